@@ -1,0 +1,302 @@
+"""Circuits: Stim circuits with non-Clifford gates."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from .compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
+from .compiler.error_model import error_model
+from .dialect import extended_text, first_wrong_tag, parse
+from .engines import DEFAULT_CACHE_BYTES
+from .sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+
+__all__ = ["Circuit"]
+
+
+class Circuit:
+    r"""A quantum circuit in Stim's language, with non-Clifford gates.
+
+    Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
+    ``I[R_Z(theta=0.25*pi)] 0``); ``stim_nonclifford.dialect.tags`` lists them. Everything else is Stim's.
+
+    Args:
+        circuit: The text of a circuit, or a ``stim.Circuit`` with tags.
+
+    Raises:
+        ValueError: The text cannot be parsed, or a tag is unknown or malformed. The message names the line.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("H 0\nT 0\nH 0\nM 0")
+        >>> circuit.to_stim()
+        stim.Circuit('''
+            H 0
+            S[T] 0
+            H 0
+            M 0
+        ''')
+        >>> shots = circuit.compile_sampler(seed=5).sample(100_000)
+        >>> round(float(shots.mean()), 2)  # sin(pi/8)^2 = 0.1464...
+        0.15
+    """
+
+    def __init__(self, circuit: str | stim.Circuit = "") -> None:
+        if isinstance(circuit, str):
+            self._stim = parse(circuit)
+            return
+        if isinstance(circuit, Circuit):
+            self._stim = circuit._stim.copy()
+            return
+        if not isinstance(circuit, stim.Circuit):
+            raise TypeError(f"Expected circuit text or a stim.Circuit, got {type(circuit).__name__}.")
+        problem = first_wrong_tag(circuit)
+        if problem is not None:
+            raise ValueError(problem)
+        self._stim = circuit.copy()
+
+    @staticmethod
+    def from_file(file: TextIO | str | pathlib.Path) -> Circuit:
+        """Reads a circuit from a file, with bare or tagged non-Clifford gates.
+
+        Args:
+            file: A path, or a file opened for reading text.
+
+        Raises:
+            ValueError: The text cannot be parsed; see the class.
+        """
+        if isinstance(file, (str, pathlib.Path)):
+            return Circuit(pathlib.Path(file).read_text(encoding="utf-8"))
+        return Circuit(file.read())
+
+    def to_file(self, file: TextIO | str | pathlib.Path) -> None:
+        """Writes the circuit with tags, so that Stim and Sinter can read the file.
+
+        Args:
+            file: A path, or a file opened for writing text.
+        """
+        text = f"{self._stim}\n"
+        if isinstance(file, (str, pathlib.Path)):
+            pathlib.Path(file).write_text(text, encoding="utf-8")
+        else:
+            file.write(text)
+
+    def to_stim(self) -> stim.Circuit:
+        """The circuit with tags. What Stim computes from it treats every non-Clifford gate as its carrier.
+
+        Examples:
+            >>> print(Circuit("T 0 1").to_stim())
+            S[T] 0 1
+        """
+        return self._stim.copy()
+
+    @property
+    def num_qubits(self) -> int:
+        """Number of qubits: one more than the largest qubit index."""
+        return self._stim.num_qubits
+
+    @property
+    def num_measurements(self) -> int:
+        """Number of bits of the measurement record."""
+        return self._stim.num_measurements
+
+    @property
+    def num_detectors(self) -> int:
+        """Number of detectors."""
+        return self._stim.num_detectors
+
+    @property
+    def num_observables(self) -> int:
+        """Number of logical observables: one more than the largest observable index."""
+        return self._stim.num_observables
+
+    def without_noise(self) -> Circuit:
+        r"""The circuit without noise, as ``stim.Circuit.without_noise``.
+
+        Examples:
+            >>> Circuit("T 0\nX_ERROR(0.1) 0\nM(0.1) 0").without_noise()
+            stim_nonclifford.Circuit('''
+                T 0
+                M 0
+            ''')
+        """
+        return Circuit(self._stim.without_noise())
+
+    def compile(self, *, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> CompiledCircuit:
+        """Compiles the circuit, for a look at its plans; samplers do this themselves.
+
+        Args:
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more active coordinates.
+        """
+        return compile_circuit(self._stim, max_active_coordinates=max_active_coordinates)
+
+    def compile_sampler(
+        self,
+        *,
+        skip_reference_sample: bool = False,
+        seed: int | None = None,
+        reference_sample: npt.NDArray[Any] | None = None,
+        engine: str = "auto",
+        threads: int = 1,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> CompiledMeasurementSampler:
+        r"""Returns an object that samples measurement records, as ``stim.Circuit.compile_sampler``.
+
+        Args:
+            skip_reference_sample: Whether to report flips against the noiseless reference sample instead
+                of measurement results.
+            seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
+            reference_sample: Measurement records to use in place of the noiseless reference sample.
+            engine: ``"auto"``, ``"cpu"`` or ``"reference"``.
+            threads: Number of threads.
+            cache_bytes: Limit for stored outcome laws.
+            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more active coordinates.
+            ValueError: An argument is out of range.
+
+        Examples:
+            >>> Circuit("X 0\nM 0").compile_sampler().sample(shots=1)
+            array([[ True]])
+        """
+        return CompiledMeasurementSampler(
+            self.compile(max_active_coordinates=max_active_coordinates),
+            seed=seed,
+            skip_reference_sample=skip_reference_sample,
+            reference_sample=reference_sample,
+            engine=engine,
+            threads=threads,
+            cache_bytes=cache_bytes,
+        )
+
+    def compile_detector_sampler(
+        self,
+        *,
+        seed: int | None = None,
+        postselection_mask: npt.NDArray[Any] | None = None,
+        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        skip_reference_sample: bool = False,
+        engine: str = "auto",
+        threads: int = 1,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> CompiledDetectorSampler:
+        r"""Returns an object that samples detectors, as ``stim.Circuit.compile_detector_sampler``.
+
+        Args:
+            seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
+            postselection_mask: The detectors whose events discard a shot in ``sample_counts`` and
+                ``sample_kept``: bool of shape (num_detectors,), or bit-packed uint8 as Sinter's masks.
+            postselected_observables_mask: The same for observables.
+            skip_reference_sample: Whether to report raw parities of records instead of flips against the
+                noiseless reference sample.
+            engine: ``"auto"``, ``"cpu"`` or ``"reference"``.
+            threads: Number of threads.
+            cache_bytes: Limit for stored outcome laws.
+            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more active coordinates.
+            TypeError: A mask has the wrong dtype.
+            ValueError: A mask has the wrong shape, or an argument is out of range.
+
+        Examples:
+            >>> circuit = Circuit("R 0\nX_ERROR(1) 0\nM 0\nDETECTOR rec[-1]")
+            >>> circuit.compile_detector_sampler().sample(shots=1)
+            array([[ True]])
+        """
+        return CompiledDetectorSampler(
+            self.compile(max_active_coordinates=max_active_coordinates),
+            seed=seed,
+            postselection_mask=postselection_mask,
+            postselected_observables_mask=postselected_observables_mask,
+            skip_reference_sample=skip_reference_sample,
+            engine=engine,
+            threads=threads,
+            cache_bytes=cache_bytes,
+        )
+
+    def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
+        r"""A noiseless sample in which every measurement takes its more likely value.
+
+        The values are chosen in circuit order, each given the ones before; 0 (before inversion) where both
+        are equally likely, as in ``stim.Circuit.reference_sample``.
+
+        Args:
+            bit_packed: Whether to return eight measurements to a byte.
+
+        Returns:
+            bool, shape (num_measurements,), or uint8, shape (ceil(num_measurements / 8),).
+
+        Examples:
+            >>> Circuit("H 0\nT 0\nX 1\nM 0 1").reference_sample()
+            array([False,  True])
+        """
+        records = self.compile().reference_records
+        size = self.num_measurements
+        packed = np.frombuffer(records.to_bytes(-(-size // 8), "little"), dtype=np.uint8)
+        return packed if bit_packed else np.unpackbits(packed, count=size, bitorder="little").view(np.bool_)
+
+    def detector_error_model(self) -> stim.DetectorErrorModel:
+        r"""The errors that noise causes, from the circuit as it is and not from a Clifford proxy.
+
+        Exact for detectors and observables that depend on noise alone. Detectors and observables that
+        depend on a random quantum outcome have no error model in the strict sense: what noise flips directly
+        is listed, what it changes by altering the distribution of outcomes is not.
+
+        Returns:
+            A model in which all detectors (with their coordinates) and observables are declared. Mutually
+            exclusive errors are approximated by independent ones, errors are not decomposed.
+
+        Examples:
+            >>> Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR(1, 2) rec[-1]").detector_error_model()
+            stim.DetectorErrorModel('''
+                error(0.125) D0
+                detector(1, 2) D0
+            ''')
+        """
+        compiled = compile_circuit(self._stim, max_active_coordinates=1 << 30)
+        return error_model(
+            compiled.effects("detectors"),
+            self.num_detectors,
+            self.num_observables,
+            self._stim.get_detector_coordinates(),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self._stim == other._stim if isinstance(other, Circuit) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self._stim)
+
+    def __str__(self) -> str:
+        return extended_text(self._stim)
+
+    def __repr__(self) -> str:
+        text = str(self)
+        if not text:
+            return "stim_nonclifford.Circuit()"
+        if "\\" in text or "'''" in text:
+            return f"stim_nonclifford.Circuit({text!r})"
+        indented = "\n".join(f"    {line}" for line in text.splitlines())
+        return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
+
+    def __getstate__(self) -> str:
+        return str(self._stim)
+
+    def __setstate__(self, state: str) -> None:
+        self._stim = stim.Circuit(state)

@@ -1,0 +1,144 @@
+"""From a circuit to a plan.
+
+The stages, in order, each a module with one entry point:
+
+1. ``steps``: the circuit as a flat list of simple steps;
+2. ``coordinates``: a forward sweep finds the quantum operations on the coefficient vector;
+3. ``mechanisms``: a backward sweep finds what noise, outcomes and coins change;
+4. ``reference_path``: the noiseless reference sample;
+5. ``reduction``: everything in as few bits as a caller's question needs: the plan.
+
+``paulis``, ``clifford_gates``, ``channels``, ``gf2`` and ``sampling_tables`` serve them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import stim
+
+from ..errors import ResourceLimitError
+from ..plan import Plan
+from .coordinates import QuantumProgram, forward_sweep
+from .mechanisms import EffectTable, Outputs, backward_sweep
+from .reduction import reduce_to_plan
+from .reference_path import reference_offset
+from .steps import Program, program_of
+
+__all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
+
+DEFAULT_MAX_ACTIVE_COORDINATES = 24
+
+
+class CompiledCircuit:
+    """A circuit after both sweeps, from which plans for different questions are made.
+
+    Attributes:
+        program: The circuit's steps.
+        quantum: The quantum operations.
+    """
+
+    def __init__(self, program: Program, quantum: QuantumProgram) -> None:
+        self.program = program
+        self.quantum = quantum
+        self._effects: dict[Outputs, EffectTable] = {}
+
+    def effects(self, outputs: Outputs) -> EffectTable:
+        """The effects on detectors and observables, or on measurement records."""
+        if outputs not in self._effects:
+            self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
+        return self._effects[outputs]
+
+    @cached_property
+    def reference_detectors(self) -> int:
+        """Detectors and observables of the noiseless reference sample, as a mask."""
+        effects = self.effects("detectors")
+        return effects.base_outputs ^ reference_offset(self.quantum, effects)
+
+    @cached_property
+    def reference_records(self) -> int:
+        """Measurement records of the noiseless reference sample, as a mask."""
+        effects = self.effects("records")
+        return effects.base_outputs ^ reference_offset(self.quantum, effects)
+
+    def detector_plan(
+        self,
+        *,
+        reported: Sequence[int],
+        postselected: Sequence[int] = (),
+        skip_reference_sample: bool = False,
+    ) -> Plan:
+        """The plan for detectors and observables.
+
+        Args:
+            reported: Indices of the outputs to report: detectors, then observables.
+            postselected: Indices of the outputs that must be 0 in a kept shot.
+            skip_reference_sample: Whether outputs are raw parities instead of flips against the reference.
+        """
+        effects = self.effects("detectors")
+        constant = effects.base_outputs
+        if not skip_reference_sample:
+            constant ^= self.reference_detectors
+        return reduce_to_plan(
+            self.quantum,
+            effects,
+            reported=reported,
+            postselected=postselected,
+            output_constant=constant,
+        )
+
+    def record_plan(self, *, reference: int = 0) -> Plan:
+        """The plan for measurement records.
+
+        Args:
+            reference: Mask of records that are flipped in the report.
+        """
+        effects = self.effects("records")
+        return reduce_to_plan(
+            self.quantum,
+            effects,
+            reported=range(effects.num_outputs),
+            postselected=(),
+            output_constant=effects.base_outputs ^ reference,
+        )
+
+
+def compile_circuit(
+    circuit: stim.Circuit, *, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
+) -> CompiledCircuit:
+    r"""Compiles a tagged circuit.
+
+    Args:
+        circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
+        max_active_coordinates: Limit for the width of the coefficient vector: 2^width complex numbers.
+
+    Returns:
+        The compiled circuit.
+
+    Raises:
+        NotImplementedError: An instruction is not supported.
+        ResourceLimitError: The coefficient vector would be too wide.
+
+    Examples:
+        >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"))
+        >>> print(compiled.record_plan())
+        Plan: 1 mechanisms (0.1116 events per shot), 0 coins; 0 noise-only checks, 0 signature bits,
+        1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 1 (2^1
+        coefficients)
+    """
+    program = program_of(circuit)
+    quantum = forward_sweep(program) if program.has_non_clifford_gates else _clifford_path(circuit)
+    if quantum.peak_width > max_active_coordinates:
+        raise ResourceLimitError(
+            f"The circuit needs {quantum.peak_width} active coordinates:"
+            f" 2^{quantum.peak_width} coefficients ({16 << quantum.peak_width:,} bytes);"
+            f" the limit is 2^{max_active_coordinates}."
+            f" Raise it with max_active_coordinates={quantum.peak_width}."
+        )
+    return CompiledCircuit(program, quantum)
+
+
+def _clifford_path(circuit: stim.Circuit) -> QuantumProgram:
+    """A Clifford circuit has no operations, and Stim knows its noiseless sample."""
+    return QuantumProgram(base_records=[int(bit) for bit in circuit.reference_sample()])

@@ -1,0 +1,111 @@
+"""Noise channels as independent error mechanisms, exactly.
+
+A channel draws one *pattern*, an element of Z_2^m (bits: the X and Z parts on its qubits, herald bits),
+with given probabilities. Three forms say the same thing:
+
+* **patterns**: the probabilities themselves;
+* **independent rates**: every pattern P happens n_P times, n_P ~ Poisson(λ_P), and the effects are
+  added mod 2. With the characters f_Q = Σ_P p_P (-1)^{P·Q} the rates are
+  λ_P = 2^-m Σ_Q (-1)^{P·Q} ln f_Q; they exist when every f_Q > 0 and every λ_P >= 0;
+* **site**: where they do not, the events of a Poisson process with rate -ln(1 - Σ p) are drawn, the first
+  of which in a shot chooses a pattern and the others do nothing.
+
+The most likely pattern is taken out first as a constant, so that probabilities up to 1 are covered.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+__all__ = ["Channel", "channel_of_patterns"]
+
+_MAX_TRANSFORM_BITS = 6
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A noise channel, ready for error mechanisms.
+
+    Attributes:
+        constant: The pattern that happens in every shot (0: none).
+        rates: (pattern, rate) of independent Poisson events on top of it.
+        site: (pattern, probability) of mutually exclusive events on top of it; probabilities sum to
+            less than 1. Either ``rates`` or ``site`` is empty.
+    """
+
+    constant: int
+    rates: tuple[tuple[int, float], ...]
+    site: tuple[tuple[int, float], ...]
+
+
+@lru_cache(maxsize=1024)
+def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
+    """Converts pattern probabilities.
+
+    Args:
+        patterns: (pattern, probability); patterns may repeat. What is missing to 1 is pattern 0.
+
+    Returns:
+        The equivalent channel.
+
+    Examples:
+        >>> channel_of_patterns(((1, 0.1),)).rates == ((1, -0.5 * math.log1p(-0.2)),)
+        True
+        >>> channel_of_patterns(((1, 1.0),))
+        Channel(constant=1, rates=(), site=())
+        >>> channel_of_patterns(((1, 0.1), (2, 0.2))).site  # X or Z but never both: not independent
+        ((1, 0.1), (2, 0.2))
+    """
+    total: dict[int, float] = {}
+    for pattern, probability in patterns:
+        if pattern and probability > 0:
+            total[pattern] = total.get(pattern, 0.0) + probability
+    nothing = max(0.0, 1 - math.fsum(total.values()))
+    constant = max(total, key=lambda pattern: total[pattern], default=0)
+    if constant and total[constant] > nothing:
+        shifted = {pattern ^ constant: p for pattern, p in total.items() if pattern != constant}
+        if nothing > 0:
+            shifted[constant] = nothing
+        total = shifted
+    else:
+        constant = 0
+    rates = _independent_rates(total)
+    if rates is not None:
+        return Channel(constant, rates, ())
+    return Channel(constant, (), tuple(sorted(total.items())))
+
+
+def _independent_rates(total: dict[int, float]) -> tuple[tuple[int, float], ...] | None:
+    """The Poisson rates of patterns whose probabilities are ``total``, or None where there are none."""
+    if not total:
+        return ()
+    if len(total) == 1:
+        ((pattern, probability),) = total.items()
+        if probability < 0.5:
+            return ((pattern, -0.5 * math.log1p(-2 * probability)),)
+        return None
+    num_bits = max(total).bit_length()
+    if num_bits > _MAX_TRANSFORM_BITS:
+        return None
+    size = 1 << num_bits
+    log_characters = []
+    for q in range(size):
+        # f_Q = 1 - 2 Σ p_P over the patterns that Q sees; log1p keeps small probabilities exact.
+        seen = 2 * math.fsum(p for pattern, p in total.items() if (pattern & q).bit_count() & 1)
+        if seen >= 1:
+            return None
+        log_characters.append(math.log1p(-seen))
+    rounding = 1e-13 * sum(total.values())
+    rates = []
+    for pattern in range(1, size):
+        signed = (
+            -value if (pattern & q).bit_count() & 1 else value for q, value in enumerate(log_characters)
+        )
+        rate = math.fsum(signed) / size
+        if rate < -rounding:
+            return None
+        if rate > rounding:
+            rates.append((pattern, rate))
+    return tuple(rates)

@@ -1,0 +1,89 @@
+"""Clifford gates as the compiler's two sweeps need them, from Stim's tableaus."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import stim
+
+__all__ = ["CliffordGate", "named_gate", "pauli_product_gate"]
+
+
+@dataclass(frozen=True)
+class CliffordGate:
+    """A Clifford gate on a few qubits.
+
+    Attributes:
+        name: Stim's name, for messages.
+        num_qubits: Number of qubits in one target group.
+        inverse: The tableau of the inverse gate.
+        pullback: ``pullback[2*k]`` (``[2*k+1]``) lists the generators whose product is the image of X
+            (Z) on target k, up to sign; generator ``2*j`` is X on target j, ``2*j+1`` is Z on target j.
+            None for Pauli gates, which change signs only.
+    """
+
+    name: str
+    num_qubits: int
+    inverse: stim.Tableau
+    pullback: tuple[tuple[int, ...], ...] | None
+
+    def pull_back(
+        self,
+        x_effects: MutableSequence[int],
+        z_effects: MutableSequence[int],
+        targets: Sequence[int],
+    ) -> None:
+        """Moves the effects of X and Z faults from after the gate to before it, in place."""
+        if self.pullback is None:
+            return
+        after = [effects[q] for q in targets for effects in (x_effects, z_effects)]
+        for k, q in enumerate(targets):
+            x = z = 0
+            for generator in self.pullback[2 * k]:
+                x ^= after[generator]
+            for generator in self.pullback[2 * k + 1]:
+                z ^= after[generator]
+            x_effects[q] = x
+            z_effects[q] = z
+
+
+@cache
+def named_gate(name: str) -> CliffordGate:
+    """The unitary Clifford gate with this name in Stim.
+
+    Examples:
+        >>> named_gate("CX").pullback
+        ((0, 2), (1,), (2,), (1, 3))
+    """
+    return _gate(name, stim.Tableau.from_named_gate(name))
+
+
+@lru_cache(maxsize=4096)
+def pauli_product_gate(paulis: tuple[int, ...], quarter_turns: int) -> CliffordGate:
+    """exp(-i π/4 P)^quarter_turns for a product P of Paulis, one code (see ``paulis``) per target.
+
+    Examples:
+        >>> pauli_product_gate((2,), 1).inverse == stim.Tableau.from_named_gate("S_DAG")
+        True
+    """
+    product = "*".join(f"{'_XZY'[code]}{k}" for k, code in enumerate(paulis))
+    circuit = stim.Circuit(f"SPP {product}\n" * (quarter_turns % 4) + f"I {len(paulis) - 1}")
+    return _gate(f"SPP^{quarter_turns % 4} {product}", circuit.to_tableau())
+
+
+def _gate(name: str, tableau: stim.Tableau) -> CliffordGate:
+    images = [output(k) for k in range(len(tableau)) for output in (tableau.x_output, tableau.z_output)]
+    pullback = tuple(_generators(image) for image in images)
+    changes = any(generators != (k,) for k, generators in enumerate(pullback))
+    return CliffordGate(name, len(tableau), tableau.inverse(), pullback if changes else None)
+
+
+def _generators(image: stim.PauliString) -> tuple[int, ...]:
+    return tuple(
+        2 * k + is_z
+        for k in range(len(image))
+        for is_z in (0, 1)
+        if (image[k] in (1, 2), image[k] in (2, 3))[is_z]
+    )

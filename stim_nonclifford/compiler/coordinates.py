@@ -1,0 +1,331 @@
+"""The forward sweep: which quantum operations the circuit performs on which coordinates.
+
+The state of the noise-free machine is written U (|v> on the active coordinates, |0> on the dormant
+ones) with a Clifford U, and its coefficient vector v has 2^(number of active coordinates) entries. A
+Clifford gate changes U alone. A Pauli P of the circuit is the Pauli P' = U^-1 P U of the coordinates:
+
+* a rotation about P' acts on v (ROTATE), or wakes a dormant coordinate (ACTIVATE), or is a global phase;
+* a measurement of P' is a fair coin, or is determined, or samples v and puts one coordinate to sleep
+  (MEASURE).
+
+This is the generalized stabilizer formalism (T. J. Yoder, 2012) with the tableau computed once for all
+shots. The sweep follows the *base path*, on which every random outcome is 0; all other paths differ from
+it by signs of rotations, which the backward sweep (``mechanisms``) tracks.
+
+Rotations are lazy: they wait until a measurement does not commute with them, or with another one that
+waits after them and is needed. A rotation that no measurement needs is never applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import stim
+
+from .paulis import Factors, Z, from_pauli_string, pauli_code, to_pauli_string
+from .steps import Clifford, Feedback, Measure, Program, Reset, Rotate
+
+__all__ = ["Insertion", "Operation", "OperationKind", "QuantumProgram", "forward_sweep"]
+
+
+class OperationKind(IntEnum):
+    """What an operation does to the coefficient vector."""
+
+    ROTATE = 0
+    """v <- cos(a π/2) v - i sin(a π/2) (-1)^sign P v."""
+    ACTIVATE = 1
+    """v <- [cos(a π/2) v, -i sin(a π/2) v]: one more coordinate, as the highest bit of the index."""
+    MEASURE = 2
+    """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot``."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation on the coefficient vector.
+
+    The Pauli is P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
+
+    Attributes:
+        kind: The kind of operation.
+        width: Number of active coordinates before the operation.
+        x: Bits of the index that P flips.
+        z: Bits of the index that P reads.
+        i_power: Power of i in front, 0 to 3; holds the sign of P on the base path.
+        half_turns: Rotation angle a of exp(-i a π/2 P); 0 for MEASURE.
+        pivot: MEASURE: the bit that disappears from the index. It is in ``x`` if that is not 0, else in
+            ``z``.
+        step: The step of the program that the operation comes from.
+    """
+
+    kind: OperationKind
+    width: int
+    x: int
+    z: int
+    i_power: int
+    half_turns: float
+    pivot: int
+    step: int
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """A Pauli inserted just before a step of the program, as a question to the backward sweep.
+
+    Attributes:
+        step: The step.
+        factors: The Pauli on the qubits of the circuit.
+        waiting: Steps of the rotations that come earlier in the circuit but are applied after the
+            insertion, and anticommute with it.
+    """
+
+    step: int
+    factors: Factors
+    waiting: frozenset[int]
+
+
+@dataclass
+class QuantumProgram:
+    """What the forward sweep finds.
+
+    Attributes:
+        operations: The operations on the coefficient vector, in order.
+        activations: For each ACTIVATE, the stabilizer that makes the sign of its rotation a free choice.
+        outcomes: For each MEASURE, the Pauli by which the paths of outcome 1 and 0 differ.
+        base_records: The measurement record of the base path.
+        peak_width: Largest number of active coordinates.
+    """
+
+    operations: list[Operation] = field(default_factory=list)
+    activations: list[Insertion] = field(default_factory=list)
+    outcomes: list[Insertion] = field(default_factory=list)
+    base_records: list[int] = field(default_factory=list)
+    peak_width: int = 0
+
+
+@dataclass(eq=False)
+class _Waiting:
+    step: int
+    pauli: stim.PauliString
+    half_turns: float
+
+
+def forward_sweep(program: Program) -> QuantumProgram:
+    r"""Runs the circuit without noise along the base path.
+
+    Args:
+        program: The circuit's steps.
+
+    Returns:
+        The operations, the base path's record, and the questions for the backward sweep.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler.steps import program_of
+        >>> quantum = forward_sweep(program_of(stim.Circuit("H 0\nS[T] 0\nH 0\nM 0")))
+        >>> [(op.kind.name, op.width) for op in quantum.operations], quantum.peak_width
+        ([('ACTIVATE', 0), ('MEASURE', 1)], 1)
+    """
+    sweep = _ForwardSweep(program.num_qubits)
+    sweep.result.base_records = [0] * program.num_records
+    for index, step in enumerate(program.steps):
+        match step:
+            case Clifford(gate, groups):
+                for targets in groups:
+                    sweep.to_coordinates.prepend(gate.inverse, targets)
+            case Rotate(factors, half_turns):
+                sweep.rotate(index, factors, half_turns)
+            case Measure(factors, record, inverted, _, resets):
+                outcome = sweep.measure(index, factors)
+                sweep.result.base_records[record] = outcome ^ inverted
+                if resets and outcome:
+                    sweep.apply_pauli(*_flipping(factors[0]))
+            case Reset(qubit, pauli):
+                if sweep.measure(index, ((qubit, pauli),)):
+                    sweep.apply_pauli(*_flipping((qubit, pauli)))
+            case Feedback(record, qubit, pauli):
+                if sweep.result.base_records[record]:
+                    sweep.apply_pauli(qubit, pauli)
+    return sweep.result
+
+
+def _flipping(factor: tuple[int, int]) -> tuple[int, int]:
+    """A Pauli that flips the eigenvalue of a one-qubit Pauli."""
+    qubit, pauli = factor
+    return qubit, pauli_code("X") if pauli == Z else Z
+
+
+class _ForwardSweep:
+    def __init__(self, num_qubits: int) -> None:
+        self.num_qubits = num_qubits
+        # P -> U^-1 P U; gates are prepended, changes of coordinates appended.
+        self.to_coordinates = stim.Tableau(num_qubits)
+        self.active: list[int] = []  # active[k] is the coordinate of bit k of the index
+        self.active_mask = 0
+        self.waiting: list[_Waiting] = []
+        self.result = QuantumProgram()
+
+    def apply_pauli(self, qubit: int, pauli: int) -> None:
+        gate = stim.Tableau.from_named_gate("_XZY"[pauli])
+        self.to_coordinates.prepend(gate, [qubit])
+
+    def coordinate_form(self, factors: Factors) -> stim.PauliString:
+        if len(factors) == 1:
+            ((qubit, pauli),) = factors
+            if pauli == Z:
+                return self.to_coordinates.z_output(qubit)
+            if pauli == pauli_code("X"):
+                return self.to_coordinates.x_output(qubit)
+            return self.to_coordinates.y_output(qubit)
+        return self.to_coordinates(to_pauli_string(factors, self.num_qubits))
+
+    def rotate(self, step: int, factors: Factors, half_turns: float) -> None:
+        pauli = self.coordinate_form(factors)
+        x, z = _bits(pauli)
+        trivial = not x and not z & self.active_mask
+        if trivial and all(pauli.commutes(other.pauli) for other in self.waiting):
+            return  # an eigenstate: a global phase
+        self.waiting.append(_Waiting(step, pauli, half_turns))
+
+    def measure(self, step: int, factors: Factors) -> int:
+        """Measures along the base path; returns its outcome."""
+        pauli = self.coordinate_form(factors)
+        pauli = self._apply_what_must_come_before(step, pauli)
+        x, z = _bits(pauli)
+        negative = pauli.sign.real < 0
+        dormant_x = x & ~self.active_mask
+        if dormant_x:
+            self._change_coordinates(_to_plus_z(pauli, _lowest(dormant_x)))
+            return 0
+        if not (x | z) & self.active_mask:
+            return int(negative)
+        self._measure_active(step, pauli, x, z, negative)
+        return 0
+
+    def _measure_active(self, step: int, pauli: stim.PauliString, x: int, z: int, negative: bool) -> None:
+        support = x & self.active_mask or z & self.active_mask
+        bit = max(k for k, c in enumerate(self.active) if support >> c & 1)
+        pivot = self.active[bit]
+        if x:
+            partner = self.to_coordinates.inverse_z_output(pivot, unsigned=True)
+            change = _to_plus_z(pauli, pivot)
+        else:
+            partner = self.to_coordinates.inverse_x_output(pivot, unsigned=True)
+            change = stim.Circuit()
+            for c in _ones(z & ~(1 << pivot)):
+                change.append("CX", [c, pivot])
+            if negative:
+                change.append("X", [pivot])
+        self._record(OperationKind.MEASURE, pauli, 0.0, bit, step)
+        self._change_coordinates(change)
+        del self.active[bit]
+        self.active_mask &= ~(1 << pivot)
+        waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[1] >> pivot & 1)
+        self.result.outcomes.append(Insertion(step, from_pauli_string(partner), waiting))
+
+    def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> stim.PauliString:
+        """Applies the waiting rotations that the measurement of ``pauli`` needs; returns its new form."""
+        needed: list[_Waiting] = []
+        for rotation in reversed(self.waiting):
+            if not rotation.pauli.commutes(pauli) or not all(
+                rotation.pauli.commutes(other.pauli) for other in needed
+            ):
+                needed.append(rotation)
+        # The measured Pauli follows changes of coordinates like a waiting rotation.
+        measured = _Waiting(step, pauli, 0.0)
+        for rotation in reversed(needed):
+            self._apply(rotation, step, measured)
+        return measured.pauli
+
+    def _apply(self, rotation: _Waiting, step: int, measured: _Waiting) -> None:
+        x, z = _bits(rotation.pauli)
+        dormant_x = x & ~self.active_mask
+        if dormant_x:
+            woken = _lowest(dormant_x)
+            change = _to_x(rotation.pauli, woken)
+            self._change_coordinates(change, measured)
+            stabilizer = self.to_coordinates.inverse_z_output(woken, unsigned=True)
+            waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[0] >> woken & 1)
+            self.result.activations.append(Insertion(step, from_pauli_string(stabilizer), waiting))
+            sign = rotation.pauli.sign.real
+            self._record(
+                OperationKind.ACTIVATE,
+                rotation.pauli,
+                sign * rotation.half_turns,
+                len(self.active),
+                rotation.step,
+            )
+            self.active.append(woken)
+            self.active_mask |= 1 << woken
+            self.result.peak_width = max(self.result.peak_width, len(self.active))
+        elif (x | z) & self.active_mask:
+            self._record(OperationKind.ROTATE, rotation.pauli, rotation.half_turns, 0, rotation.step)
+        self.waiting.remove(rotation)
+
+    def _record(
+        self, kind: OperationKind, pauli: stim.PauliString, half_turns: float, pivot: int, step: int
+    ) -> None:
+        x, z = _bits(pauli)
+        x_index = _gather(x, self.active)
+        z_index = _gather(z, self.active)
+        i_power = ((x_index & z_index).bit_count() + (2 if pauli.sign.real < 0 else 0)) % 4
+        width = len(self.active)
+        if kind == OperationKind.ACTIVATE:
+            x_index = z_index = i_power = 0
+        operation = Operation(kind, width, x_index, z_index, i_power, half_turns, pivot, step)
+        self.result.operations.append(operation)
+
+    def _change_coordinates(self, change: stim.Circuit, measured: _Waiting | None = None) -> None:
+        for instruction in change:
+            assert isinstance(instruction, stim.CircuitInstruction)
+            tableau = stim.Tableau.from_named_gate(instruction.name)
+            for group in instruction.target_groups():
+                self.to_coordinates.append(tableau, [target.value for target in group])
+        if len(change):
+            for rotation in self.waiting:
+                rotation.pauli = rotation.pauli.after(change)
+            if measured is not None:
+                measured.pauli = measured.pauli.after(change)
+
+
+def _to_x(pauli: stim.PauliString, pivot: int) -> stim.Circuit:
+    """Clifford gates that turn ``pauli`` into ±X on ``pivot`` and do nothing where ``pivot`` is |0>."""
+    change = stim.Circuit()
+    if pauli[pivot] == 2:  # Y
+        change.append("S_DAG", [pivot])
+    for c in pauli.pauli_indices():
+        if c != pivot:
+            change.append(("", "CX", "CY", "CZ")[pauli[c]], [pivot, c])
+    return change
+
+
+def _to_plus_z(pauli: stim.PauliString, pivot: int) -> stim.Circuit:
+    """Clifford gates that turn ``pauli``, which has an X on ``pivot``, into +Z on ``pivot``."""
+    change = _to_x(pauli, pivot)
+    negative = pauli.after(change).sign.real < 0
+    change.append("H", [pivot])
+    if negative:
+        change.append("X", [pivot])
+    return change
+
+
+def _bits(pauli: stim.PauliString) -> tuple[int, int]:
+    x, z = pauli.to_numpy(bit_packed=True)
+    return int.from_bytes(x.tobytes(), "little"), int.from_bytes(z.tobytes(), "little")
+
+
+def _lowest(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1
+
+
+def _ones(mask: int) -> list[int]:
+    found = []
+    while mask:
+        found.append(_lowest(mask))
+        mask &= mask - 1
+    return found
+
+
+def _gather(mask: int, positions: Sequence[int]) -> int:
+    return sum((mask >> c & 1) << k for k, c in enumerate(positions))

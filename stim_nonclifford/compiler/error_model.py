@@ -1,0 +1,64 @@
+"""A detector error model out of the effects of the mechanisms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import stim
+
+from .gf2 import ones
+from .mechanisms import EffectTable
+
+__all__ = ["error_model"]
+
+
+def error_model(
+    table: EffectTable,
+    num_detectors: int,
+    num_observables: int,
+    coordinates: Mapping[int, Sequence[float]],
+) -> stim.DetectorErrorModel:
+    """The error model of the outputs of a circuit.
+
+    Mechanisms with equal outputs are one error. Mutually exclusive events become independent errors with
+    their probabilities (Stim: ``approximate_disjoint_errors``). What flips an output through the outcome of
+    a quantum measurement alone is no error and is not listed.
+
+    Args:
+        table: The effects on detectors and observables.
+        num_detectors: Number of detectors.
+        num_observables: Number of observables.
+        coordinates: Coordinates of the detectors.
+
+    Returns:
+        The model, with every detector and observable declared.
+    """
+    outputs = (1 << table.num_outputs) - 1
+    rates: dict[int, float] = {}
+    for effect, rate in table.rates.items():
+        rates[effect & outputs] = rates.get(effect & outputs, 0.0) + rate
+    errors = [(effect, -0.5 * math.expm1(-2 * rate)) for effect, rate in rates.items()]
+    for site in table.sites:
+        choices: dict[int, float] = {}
+        for effect, probability in site.items():
+            choices[effect & outputs] = choices.get(effect & outputs, 0.0) + probability
+        errors += choices.items()
+    errors += [(effect & outputs, 0.5) for effect in table.coins]
+
+    model = stim.DetectorErrorModel()
+    for effect, probability in sorted(errors, key=lambda error: ones(error[0])):
+        if effect:
+            targets = [
+                stim.target_relative_detector_id(bit)
+                if bit < num_detectors
+                else stim.target_logical_observable_id(bit - num_detectors)
+                for bit in ones(effect)
+            ]
+            model.append("error", probability, targets)
+    for detector in range(num_detectors):
+        place = list(coordinates.get(detector, ()))
+        model.append("detector", place, [stim.target_relative_detector_id(detector)])
+    for observable in range(num_observables):
+        model.append("logical_observable", [], [stim.target_logical_observable_id(observable)])
+    return model

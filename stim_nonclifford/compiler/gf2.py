@@ -1,0 +1,96 @@
+"""Linear algebra over GF(2) with rows as Python ints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+__all__ = ["columns_of", "independent", "ones", "relations"]
+
+
+def ones(mask: int) -> list[int]:
+    """The positions of the set bits, ascending.
+
+    Examples:
+        >>> ones(0b10110)
+        [1, 2, 4]
+    """
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
+
+
+def independent(rows: Iterable[int]) -> list[int]:
+    """Those rows that are not sums of earlier ones.
+
+    Examples:
+        >>> independent([0b01, 0b10, 0b11, 0])
+        [1, 2]
+    """
+    basis: dict[int, int] = {}
+    kept = []
+    for row in rows:
+        reduced = row
+        while reduced:
+            known = basis.get(reduced.bit_length())
+            if known is None:
+                basis[reduced.bit_length()] = reduced
+                kept.append(row)
+                break
+            reduced ^= known
+    return kept
+
+
+def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+    """Which rows are independent, and how the others depend on them.
+
+    Args:
+        rows: The rows.
+
+    Returns:
+        The indices of independent rows, and for every other index a mask over *row indices*: the set of
+        independent rows whose sum it is.
+
+    Examples:
+        >>> relations([0b01, 0b10, 0b11])
+        ([0, 1], {2: 3})
+    """
+    basis: dict[int, tuple[int, int]] = {}  # leading bit -> (reduced row, which rows it is the sum of)
+    kept: list[int] = []
+    dependent: dict[int, int] = {}
+    for k, row in enumerate(rows):
+        sources = 1 << k
+        while row:
+            known = basis.get(row.bit_length())
+            if known is None:
+                basis[row.bit_length()] = (row, sources)
+                kept.append(k)
+                break
+            row ^= known[0]
+            sources ^= known[1]
+        else:
+            dependent[k] = sources ^ (1 << k)
+    return kept, dependent
+
+
+def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
+    """The transpose: bit r of column c is bit c of row r.
+
+    Examples:
+        >>> columns_of([0b01, 0b11], 2)
+        [3, 2]
+    """
+    positions: list[list[int]] = [[] for _ in range(num_columns)]
+    for r, row in enumerate(rows):
+        for c in ones(row):
+            positions[c].append(r)
+    columns = []
+    for found in positions:
+        bits = np.zeros(len(rows), dtype=np.uint8)
+        bits[found] = 1
+        columns.append(int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little"))
+    return columns

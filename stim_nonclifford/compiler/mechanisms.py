@@ -1,0 +1,304 @@
+"""The backward sweep: what every fault, random outcome and free sign changes.
+
+Pauli noise, feedback and random outcomes never change which operations a circuit performs, only signs
+and record bits. An *effect* is the set of those that a cause flips, held as a Python int with one bit
+per **output** (detectors then observables, or the measurement records) and one bit per **sign** (of the
+rotations that are applied), in that order.
+
+Walking backwards, the sweep keeps the effect of an X and of a Z on every qubit at the current place.
+Gates mix them by their tableau, measurements add what depends on their record, resets clear them, and
+reading them at a noise instruction gives the effects of its Paulis.
+
+A measurement has an *outcome*, which the state follows, and a *record* (outcome ⊕ readout flip), which
+detectors, observables and feedback use: readout noise flips the record only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .channels import Channel, channel_of_patterns
+from .clifford_gates import CliffordGate
+from .coordinates import Insertion, OperationKind, QuantumProgram
+from .gf2 import independent
+from .paulis import X, Z, effect_of
+from .steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    Feedback,
+    Measure,
+    Noise,
+    ObservableStep,
+    Program,
+    Reset,
+    Rotate,
+)
+
+__all__ = ["EffectTable", "Outputs", "backward_sweep"]
+
+Outputs = Literal["detectors", "records"]
+
+
+@dataclass
+class EffectTable:
+    """The effects of everything that is random.
+
+    Attributes:
+        num_outputs: Bits [0, num_outputs) of an effect are outputs.
+        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs.
+        sign_of_operation: For each operation the index of its sign, -1 if it has none.
+        constant: The effect that is present in every shot.
+        rates: Effect -> rate of independent Poisson events.
+        sites: Mutually exclusive events: for each site effect -> probability.
+        coins: Independent effects, each present with probability 1/2.
+        outcomes: For each MEASURE operation the effect of its outcome being 1.
+        base_outputs: The outputs of the base path (no noise, all random outcomes 0).
+    """
+
+    num_outputs: int
+    num_signs: int
+    sign_of_operation: list[int]
+    constant: int = 0
+    rates: dict[int, float] = field(default_factory=dict)
+    sites: list[dict[int, float]] = field(default_factory=list)
+    coins: list[int] = field(default_factory=list)
+    outcomes: list[int] = field(default_factory=list)
+    base_outputs: int = 0
+
+
+def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:
+    r"""Finds the effects of noise, outcomes and coins.
+
+    Args:
+        program: The circuit's steps.
+        quantum: What the forward sweep found.
+        outputs: ``"detectors"``: outputs are detectors, then observables; ``"records"``: the records.
+
+    Returns:
+        The effects, in which signs of ACTIVATE operations do not occur any more.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler.steps import program_of
+        >>> from stim_nonclifford.compiler.coordinates import QuantumProgram
+        >>> program = program_of(stim.Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]"))
+        >>> backward_sweep(program, QuantumProgram(base_records=[0])).rates
+        {1: 0.143841036225890...}
+    """
+    sweep = _BackwardSweep(program, quantum, outputs)
+    sweep.run()
+    return sweep.finish()
+
+
+class _BackwardSweep:
+    def __init__(self, program: Program, quantum: QuantumProgram, outputs: Outputs) -> None:
+        self.program = program
+        self.quantum = quantum
+        self.by_records = outputs == "records"
+        num_outputs = (
+            program.num_records if self.by_records else program.num_detectors + program.num_observables
+        )
+        signs = [-1] * len(quantum.operations)
+        self.sign_bit_of_step: dict[int, int] = {}
+        for k, operation in enumerate(quantum.operations):
+            if operation.kind != OperationKind.MEASURE:
+                signs[k] = len(self.sign_bit_of_step)
+                self.sign_bit_of_step[operation.step] = 1 << (num_outputs + signs[k])
+        self.table = EffectTable(num_outputs, len(self.sign_bit_of_step), signs)
+        self.x_effects = [0] * program.num_qubits
+        self.z_effects = [0] * program.num_qubits
+        self.record_effects = (
+            [1 << m for m in range(program.num_records)] if self.by_records else [0] * program.num_records
+        )
+        # Effects of inserting stabilizers: they change nothing that can be seen.
+        self.stabilizer_effects: set[int] = set()
+        self.chains: dict[int, list[tuple[int, float]]] = {}
+        self.insertions: dict[int, list[tuple[list[int], int, Insertion]]] = {}
+        self.activation_effects = [0] * len(quantum.activations)
+        self.outcome_effects = [0] * len(quantum.outcomes)
+        for found, into in (
+            (quantum.activations, self.activation_effects),
+            (quantum.outcomes, self.outcome_effects),
+        ):
+            for k, insertion in enumerate(found):
+                self.insertions.setdefault(insertion.step, []).append((into, k, insertion))
+
+    def run(self) -> None:
+        x_effects, z_effects = self.x_effects, self.z_effects
+        for index in range(len(self.program.steps) - 1, -1, -1):
+            match self.program.steps[index]:
+                case Clifford(gate, groups):
+                    self.pull_back_through(gate, groups)
+                case Noise(channel, groups, herald):
+                    self.add_noise(channel, groups, herald)
+                case CorrelatedError(chain, probability, factors):
+                    effect = effect_of(factors, x_effects, z_effects)
+                    self.chains.setdefault(chain, []).append((effect, probability))
+                case Measure() as measurement:
+                    self.pull_back_through_measurement(measurement)
+                case Reset(qubit, pauli):
+                    self.note_stabilizer(effect_of(((qubit, pauli),), x_effects, z_effects))
+                    x_effects[qubit] = z_effects[qubit] = 0
+                case Rotate(factors, _):
+                    bit = self.sign_bit_of_step.get(index, 0)
+                    if bit:
+                        self.flip_by_anticommuting(factors, bit)
+                case Feedback(record, qubit, pauli):
+                    effect = effect_of(((qubit, pauli),), x_effects, z_effects)
+                    self.record_effects[record] ^= effect
+                case DetectorStep(detector, records) if not self.by_records:
+                    for record in records:
+                        self.record_effects[record] ^= 1 << detector
+                        self.table.base_outputs ^= self.quantum.base_records[record] << detector
+                case ObservableStep(observable, records, factors) if not self.by_records:
+                    output = self.program.num_detectors + observable
+                    self.flip_by_anticommuting(factors, 1 << output)
+                    for record in records:
+                        self.record_effects[record] ^= 1 << output
+                        self.table.base_outputs ^= self.quantum.base_records[record] << output
+            for into, k, insertion in self.insertions.get(index, ()):
+                into[k] = effect_of(insertion.factors, x_effects, z_effects)
+                for step in insertion.waiting:
+                    into[k] ^= self.sign_bit_of_step.get(step, 0)
+        for qubit in range(self.program.num_qubits):
+            self.note_stabilizer(z_effects[qubit])
+        if self.by_records:
+            self.table.base_outputs = sum(
+                bit << record for record, bit in enumerate(self.quantum.base_records)
+            )
+
+    def finish(self) -> EffectTable:
+        """Makes the free choice of signs, and the coins out of the stabilizers."""
+        table = self.table
+        for links in self.chains.values():
+            self.add_chain(links)
+        fix = self.choose_signs()
+        table.constant = fix(table.constant)
+        rates: dict[int, float] = {}
+        for effect, rate in table.rates.items():
+            _accumulate(rates, fix(effect), rate)
+        table.rates = rates
+        sites = []
+        for site in table.sites:
+            fixed: dict[int, float] = {}
+            for effect, probability in site.items():
+                _accumulate(fixed, fix(effect), probability)
+            if fixed:
+                sites.append(fixed)
+        table.sites = sites
+        table.outcomes = [fix(effect) for effect in self.outcome_effects]
+        table.coins = independent(fix(effect) for effect in sorted(self.stabilizer_effects))
+        return table
+
+    def note_stabilizer(self, effect: int) -> None:
+        if effect:
+            self.stabilizer_effects.add(effect)
+
+    def flip_by_anticommuting(self, factors: Iterable[tuple[int, int]], bits: int) -> None:
+        """Lets faults that anticommute with a Pauli flip ``bits``."""
+        for qubit, pauli in factors:
+            if pauli & Z:
+                self.x_effects[qubit] ^= bits
+            if pauli & X:
+                self.z_effects[qubit] ^= bits
+
+    def pull_back_through(self, gate: CliffordGate, groups: tuple[tuple[int, ...], ...]) -> None:
+        if gate.pullback is not None:
+            for targets in reversed(groups):
+                gate.pull_back(self.x_effects, self.z_effects, targets)
+
+    def pull_back_through_measurement(self, step: Measure) -> None:
+        record_effect = self.record_effects[step.record]
+        if step.flip_probability and record_effect:
+            readout = channel_of_patterns(((1, step.flip_probability),))
+            self.add_patterns(readout, (0, record_effect))
+        self.note_stabilizer(effect_of(step.factors, self.x_effects, self.z_effects))
+        if step.resets:
+            ((qubit, _),) = step.factors
+            self.x_effects[qubit] = self.z_effects[qubit] = 0
+        self.flip_by_anticommuting(step.factors, record_effect)
+
+    def add_noise(
+        self, channel: Channel, groups: tuple[tuple[int, ...], ...], first_herald: int | None
+    ) -> None:
+        for k, targets in enumerate(groups):
+            generators = [effects[qubit] for qubit in targets for effects in (self.x_effects, self.z_effects)]
+            if first_herald is not None:
+                generators.append(self.record_effects[first_herald + k])
+            if any(generators):
+                self.add_patterns(channel, _effects_of_patterns(generators, channel))
+
+    def add_patterns(self, channel: Channel, effects: Sequence[int] | Mapping[int, int]) -> None:
+        table = self.table
+        if channel.constant:
+            table.constant ^= effects[channel.constant]
+        for pattern, rate in channel.rates:
+            _accumulate(table.rates, effects[pattern], rate)
+        if channel.site:
+            choices: dict[int, float] = {}
+            for pattern, probability in channel.site:
+                _accumulate(choices, effects[pattern], probability)
+            if choices:
+                table.sites.append(choices)
+
+    def add_chain(self, links: list[tuple[int, float]]) -> None:
+        """Adds mutually exclusive errors; the most likely choice becomes a constant."""
+        nothing = 1 - math.fsum(probability for _, probability in links)
+        constant, _ = max([(0, nothing), *links], key=lambda choice: choice[1])
+        self.table.constant ^= constant
+        choices: dict[int, float] = {}
+        for effect, probability in [(0, nothing), *links]:
+            if probability > 0:
+                _accumulate(choices, effect ^ constant, probability)
+        if choices:
+            self.table.sites.append(choices)
+
+    def choose_signs(self) -> Callable[[int], int]:
+        """The function that takes the signs of ACTIVATE operations out of an effect.
+
+        The coordinate that a rotation wakes is |0> before, so Z on it does nothing: adding the effect of
+        that Z to any effect is free, and we do so whenever it makes the rotation's sign +.
+        """
+        choices = []
+        kinds = [operation.kind for operation in self.quantum.operations]
+        activations = [k for k, kind in enumerate(kinds) if kind == OperationKind.ACTIVATE]
+        for k, effect in zip(activations, self.activation_effects, strict=True):
+            bit = 1 << (self.table.num_outputs + self.table.sign_of_operation[k])
+            self.table.sign_of_operation[k] = -1
+            if not effect & bit:
+                raise AssertionError(f"operation {k}: its stabilizer does not flip its sign")
+            choices.append((bit, effect))
+
+        def fix(effect: int) -> int:
+            for bit, free_effect in choices:
+                if effect & bit:
+                    effect ^= free_effect
+            return effect
+
+        return fix
+
+
+def _effects_of_patterns(generators: list[int], channel: Channel) -> Sequence[int] | Mapping[int, int]:
+    """The effect of each pattern of a channel: the sum of the effects of its bits."""
+    if len(generators) <= 5:
+        effects = [0]
+        for generator in generators:
+            effects += [effect ^ generator for effect in effects]
+        return effects
+    patterns = {channel.constant, *(pattern for pattern, _ in (*channel.rates, *channel.site))}
+    found = {}
+    for pattern in patterns:
+        found[pattern] = 0
+        for k, generator in enumerate(generators):
+            if pattern >> k & 1:
+                found[pattern] ^= generator
+    return found
+
+
+def _accumulate(into: dict[int, float], effect: int, amount: float) -> None:
+    if effect:
+        into[effect] = into.get(effect, 0.0) + amount

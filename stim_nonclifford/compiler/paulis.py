@@ -1,0 +1,80 @@
+"""Sparse Pauli products: tuples of (qubit, code) with code X = 1, Z = 2, Y = 3.
+
+Bit 0 of a code says that the Pauli has an X part, bit 1 that it has a Z part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import stim
+
+__all__ = ["Factors", "X", "Y", "Z", "effect_of", "pauli_code", "product_of", "to_pauli_string"]
+
+X, Z, Y = 1, 2, 3
+
+Factors = tuple[tuple[int, int], ...]
+
+_CODE_OF_LETTER = {"I": 0, "X": X, "Y": Y, "Z": Z}
+_STIM_OF_CODE = {X: 1, Y: 2, Z: 3}
+_CODE_OF_STIM = (0, X, Y, Z)
+
+
+def pauli_code(letter: str) -> int:
+    """The code of ``"X"``, ``"Y"``, ``"Z"`` or ``"I"``."""
+    return _CODE_OF_LETTER[letter]
+
+
+def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors, bool]:
+    """Multiplies Pauli targets such as ``X0*!Y1*Z1``.
+
+    Args:
+        targets: Pauli targets; combiners are skipped.
+        where: The instruction, for the error message.
+
+    Returns:
+        The factors in order of first appearance, and whether the product has a minus sign.
+
+    Raises:
+        ValueError: The product is not Hermitian.
+    """
+    letters: dict[int, stim.PauliString] = {}
+    sign = 1 + 0j
+    for target in targets:
+        if target.is_combiner:
+            continue
+        if target.is_inverted_result_target:
+            sign = -sign
+        qubit = target.qubit_value
+        assert qubit is not None
+        letters[qubit] = letters.get(qubit, stim.PauliString("I")) * stim.PauliString(target.pauli_type)
+    for string in letters.values():
+        sign *= string.sign
+    if sign.imag:
+        raise ValueError(f"{where}: the Pauli product is not Hermitian.")
+    factors = tuple((q, _CODE_OF_STIM[s[0]]) for q, s in letters.items() if s[0])
+    return factors, sign.real < 0
+
+
+def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:
+    """The product as a dense ``stim.PauliString``."""
+    result = stim.PauliString(num_qubits)
+    for qubit, code in factors:
+        result[qubit] = _STIM_OF_CODE[code]
+    return result
+
+
+def from_pauli_string(string: stim.PauliString) -> Factors:
+    """The factors of a ``stim.PauliString``; its sign is dropped."""
+    return tuple((q, _CODE_OF_STIM[string[q]]) for q in string.pauli_indices())
+
+
+def effect_of(factors: Factors, x_effects: Sequence[int], z_effects: Sequence[int]) -> int:
+    """The effect of a Pauli fault, given the effects of X and Z on each qubit."""
+    effect = 0
+    for qubit, code in factors:
+        if code & X:
+            effect ^= x_effects[qubit]
+        if code & Z:
+            effect ^= z_effects[qubit]
+    return effect

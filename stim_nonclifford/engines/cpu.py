@@ -1,0 +1,88 @@
+"""The CPU engine, in C++ (``stim_nonclifford/native``)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _native
+from ..plan import Plan
+from .contract import PackedBits, Tally
+
+__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine"]
+
+DEFAULT_CACHE_BYTES = 512 << 20
+
+
+class CpuEngine:
+    r"""Runs a plan on the CPU.
+
+    Args:
+        plan: The plan.
+        threads: Number of threads, the calling one included.
+        cache_bytes: Limit for the stored outcome laws. Past it, shots are simulated without storing.
+        kernels: Instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None is the best that
+            this machine has, unless the environment variable ``STIM_NONCLIFFORD_ISA`` says another one.
+
+    Raises:
+        ValueError: The kernels are not available.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler import compile_circuit
+        >>> engine = CpuEngine(compile_circuit(stim.Circuit("X 0\nM 0")).record_plan())
+        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
+        [[1], [1], [1]]
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        threads: int = 1,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        kernels: str | None = None,
+    ) -> None:
+        self.plan = plan
+        self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "")
+
+    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+        """See ``SamplingEngine.count``."""
+        return Tally(**self._engine.count(seed, first_shot, shots, max_errors))
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        return self._engine.sample(seed, first_shot, shots)
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return self._engine.sample_kept(seed, first_shot, shots)
+
+    def outcome_law(
+        self, signature: npt.NDArray[np.bool_]
+    ) -> list[tuple[float, bool, npt.NDArray[np.bool_]]]:
+        """All branches of a signature: (probability, discarded, outputs that the outcomes flip)."""
+        packed = np.packbits(signature, bitorder="little")
+        words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
+        words[: len(packed)] = packed
+        return [
+            (
+                probability,
+                discarded,
+                np.unpackbits(
+                    np.array(outputs, dtype="<u8").view(np.uint8),
+                    count=self.plan.num_outputs,
+                    bitorder="little",
+                ).astype(np.bool_),
+            )
+            for probability, discarded, outputs in self._engine.outcome_law(words.view("<u8").tolist())
+        ]
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes of the store of outcome laws: signatures, nodes, simulations, bytes."""
+        return self._engine.statistics()
+
+    @property
+    def kernels(self) -> str:
+        """The instruction set in use."""
+        return self._engine.kernels

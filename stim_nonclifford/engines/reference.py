@@ -1,0 +1,252 @@
+"""The reference engine: one shot at a time, as plain as the definition in ``plan``.
+
+Slow and obvious. It is the oracle that every other engine is compared with, shot by shot, and the place
+to read what an engine does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import coefficients
+from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, Plan
+from .contract import PackedBits, Tally
+from .random_streams import Stream, uniform, words
+
+__all__ = ["Branch", "ReferenceEngine", "Shot", "outcome_law", "sample_shots"]
+
+Bits = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One shot.
+
+    Attributes:
+        discarded: Whether a postselected output fired.
+        outputs: bool, shape (num_outputs,); meaningless if discarded.
+        mechanisms: The mechanisms of the shot's events.
+    """
+
+    discarded: bool
+    outputs: Bits
+    mechanisms: list[int]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way in which the measurements of a shot can come out.
+
+    Attributes:
+        probability: Its probability.
+        discarded: Whether an outcome check fires in it.
+        outputs: Outputs that the outcomes flip; bool, shape (num_outputs,).
+        outcomes: Outcomes of the MEASUREs, up to the last one that was made.
+    """
+
+    probability: float
+    discarded: bool
+    outputs: Bits
+    outcomes: tuple[int, ...]
+
+
+class ReferenceEngine:
+    r"""Runs a plan shot by shot.
+
+    Args:
+        plan: The plan.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler import compile_circuit
+        >>> engine = ReferenceEngine(compile_circuit(stim.Circuit("X 0\nM 0")).record_plan())
+        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
+        [[1], [1], [1]]
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+        """See ``SamplingEngine.count``."""
+        attempted = discards = errors = 0
+        patterns: dict[int, int] = {}
+        for shot in sample_shots(self.plan, seed, first_shot, shots):
+            at_block_start = (first_shot + attempted) % BLOCK_SHOTS == 0
+            if max_errors and errors >= max_errors and at_block_start:
+                break
+            attempted += 1
+            discards += shot.discarded
+            if not shot.discarded and shot.outputs.any():
+                errors += 1
+                pattern = sum(1 << int(k) for k in np.flatnonzero(shot.outputs))
+                patterns[pattern] = patterns.get(pattern, 0) + 1
+        return Tally(attempted, discards, errors, patterns)
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        return self.sample_kept(seed, first_shot, shots)
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        rows = [
+            shot.outputs for shot in sample_shots(self.plan, seed, first_shot, shots) if not shot.discarded
+        ]
+        bits = np.array(rows, dtype=np.bool_).reshape(len(rows), self.plan.num_outputs)
+        return np.packbits(bits, axis=1, bitorder="little")
+
+
+def sample_shots(plan: Plan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
+    """Samples shots first_shot, first_shot + 1, ...
+
+    Args:
+        plan: The plan.
+        seed: 0 <= seed < 2^64.
+        first_shot: Index of the first shot.
+        num_shots: How many.
+
+    Yields:
+        The shots.
+    """
+    effects = plan.effects.dense(plan.num_row_bits)
+    coins = plan.coins.dense(plan.num_row_bits)
+    words_per_shot = -(-len(plan.coins) // 64)
+    for block in range(first_shot // BLOCK_SHOTS, -(-(first_shot + num_shots) // BLOCK_SHOTS)):
+        count_words = words(seed, Stream.COUNTS, block, BLOCK_SHOTS)
+        counts = np.searchsorted(plan.count_thresholds, count_words, side="right")
+        event_words = words(seed, Stream.EVENTS, block, int(counts.sum()))
+        coin_words = words(seed, Stream.COINS, block, BLOCK_SHOTS * words_per_shot)
+        ends = np.cumsum(counts)
+        for k in range(BLOCK_SHOTS):
+            shot = block * BLOCK_SHOTS + k
+            if not first_shot <= shot < first_shot + num_shots:
+                continue
+            mechanisms = [_mechanism(plan, int(w)) for w in event_words[ends[k] - counts[k] : ends[k]]]
+            row = _noise_row(plan, effects, mechanisms)
+            for f in range(len(coins)):
+                if int(coin_words[k * words_per_shot + f // 64]) >> (f % 64) & 1:
+                    row ^= coins[f]
+            yield _finish(plan, row, seed, shot, mechanisms)
+
+
+def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
+    """All branches of a signature with their exact probabilities.
+
+    Args:
+        plan: The plan.
+        signature: bool, shape (num_signature_bits,).
+
+    Returns:
+        The branches; probabilities sum to 1. Branches are cut where an outcome check fires.
+    """
+    branches: list[Branch] = []
+    first_output = plan.num_signs + plan.num_outcome_checks
+    start = (0, coefficients.initial_vector(), _branch_row(plan, signature), 1.0, ())
+    stack: list[tuple[int, coefficients.Vector, Bits, float, tuple[int, ...]]] = [start]
+    while stack:
+        k, vector, row, probability, outcomes = stack.pop()
+        k, vector = _run_to_measurement(plan, k, vector, row)
+        if k == len(plan.operations):
+            branches.append(Branch(probability, False, row[first_output:], outcomes))
+            continue
+        operation = plan.operations[k]
+        weight = _weight_of_one(vector, operation)
+        for outcome, conditional in ((1, weight), (0, 1 - weight)):
+            if conditional == 0:
+                continue
+            after = row.copy()
+            if outcome:
+                after[plan.outcome_effects.row(len(outcomes))] ^= True
+            reached = probability * conditional
+            path = (*outcomes, outcome)
+            if _check_fires(plan, after, len(outcomes)):
+                branches.append(Branch(reached, True, after[first_output:], path))
+                continue
+            projected = coefficients.measure(vector, operation, outcome)
+            stack.append((k + 1, projected, after, reached, path))
+    return branches
+
+
+def _mechanism(plan: Plan, word: int) -> int:
+    product = word * plan.num_mechanisms
+    cell, fraction = product >> 64, product & (1 << 64) - 1
+    return cell if fraction < int(plan.alias_thresholds[cell]) else int(plan.alias_indices[cell])
+
+
+def _noise_row(plan: Plan, effects: Bits, mechanisms: list[int]) -> Bits:
+    row = np.zeros(plan.num_row_bits, dtype=np.bool_)
+    row[plan.constant] = True
+    used_sites = set()
+    for mechanism in mechanisms:
+        site = int(plan.sites[mechanism])
+        if site >= 0:
+            if site in used_sites:
+                continue
+            used_sites.add(site)
+        row ^= effects[mechanism]
+    return row
+
+
+def _finish(plan: Plan, row: Bits, seed: int, shot: int, mechanisms: list[int]) -> Shot:
+    """Checks, then quantum outcomes."""
+    first_output = plan.num_checks + plan.num_signature_bits
+    outputs = row[first_output:]
+    if plan.never_kept or row[: plan.num_checks].any():
+        return Shot(True, outputs, mechanisms)
+    branch = _branch_row(plan, row[plan.num_checks : first_output])
+    vector = coefficients.initial_vector()
+    draws = words(seed, Stream.OUTCOMES, shot, plan.num_outcomes)
+    k = 0
+    for j in range(plan.num_outcomes):
+        k, vector = _run_to_measurement(plan, k, vector, branch)
+        operation = plan.operations[k]
+        outcome = int(uniform(draws[j]) < _weight_of_one(vector, operation))
+        if outcome:
+            branch[plan.outcome_effects.row(j)] ^= True
+        if _check_fires(plan, branch, j):
+            return Shot(True, outputs, mechanisms)
+        vector = coefficients.measure(vector, operation, outcome)
+        k += 1
+    return Shot(False, outputs ^ branch[plan.num_signs + plan.num_outcome_checks :], mechanisms)
+
+
+def _branch_row(plan: Plan, signature: Bits) -> Bits:
+    row = np.zeros(plan.num_branch_bits, dtype=np.bool_)
+    row[plan.branch_constant] = True
+    for bit in np.flatnonzero(signature):
+        row[plan.signature_images.row(int(bit))] ^= True
+    return row
+
+
+def _run_to_measurement(
+    plan: Plan, k: int, vector: coefficients.Vector, row: Bits
+) -> tuple[int, coefficients.Vector]:
+    """Applies operations from number k on, up to the next MEASURE."""
+    while k < len(plan.operations) and plan.operations[k]["kind"] != MEASURE:
+        operation = plan.operations[k]
+        if operation["kind"] == ROTATE:
+            reverse = operation["sign"] >= 0 and bool(row[operation["sign"]])
+            vector = coefficients.rotate(vector, operation, reverse)
+        elif operation["kind"] == ACTIVATE:
+            vector = coefficients.activate(vector, operation)
+        k += 1
+    return k, vector
+
+
+def _weight_of_one(vector: coefficients.Vector, operation: np.void) -> float:
+    """The probability of outcome 1, certain outcomes made exactly so."""
+    zero, one = coefficients.outcome_weights(vector, operation)
+    probability = one / (zero + one)
+    if probability < CERTAIN:
+        return 0.0
+    return 1.0 if probability > 1 - CERTAIN else probability
+
+
+def _check_fires(plan: Plan, row: Bits, outcome: int) -> bool:
+    """Whether an outcome check that became final with this MEASURE is set."""
+    final = np.flatnonzero(plan.outcome_check_deadlines == outcome)
+    return bool(row[plan.num_signs + final].any())

@@ -1,0 +1,23 @@
+"""The exceptions that this package adds to Python's and Stim's own.
+
+Bad input raises ``ValueError``, an instruction without an implementation raises
+``NotImplementedError`` (both as Stim does), and work that is too large for the limits in force raises
+:class:`ResourceLimitError` before anything is allocated.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ResourceLimitError"]
+
+
+class ResourceLimitError(RuntimeError):
+    r"""A circuit needs more than a limit allows; the message names the need, the limit and the keyword.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("H 0 1 2\nT 0 1 2\nMPP X0*X1*X2")
+        >>> circuit.compile_sampler(max_active_coordinates=2)
+        Traceback (most recent call last):
+        ...
+        stim_nonclifford.errors.ResourceLimitError: The circuit needs 3 active coordinates: 2^3 coefficients...
+    """

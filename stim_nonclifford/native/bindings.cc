@@ -1,0 +1,172 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+#include "engine.h"
+#include "philox.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<nb::numpy, uint8_t>;
+
+template <typename T>
+std::vector<T> to_vector(nb::handle object) {
+    const auto array = nb::cast<Array<T>>(object);
+    return {array.data(), array.data() + array.shape(0)};
+}
+
+snc::SparseRows to_rows(nb::handle object) {
+    return {to_vector<int64_t>(object.attr("starts")), to_vector<int32_t>(object.attr("bits"))};
+}
+
+// Operations come as bytes: a structured array has no type of its own here.
+std::vector<snc::Operation> to_operations(nb::handle object) {
+    const auto raw = nb::cast<nb::bytes>(object.attr("tobytes")());
+    if (nb::cast<size_t>(object.attr("dtype").attr("itemsize")) != sizeof(snc::Operation))
+        throw std::invalid_argument("OPERATION_DTYPE of plan.py and struct Operation of plan.h differ.");
+    std::vector<snc::Operation> operations(raw.size() / sizeof(snc::Operation));
+    if (!operations.empty()) std::memcpy(operations.data(), raw.c_str(), raw.size());
+    return operations;
+}
+
+snc::Plan to_plan(nb::handle plan) {
+    const auto number = [&](const char* name) { return nb::cast<uint32_t>(plan.attr(name)); };
+    return snc::pack_plan({
+        .num_checks = number("num_checks"),
+        .num_signature_bits = number("num_signature_bits"),
+        .num_outputs = number("num_outputs"),
+        .num_signs = number("num_signs"),
+        .num_outcome_checks = number("num_outcome_checks"),
+        .peak_width = number("peak_width"),
+        .never_kept = nb::cast<bool>(plan.attr("never_kept")),
+        .constant = to_vector<int32_t>(plan.attr("constant")),
+        .effects = to_rows(plan.attr("effects")),
+        .sites = to_vector<int32_t>(plan.attr("sites")),
+        .count_thresholds = to_vector<uint64_t>(plan.attr("count_thresholds")),
+        .alias_thresholds = to_vector<uint64_t>(plan.attr("alias_thresholds")),
+        .alias_indices = to_vector<int32_t>(plan.attr("alias_indices")),
+        .coins = to_rows(plan.attr("coins")),
+        .operations = to_operations(plan.attr("operations")),
+        .branch_constant = to_vector<int32_t>(plan.attr("branch_constant")),
+        .signature_images = to_rows(plan.attr("signature_images")),
+        .outcome_effects = to_rows(plan.attr("outcome_effects")),
+        .outcome_check_deadlines = to_vector<int32_t>(plan.attr("outcome_check_deadlines")),
+    });
+}
+
+// Lets Ctrl-C through: only the main thread of Python gets signals, others never throw here.
+void check_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
+    auto* owned = new std::vector<uint8_t>(std::move(data));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
+    return Bytes(owned->data(), {rows, columns}, owner);
+}
+
+nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors) {
+    const snc::Tally tally = [&] {
+        nb::gil_scoped_release release;
+        return engine.count(seed, first_shot, shots, max_errors, check_signals);
+    }();
+    nb::dict patterns;
+    tally.patterns.for_each([&](const std::vector<uint64_t>& words, uint64_t number) {
+        nb::int_ pattern(0);
+        for (size_t w = words.size(); w-- > 0;)
+            pattern = nb::int_((pattern << nb::int_(64)) | nb::int_(words[w]));
+        patterns[pattern] = number;
+    });
+    nb::dict result;
+    result["shots"] = tally.shots;
+    result["discards"] = tally.discards;
+    result["errors"] = tally.errors;
+    result["patterns"] = patterns;
+    return result;
+}
+
+Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+    std::vector<uint8_t> rows(shots * engine.row_bytes());
+    {
+        nb::gil_scoped_release release;
+        engine.sample(seed, first_shot, shots, rows.data(), check_signals);
+    }
+    return to_array(std::move(rows), shots, engine.row_bytes());
+}
+
+Bytes sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+    snc::KeptRows kept;
+    {
+        nb::gil_scoped_release release;
+        kept = engine.sample_kept(seed, first_shot, shots, check_signals);
+    }
+    return to_array(std::move(kept.rows), kept.kept, engine.row_bytes());
+}
+
+using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
+
+std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
+    if (signature.size() != engine.plan().layout.signature_words)
+        throw std::invalid_argument("The signature has the wrong number of words.");
+    std::vector<Branch> result;
+    for (auto& branch : engine.outcome_law(signature))
+        result.emplace_back(branch.probability, branch.discarded, std::move(branch.outputs));
+    return result;
+}
+
+nb::dict statistics(const snc::Engine& engine) {
+    const snc::LawStatistics law = engine.statistics();
+    nb::dict result;
+    result["signatures"] = law.signatures;
+    result["nodes"] = law.nodes;
+    result["simulations"] = law.simulations;
+    result["bytes"] = law.bytes;
+    return result;
+}
+
+std::vector<uint64_t> random_words(uint64_t seed, uint64_t stream, uint64_t index, uint64_t count) {
+    std::vector<uint64_t> words;
+    for (uint64_t quad = 0; words.size() < count; ++quad)
+        for (uint64_t word : snc::random_words(seed, static_cast<snc::Stream>(stream), index, quad))
+            if (words.size() < count) words.push_back(word);
+    return words;
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
+    m.def("available_kernels", &snc::available_kernels, "Instruction sets that this machine can run, slowest first.");
+    m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
+          "The first words of a random stream, as in engines/random_streams.py.");
+    nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
+        .def(
+            "__init__",
+            [](snc::Engine* self, nb::handle plan, uint32_t num_threads, size_t cache_bytes,
+               const std::string& kernels) {
+                const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
+                new (self) snc::Engine(to_plan(plan), table, num_threads, cache_bytes);
+            },
+            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("kernels") = "")
+        .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
+             "Shots, discards, errors and counts of output patterns of kept shots.")
+        .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
+             "Outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
+        .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
+             "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)).")
+        .def("outcome_law", &outcome_law, nb::arg("signature"),
+             "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("statistics", &statistics, "Sizes of the store of outcome laws.")
+        .def_prop_ro("kernels", &snc::Engine::kernels_name, "The instruction set in use.");
+}

@@ -1,0 +1,294 @@
+#include "engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace snc {
+
+namespace {
+
+// How often the calling thread asks whether to stop.
+constexpr auto poll_period = std::chrono::milliseconds(50);
+
+// Blocks per thread between two looks at the number of errors.
+constexpr uint64_t wave_blocks = 256;
+
+// A piece takes some microseconds, and asking the clock is not free.
+constexpr uint64_t pieces_per_poll = 16;
+
+struct Stopped {};
+
+}  // namespace
+
+// Patterns
+
+PatternCounts::PatternCounts(uint32_t num_outputs)
+    : words_(words_for(num_outputs)), table_(num_outputs <= max_table_bits ? size_t{1} << num_outputs : 0) {}
+
+size_t PatternCounts::Hash::operator()(const std::vector<uint64_t>& words) const {
+    uint64_t h = 0;
+    for (uint64_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15;
+    return h ^ h >> 32;
+}
+
+void PatternCounts::add(const uint64_t* pattern) {
+    if (!table_.empty())
+        ++table_[words_ == 0 ? 0 : pattern[0]];
+    else
+        ++map_[{pattern, pattern + words_}];
+}
+
+void PatternCounts::merge(const PatternCounts& other) {
+    for (size_t k = 0; k < table_.size(); ++k) table_[k] += other.table_[k];
+    for (const auto& [pattern, count] : other.map_) map_[pattern] += count;
+}
+
+void PatternCounts::for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const {
+    for (size_t k = 0; k < table_.size(); ++k)
+        if (table_[k] != 0) use({k}, table_[k]);
+    for (const auto& [pattern, count] : map_) use(pattern, count);
+}
+
+void Tally::merge(const Tally& other) {
+    shots += other.shots;
+    discards += other.discards;
+    errors += other.errors;
+    patterns.merge(other.patterns);
+}
+
+// Engine
+
+Engine::Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes)
+    : plan_(std::move(plan)), kernels_(kernels), workers_(num_threads) {
+    for (Worker& worker : workers_)
+        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, cache_bytes / num_threads, [this] {
+            if (interrupted_) interrupted_();
+        });
+    quiet_ = workers_[0].laws->quiet_law();
+}
+
+std::vector<Engine::Piece> Engine::pieces(uint64_t first_shot, uint64_t shots) {
+    std::vector<Piece> found;
+    for (uint64_t shot = first_shot; shot < first_shot + shots;) {
+        const uint64_t block = shot / block_shots;
+        const auto begin = static_cast<uint32_t>(shot - block * block_shots);
+        const auto end = static_cast<uint32_t>(std::min<uint64_t>(block_shots, first_shot + shots - block * block_shots));
+        found.push_back({block, begin, end});
+        shot = (block + 1) * block_shots;
+    }
+    return found;
+}
+
+void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker&, uint64_t)>& use,
+                            const std::function<void()>& poll) {
+    std::atomic<uint64_t> next = 0;
+    std::atomic<bool> stop = false;
+    std::exception_ptr failure;
+    std::mutex failure_mutex;
+    const std::thread::id caller = std::this_thread::get_id();
+    auto last_poll = std::chrono::steady_clock::now();
+    interrupted_ = [&] {
+        if (stop.load(std::memory_order_relaxed)) throw Stopped{};
+        if (std::this_thread::get_id() != caller) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_poll < poll_period) return;
+        last_poll = now;
+        poll();
+    };
+    const auto work = [&](Worker& worker) {
+        try {
+            for (uint64_t k = next++; k < num_pieces; k = next++) {
+                if (k % pieces_per_poll == 0) interrupted_();
+                use(worker, k);
+            }
+        } catch (const Stopped&) {
+        } catch (...) {
+            const std::lock_guard lock(failure_mutex);
+            if (!failure) failure = std::current_exception();
+            stop = true;
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        const uint64_t num_threads = std::min<uint64_t>(workers_.size(), num_pieces);
+        for (uint64_t t = 1; t < num_threads; ++t) threads.emplace_back(work, std::ref(workers_[t]));
+        work(workers_[0]);
+    }
+    interrupted_ = nullptr;
+    if (failure) std::rethrow_exception(failure);
+}
+
+template <typename Keep>
+uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep) {
+    if (plan_.never_kept) return 0;
+    const RowLayout& layout = plan_.layout;
+    const uint32_t words = layout.words();
+    NoiseBlock& noise = worker.noise;
+    kernels_.sample_noise(plan_, seed, piece.block, piece.begin, piece.end, noise);
+    const uint64_t first_shot = piece.block * block_shots;
+    uint64_t kept = 0;
+
+    const auto finish = [&](uint16_t shot, const uint64_t* row) {
+        const uint64_t* signature = row + layout.check_words;
+        const uint64_t* outputs = row + layout.first_output_word();
+        const bool is_quiet =
+            quiet_.fixed && std::all_of(signature, signature + layout.signature_words, [](uint64_t w) { return w == 0; });
+        if (is_quiet) {
+            if (!quiet_.kept) return;
+            keep(shot, outputs, quiet_.outputs.data());
+        } else {
+            interrupted_();
+            const uint64_t* flipped =
+                worker.laws->sample({signature, layout.signature_words}, seed, first_shot + shot);
+            if (flipped == nullptr) return;
+            keep(shot, outputs, flipped);
+        }
+        ++kept;
+    };
+
+    const bool quiet_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
+                                          [](uint64_t w) { return w == 0; });
+    if (quiet_passes && noise.num_quiet != 0) {
+        bool all_zero = quiet_.fixed && quiet_.kept;
+        for (uint32_t w = 0; all_zero && w < layout.output_words; ++w)
+            all_zero = plan_.constant[layout.first_output_word() + w] == quiet_.outputs[w];
+        if (all_zero && !every)
+            kept += noise.num_quiet;
+        else
+            for (uint32_t k = 0; k < noise.num_quiet; ++k) finish(noise.quiet[k], plan_.constant.data());
+    }
+    for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);
+    return kept;
+}
+
+Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
+                    const std::function<void()>& poll) {
+    const uint32_t output_words = plan_.layout.output_words;
+    const uint64_t first_block = first_shot / block_shots;
+    const uint64_t end_shot = first_shot + shots;
+    const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
+    const auto piece_of = [&](uint64_t block) -> Piece {
+        const uint64_t start = block * block_shots;
+        return {block, static_cast<uint32_t>(std::max(first_shot, start) - start),
+                static_cast<uint32_t>(std::min<uint64_t>(end_shot - start, block_shots))};
+    };
+    // Counts blocks [begin, end); errors_of_block gets the errors of each, if it has room for them.
+    const auto run = [&](uint64_t begin, uint64_t end, std::vector<uint64_t>& errors_of_block) {
+        std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
+        for_each_piece(
+            end - begin,
+            [&](Worker& worker, uint64_t k) {
+                Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
+                const Piece piece = piece_of(begin + k);
+                uint64_t errors = 0;
+                const uint64_t kept = run_piece(
+                    worker, seed, piece, false, [&](uint16_t, const uint64_t* outputs, const uint64_t* flipped) {
+                        uint64_t any = 0;
+                        for (uint32_t w = 0; w < output_words; ++w) any |= outputs[w] ^ flipped[w];
+                        if (any == 0) return;
+                        ++errors;
+                        std::vector<uint64_t> pattern(output_words);
+                        for (uint32_t w = 0; w < output_words; ++w) pattern[w] = outputs[w] ^ flipped[w];
+                        tally.patterns.add(pattern.data());
+                    });
+                tally.shots += piece.end - piece.begin;
+                tally.discards += piece.end - piece.begin - kept;
+                tally.errors += errors;
+                if (!errors_of_block.empty()) errors_of_block[k] = errors;
+            },
+            poll);
+        Tally total(plan_.layout.num_outputs);
+        for (const Tally& tally : tallies) total.merge(tally);
+        return total;
+    };
+
+    std::vector<uint64_t> none;
+    if (shots == 0) return Tally(plan_.layout.num_outputs);
+    if (max_errors == 0) return run(first_block, end_block, none);
+
+    Tally total(plan_.layout.num_outputs);
+    for (uint64_t block = first_block; block < end_block && total.errors < max_errors;) {
+        const uint64_t end = std::min(end_block, block + wave_blocks * workers_.size());
+        std::vector<uint64_t> errors(end - block);
+        Tally wave = run(block, end, errors);
+        uint64_t used = 0;
+        for (uint64_t seen = total.errors; used < errors.size() && seen < max_errors; ++used) seen += errors[used];
+        // The last block that counts lies inside the wave: make the wave again, up to there.
+        if (used < errors.size()) wave = run(block, block + used, none);
+        total.merge(wave);
+        block += used;
+    }
+    return total;
+}
+
+void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t* out,
+                    const std::function<void()>& poll) {
+    const std::vector<Piece> all = pieces(first_shot, shots);
+    const size_t bytes = row_bytes();
+    for_each_piece(
+        all.size(),
+        [&](Worker& worker, uint64_t k) {
+            const uint64_t block_start = all[k].block * block_shots;
+            run_piece(worker, seed, all[k], true,
+                      [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                          uint8_t* row = out + (block_start + shot - first_shot) * bytes;
+                          for (size_t b = 0; b < bytes; ++b)
+                              row[b] = static_cast<uint8_t>((outputs[b / 8] ^ flipped[b / 8]) >> (8 * (b % 8)));
+                      });
+        },
+        poll);
+}
+
+KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll) {
+    const std::vector<Piece> all = pieces(first_shot, shots);
+    const size_t bytes = row_bytes();
+    std::vector<KeptRows> parts(all.size());
+    for_each_piece(
+        all.size(),
+        [&](Worker& worker, uint64_t k) {
+            // Shots come in any order: first into their places, then together.
+            std::vector<uint8_t> rows(block_shots * bytes);
+            std::vector<bool> is_kept(block_shots);
+            parts[k].kept = run_piece(
+                worker, seed, all[k], true, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                    is_kept[shot] = true;
+                    for (size_t b = 0; b < bytes; ++b)
+                        rows[shot * bytes + b] =
+                            static_cast<uint8_t>((outputs[b / 8] ^ flipped[b / 8]) >> (8 * (b % 8)));
+                });
+            for (uint32_t shot = 0; shot < block_shots; ++shot)
+                if (is_kept[shot])
+                    parts[k].rows.insert(parts[k].rows.end(), rows.begin() + ptrdiff_t(shot * bytes),
+                                         rows.begin() + ptrdiff_t((shot + 1) * bytes));
+        },
+        poll);
+    KeptRows result;
+    for (const KeptRows& part : parts) {
+        result.rows.insert(result.rows.end(), part.rows.begin(), part.rows.end());
+        result.kept += part.kept;
+    }
+    return result;
+}
+
+std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature) {
+    return workers_[0].laws->branches(signature);
+}
+
+LawStatistics Engine::statistics() const {
+    LawStatistics total;
+    for (const Worker& worker : workers_) {
+        const LawStatistics mine = worker.laws->statistics();
+        total.signatures += mine.signatures;
+        total.nodes += mine.nodes;
+        total.simulations += mine.simulations;
+        total.bytes += mine.bytes;
+    }
+    return total;
+}
+
+}  // namespace snc

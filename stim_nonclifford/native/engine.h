@@ -1,0 +1,103 @@
+// The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels.h"
+#include "outcome_law.h"
+#include "plan.h"
+
+namespace snc {
+
+// Counts of kept shots by the pattern of their outputs; the pattern 0 is not counted.
+class PatternCounts {
+   public:
+    explicit PatternCounts(uint32_t num_outputs);
+    void add(const uint64_t* pattern);
+    void merge(const PatternCounts& other);
+    // Calls use(pattern words, count) for each pattern seen.
+    void for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const;
+
+   private:
+    // Few outputs: a counter for every pattern.
+    static constexpr uint32_t max_table_bits = 10;
+    struct Hash {
+        size_t operator()(const std::vector<uint64_t>& words) const;
+    };
+    uint32_t words_;
+    std::vector<uint64_t> table_;
+    std::unordered_map<std::vector<uint64_t>, uint64_t, Hash> map_;
+};
+
+struct Tally {
+    explicit Tally(uint32_t num_outputs) : patterns(num_outputs) {}
+    uint64_t shots = 0, discards = 0, errors = 0;
+    PatternCounts patterns;
+    void merge(const Tally& other);
+};
+
+struct KeptRows {
+    std::vector<uint8_t> rows;  // [kept shots][bytes per row]
+    uint64_t kept = 0;
+};
+
+class Engine {
+   public:
+    Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes);
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    // Attempts `shots` shots from number `first_shot` on. With max_errors > 0 it stops after the first block
+    // with which the number of errors reaches it. `poll` is called several times a second from the calling
+    // thread, and may throw to stop.
+    Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
+                const std::function<void()>& poll);
+
+    // Writes the outputs of all shots, bit-packed, to out[shots][row_bytes()]. The plan must not discard.
+    void sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t* out,
+                const std::function<void()>& poll);
+
+    // The outputs of the kept shots, in order.
+    KeptRows sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
+
+    std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature);
+
+    LawStatistics statistics() const;
+    size_t row_bytes() const { return (plan_.layout.num_outputs + 7) / 8; }
+    const Plan& plan() const { return plan_; }
+    const char* kernels_name() const { return kernels_.name; }
+
+   private:
+    struct Worker {
+        std::unique_ptr<OutcomeLaws> laws;
+        NoiseBlock noise;
+    };
+    // A part of a block: shots [begin, end) of it.
+    struct Piece {
+        uint64_t block;
+        uint32_t begin, end;
+    };
+
+    static std::vector<Piece> pieces(uint64_t first_shot, uint64_t shots);
+    // Calls use(worker, number of the piece) for every piece, from all threads.
+    void for_each_piece(uint64_t num_pieces, const std::function<void(Worker&, uint64_t)>& use,
+                        const std::function<void()>& poll);
+    // Calls keep(shot of the block, outputs of its row, outputs flipped by its outcomes) for kept shots, and
+    // returns how many were kept. Shots that are certain to have all outputs 0 are kept without a call unless
+    // `every` is set.
+    template <typename Keep>
+    uint64_t run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep);
+
+    const Plan plan_;
+    const Kernels& kernels_;
+    std::vector<Worker> workers_;
+    OutcomeLaws::QuietLaw quiet_;
+    // Set while another thread, or the poll, has thrown.
+    std::function<void()> interrupted_;
+};
+
+}  // namespace snc

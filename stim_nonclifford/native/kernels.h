@@ -1,0 +1,74 @@
+// The inner loops, compiled once per instruction set and chosen at run time.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan.h"
+
+namespace snc {
+
+using Complex = std::complex<double>;
+
+// The noise of one block of shots.
+struct NoiseBlock {
+    // Shots without events, ascending; only if the plan has no coins.
+    uint32_t num_quiet;
+    uint16_t quiet[block_shots + 1];
+    // The other shots that pass all checks, in no particular order, and their rows, constant included.
+    uint32_t num_shots;
+    uint16_t shots[block_shots + 1];
+    std::vector<uint64_t> rows;        // [num_shots][layout.words()]
+
+    // Scratch: for each shot its number of events and the first of them; shots by number of events; the
+    // mechanism of each event.
+    uint32_t counts[block_shots];
+    uint32_t starts[block_shots + 1];
+    uint16_t order[block_shots];
+    std::vector<int32_t> events;
+};
+
+// Squared norms of the projections of a vector on outcome 0 and 1.
+struct OutcomeWeights {
+    double zero, one;
+};
+
+struct Kernels {
+    const char* name;
+
+    // Shots [begin, end) of a block: those that pass the checks.
+    void (*sample_noise)(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
+                         NoiseBlock& out);
+
+    // v <- cos v - i sin P v, with sin negated if `reverse`.
+    void (*rotate)(Complex* v, const Operation& operation, bool reverse);
+
+    // v <- [cos v, -i sin v].
+    void (*activate)(Complex* v, const Operation& operation);
+
+    OutcomeWeights (*outcome_weights)(const Complex* v, const Operation& operation);
+
+    // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
+    void (*project)(Complex* v, const Operation& operation, bool outcome, double weight);
+};
+
+// The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)
+// overrides the choice; an unknown or unsupported value throws std::invalid_argument.
+const Kernels& kernels();
+
+// Kernels by name; throws std::invalid_argument if unknown or unsupported here.
+const Kernels& kernels_named(const std::string& name);
+
+// The names of the kernels that run on this machine, slowest first.
+std::vector<std::string> available_kernels();
+
+namespace generic { extern const Kernels table; }
+#ifdef SNC_X86
+namespace avx2 { extern const Kernels table; }
+namespace avx512 { extern const Kernels table; }
+#endif
+
+}  // namespace snc

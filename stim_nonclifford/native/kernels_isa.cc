@@ -1,0 +1,14 @@
+// Compiled once per instruction set, with SNC_ISA set to its name and the flags that allow it.
+
+#include "coefficient_kernel.h"
+#include "noise_kernel.h"
+
+#define SNC_STRING(name) SNC_STRING_OF(name)
+#define SNC_STRING_OF(name) #name
+
+namespace snc::SNC_ISA {
+
+extern const Kernels table;
+const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, rotate, activate, outcome_weights, project};
+
+}  // namespace snc::SNC_ISA

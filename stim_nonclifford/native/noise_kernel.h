@@ -1,0 +1,204 @@
+// The noise of one block of shots: which shots pass the noise-only checks, and their rows.
+//
+// Included by kernels_isa.cc, once per instruction set, inside its namespace.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "kernels.h"
+#include "philox.h"
+
+namespace snc::SNC_ISA {
+
+// Where the thresholds end that all words are compared with: fewer than one word in 2^12 is above the rest.
+constexpr uint64_t rare_word = ~uint64_t{0} - (~uint64_t{0} >> 12);
+// With more thresholds than this, a binary search for each word is faster.
+constexpr size_t max_compared_thresholds = 24;
+
+inline uint32_t event_count(const std::vector<uint64_t>& thresholds, uint64_t word) {
+    return static_cast<uint32_t>(std::upper_bound(thresholds.begin(), thresholds.end(), word) - thresholds.begin());
+}
+
+// counts[k] for k < end, and where the events of each shot start. Returns the total.
+inline uint32_t draw_counts(const Plan& plan, uint64_t seed, uint64_t block, uint32_t end, NoiseBlock& out) {
+    const auto& thresholds = plan.count_thresholds;
+    uint64_t words[block_shots];
+    for (uint32_t k = 0; k < end; k += words_per_draw) {
+        const auto drawn = random_words(seed, Stream::counts, block, k / words_per_draw);
+        std::copy(drawn.begin(), drawn.end(), words + k);
+    }
+    uint32_t* counts = out.counts;
+    size_t compared = 0;
+    while (compared < thresholds.size() && thresholds[compared] < rare_word) ++compared;
+    if (compared > max_compared_thresholds) {
+        for (uint32_t k = 0; k < end; ++k) counts[k] = event_count(thresholds, words[k]);
+    } else {
+        std::fill(counts, counts + end, 0);
+        for (size_t t = 0; t < compared; ++t)
+            for (uint32_t k = 0; k < end; ++k) counts[k] += words[k] >= thresholds[t];
+        if (compared < thresholds.size())
+            for (uint32_t k = 0; k < end; ++k)
+                if (words[k] >= thresholds[compared]) [[unlikely]]
+                    counts[k] = event_count(thresholds, words[k]);
+    }
+    uint32_t total = 0;
+    for (uint32_t k = 0; k < end; ++k) {
+        out.starts[k] = total;
+        total += counts[k];
+    }
+    out.starts[end] = total;
+    return total;
+}
+
+// The mechanisms of events [begin, end) of the block.
+inline void draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
+                        NoiseBlock& out) {
+    const uint32_t first_quad = begin / words_per_draw;
+    out.events.resize(end + words_per_draw);
+    const uint64_t size = plan.alias.size();
+    const AliasCell* cells = plan.alias.data();
+    int32_t* events = out.events.data();
+    for (uint32_t e = first_quad * words_per_draw; e < end; e += words_per_draw) {
+        const auto words = random_words(seed, Stream::events, block, e / words_per_draw);
+        for (uint32_t lane = 0; lane < words_per_draw; ++lane) {
+            const unsigned __int128 product = static_cast<unsigned __int128>(words[lane]) * size;
+            const auto cell = static_cast<int32_t>(product >> 64);
+            const AliasCell& entry = cells[cell];
+            // A mask instead of a branch: nobody can predict it.
+            const int32_t stays = -static_cast<int32_t>(static_cast<uint64_t>(product) < entry.threshold);
+            events[e + lane] = entry.alias ^ ((entry.alias ^ cell) & stays);
+        }
+    }
+}
+
+// Separates the shots [begin, end) without events, unless `all` is set, from the others, and lists the
+// others in order of their number of events: loops over events are then predictable. Returns how many.
+inline uint32_t sort_by_count(uint32_t begin, uint32_t end, bool all, NoiseBlock& out) {
+    uint16_t busy[block_shots + 1];
+    uint32_t num_busy = 0;
+    out.num_quiet = 0;
+    for (uint32_t k = begin; k < end; ++k) {
+        const bool is_busy = all || out.counts[k] != 0;
+        busy[num_busy] = static_cast<uint16_t>(k);
+        out.quiet[out.num_quiet] = static_cast<uint16_t>(k);
+        num_busy += is_busy;
+        out.num_quiet += !is_busy;
+    }
+    constexpr uint32_t last_group = 31;  // larger counts share it
+    uint32_t position[last_group + 2] = {};
+    for (uint32_t i = 0; i < num_busy; ++i) ++position[std::min(out.counts[busy[i]], last_group) + 1];
+    for (uint32_t n = 1; n <= last_group + 1; ++n) position[n] += position[n - 1];
+    for (uint32_t i = 0; i < num_busy; ++i)
+        out.order[position[std::min(out.counts[busy[i]], last_group)]++] = busy[i];
+    return num_busy;
+}
+
+// Whether an event happens at a site that an earlier event of the same shot has used.
+inline bool site_is_used(const Plan& plan, const int32_t* events, uint32_t event) {
+    const int32_t site = plan.sites[events[event]];
+    if (site < 0) return false;
+    for (uint32_t earlier = 0; earlier < event; ++earlier)
+        if (plan.sites[events[earlier]] == site) return true;
+    return false;
+}
+
+// Calls use(c) for each coin c of the shot that is flipped.
+template <typename Use>
+inline void for_each_flipped_coin(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot, Use use) {
+    const uint32_t words_per_shot = words_for(plan.num_coins);
+    for (uint32_t w = 0; w < words_per_shot; ++w) {
+        const uint64_t index = uint64_t{shot} * words_per_shot + w;
+        uint64_t word = random_words(seed, Stream::coins, block, index / words_per_draw)[index % words_per_draw];
+        if (w == words_per_shot - 1 && plan.num_coins % 64 != 0) word &= (uint64_t{1} << plan.num_coins % 64) - 1;
+        for (; word != 0; word &= word - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(word)));
+    }
+}
+
+// Rows of W words, kept in registers.
+template <uint32_t W>
+void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, NoiseBlock& out) {
+    const uint32_t check_words = plan.layout.check_words;
+    const uint64_t* effects = plan.dense_effects.data();
+    const int32_t* events = out.events.data();
+    // Rows that fail are written and then overwritten: there is room for one more than can pass.
+    out.rows.resize(size_t{block_shots + 1} * W);
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < num_shots; ++i) {
+        const uint16_t shot = out.order[i];
+        const int32_t* mine = events + out.starts[shot];
+        const uint32_t count = out.counts[shot];
+        uint64_t row[W];
+        for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
+        if (plan.sites.empty()) {
+            for (uint32_t e = 0; e < count; ++e) {
+                const uint64_t* effect = effects + size_t(mine[e]) * W;
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
+            }
+        } else {
+            for (uint32_t e = 0; e < count; ++e) {
+                if (site_is_used(plan, mine, e)) continue;
+                const uint64_t* effect = effects + size_t(mine[e]) * W;
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
+            }
+        }
+        if (plan.num_coins != 0)
+            for_each_flipped_coin(plan, seed, block, shot, [&](uint32_t coin) {
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins[size_t{coin} * W + w];
+            });
+        uint64_t fired = 0;
+        for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
+        out.shots[passed] = shot;
+        for (uint32_t w = 0; w < W; ++w) out.rows[size_t{passed} * W + w] = row[w];
+        passed += fired == 0;
+    }
+    out.num_shots = passed;
+}
+
+// Rows of any length, flipped word by word.
+inline void wide_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, NoiseBlock& out) {
+    const uint32_t words = plan.layout.words();
+    out.rows.resize(size_t{block_shots + 1} * words);
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < num_shots; ++i) {
+        const uint16_t shot = out.order[i];
+        const int32_t* mine = out.events.data() + out.starts[shot];
+        uint64_t* row = &out.rows[size_t{passed} * words];
+        std::copy(plan.constant.begin(), plan.constant.end(), row);
+        for (uint32_t e = 0; e < out.counts[shot]; ++e) {
+            if (!plan.sites.empty() && site_is_used(plan, mine, e)) continue;
+            for (int64_t f = plan.flip_starts[mine[e]]; f < plan.flip_starts[mine[e] + 1]; ++f)
+                row[plan.flips[f].word] ^= plan.flips[f].mask;
+        }
+        for_each_flipped_coin(plan, seed, block, shot, [&](uint32_t coin) {
+            for (uint32_t w = 0; w < words; ++w) row[w] ^= plan.coins[size_t{coin} * words + w];
+        });
+        uint64_t fired = 0;
+        for (uint32_t w = 0; w < plan.layout.check_words; ++w) fired |= row[w];
+        out.shots[passed] = shot;
+        passed += fired == 0;
+    }
+    out.num_shots = passed;
+}
+
+inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
+                         NoiseBlock& out) {
+    const uint32_t total = draw_counts(plan, seed, block, end, out);
+    draw_events(plan, seed, block, out.starts[begin], total, out);
+    // Without coins, shots without events all have the constant row: the caller counts them.
+    const uint32_t num_shots = sort_by_count(begin, end, plan.num_coins != 0, out);
+    switch (plan.is_dense() ? plan.layout.words() : 0) {
+        case 1: return narrow_rows<1>(plan, seed, block, num_shots, out);
+        case 2: return narrow_rows<2>(plan, seed, block, num_shots, out);
+        case 3: return narrow_rows<3>(plan, seed, block, num_shots, out);
+        case 4: return narrow_rows<4>(plan, seed, block, num_shots, out);
+        case 5: return narrow_rows<5>(plan, seed, block, num_shots, out);
+        case 6: return narrow_rows<6>(plan, seed, block, num_shots, out);
+        case 7: return narrow_rows<7>(plan, seed, block, num_shots, out);
+        case 8: return narrow_rows<8>(plan, seed, block, num_shots, out);
+        default: return wide_rows(plan, seed, block, num_shots, out);
+    }
+}
+
+}  // namespace snc::SNC_ISA

@@ -1,0 +1,293 @@
+#include "outcome_law.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "philox.h"
+
+namespace snc {
+
+namespace {
+
+// Widths from which a single operation is long enough to ask for an interruption.
+constexpr int32_t long_operation_width = 16;
+
+// Limit for the stored vectors of the path of signature 0.
+constexpr size_t max_prefix_bytes = size_t{64} << 20;
+
+uint64_t hash(std::span<const uint64_t> key) {
+    uint64_t h = 0x9E3779B97F4A7C15;
+    for (uint64_t word : key) {
+        h = (h ^ word) * 0xBF58476D1CE4E5B9;
+        h ^= h >> 31;
+    }
+    return h * 0x94D049BB133111EB >> 1;
+}
+
+void flip_words(uint64_t* row, const uint64_t* by, uint32_t words) {
+    for (uint32_t w = 0; w < words; ++w) row[w] ^= by[w];
+}
+
+bool test(const std::vector<uint64_t>& row, int32_t bit) {
+    return bit >= 0 && (row[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
+}
+
+}  // namespace
+
+OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_bytes,
+                         std::function<void()> interrupted)
+    : plan_(plan),
+      kernels_(kernels),
+      max_bytes_(max_bytes),
+      interrupted_(std::move(interrupted)),
+      signature_words_(plan.layout.signature_words),
+      output_words_(plan.layout.output_words),
+      nodes_(1),  // node 0 is no node
+      node_outputs_(output_words_),
+      vector_(size_t{1} << plan.peak_width),
+      result_(output_words_) {
+    save_prefix();
+}
+
+const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
+    NodeIndex* root = root_slot(signature);
+    decisions_.clear();
+    if (root == nullptr || *root == no_node) return simulate(signature, root, seed, shot);
+    NodeIndex index = *root;
+    while (nodes_[index].outcome >= 0) {
+        const Node& node = nodes_[index];
+        const bool outcome =
+            outcome_uniform(seed, shot, static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
+        decisions_.push_back({index, outcome});
+        index = node.children[outcome];
+        if (index == no_node) return simulate(signature, nullptr, seed, shot);
+    }
+    return nodes_[index].outcome == kept ? outputs_of(index) : nullptr;
+}
+
+const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeIndex* root, uint64_t seed,
+                                      uint64_t shot) {
+    ++simulations_;
+    start(signature);
+    // The next node becomes the child `branch` of `parent`, or the root.
+    NodeIndex parent = no_node;
+    bool branch = false;
+    for (const Decision& decision : decisions_) {
+        advance();
+        take(decision.outcome);
+        parent = decision.node;
+        branch = decision.outcome;
+    }
+    bool grows = root != nullptr || parent != no_node;
+    while (true) {
+        const Node node = advance();
+        if (grows) grows = reserve_node();
+        if (grows) {
+            const NodeIndex index = add_node(node);
+            if (parent == no_node) {
+                *root = index;
+                ++num_signatures_;
+            } else {
+                nodes_[parent].children[branch] = index;
+            }
+            parent = index;
+        }
+        if (node.outcome < 0) {
+            if (node.outcome == discarded) return nullptr;
+            std::copy_n(state_outputs(), output_words_, result_.begin());
+            return result_.data();
+        }
+        branch = outcome_uniform(seed, shot, static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
+        take(branch);
+    }
+}
+
+OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
+    start(std::vector<uint64_t>(signature_words_, 0));
+    const Node node = advance();
+    return {node.outcome < 0, node.outcome == kept, {state_outputs(), state_outputs() + output_words_}};
+}
+
+std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {
+    std::vector<Branch> found;
+    std::vector<std::vector<bool>> paths = {{}};
+    while (!paths.empty()) {
+        const std::vector<bool> path = std::move(paths.back());
+        paths.pop_back();
+        double probability = 1;
+        start(signature);
+        for (bool outcome : path) {
+            const Node node = advance();
+            probability *= outcome ? node.probability_of_one : 1 - node.probability_of_one;
+            take(outcome);
+        }
+        const Node node = advance();
+        if (node.outcome < 0) {
+            found.push_back({probability, node.outcome == discarded, {state_outputs(), state_outputs() + output_words_}});
+            continue;
+        }
+        for (bool outcome : {true, false}) {
+            paths.push_back(path);
+            paths.back().push_back(outcome);
+        }
+    }
+    return found;
+}
+
+LawStatistics OutcomeLaws::statistics() const {
+    return {num_signatures_, nodes_.size() - 1, simulations_, bytes()};
+}
+
+// The table and the nodes
+
+OutcomeLaws::NodeIndex* OutcomeLaws::root_slot(std::span<const uint64_t> signature) {
+    if (2 * (num_signatures_ + 1) > roots_.size() && !grow_table() && num_signatures_ + 1 >= roots_.size())
+        return nullptr;
+    const size_t mask = roots_.size() - 1;
+    for (size_t slot = hash(signature) & mask;; slot = (slot + 1) & mask) {
+        uint64_t* key = keys_.data() + slot * signature_words_;
+        if (roots_[slot] == no_node) {
+            std::ranges::copy(signature, key);
+            return &roots_[slot];
+        }
+        if (std::equal(signature.begin(), signature.end(), key)) return &roots_[slot];
+    }
+}
+
+bool OutcomeLaws::grow_table() {
+    const size_t slots = roots_.empty() ? 1024 : 2 * roots_.size();
+    const size_t slot_bytes = sizeof(NodeIndex) + signature_words_ * sizeof(uint64_t);
+    if (bytes() + slots * slot_bytes > max_bytes_) return false;
+    std::vector<uint64_t> keys(slots * signature_words_);
+    std::vector<NodeIndex> roots(slots, no_node);
+    for (size_t old = 0; old < roots_.size(); ++old) {
+        if (roots_[old] == no_node) continue;
+        const std::span<const uint64_t> key(keys_.data() + old * signature_words_, signature_words_);
+        size_t slot = hash(key) & (slots - 1);
+        while (roots[slot] != no_node) slot = (slot + 1) & (slots - 1);
+        roots[slot] = roots_[old];
+        std::ranges::copy(key, keys.data() + slot * signature_words_);
+    }
+    keys_ = std::move(keys);
+    roots_ = std::move(roots);
+    return true;
+}
+
+bool OutcomeLaws::reserve_node() {
+    if (nodes_.size() < nodes_.capacity()) return true;
+    const size_t capacity = std::max<size_t>(1024, 2 * nodes_.capacity());
+    const size_t node_bytes = sizeof(Node) + output_words_ * sizeof(uint64_t);
+    if (bytes() + capacity * node_bytes > max_bytes_) return false;
+    nodes_.reserve(capacity);
+    node_outputs_.reserve(capacity * output_words_);
+    return true;
+}
+
+OutcomeLaws::NodeIndex OutcomeLaws::add_node(const Node& node) {
+    nodes_.push_back(node);
+    node_outputs_.insert(node_outputs_.end(), state_outputs(), state_outputs() + output_words_);
+    return static_cast<NodeIndex>(nodes_.size() - 1);
+}
+
+size_t OutcomeLaws::bytes() const {
+    return nodes_.capacity() * sizeof(Node) + node_outputs_.capacity() * sizeof(uint64_t) +
+           keys_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(NodeIndex);
+}
+
+// The simulation
+
+void OutcomeLaws::start(std::span<const uint64_t> signature) {
+    std::vector<uint64_t>& row = state_.row;
+    row = plan_.branch_constant;
+    for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
+        if (signature[bit / 64] >> (bit % 64) & 1)
+            flip_words(row.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
+    state_.operation = 0;
+    state_.check_fired = false;
+    vector_[0] = 1.0;
+
+    // Start at the last station of the path of signature 0 up to which the signs agree with it.
+    size_t agreeing = 0;
+    for (; agreeing < plan_.operations.size(); ++agreeing) {
+        const int32_t sign = plan_.operations[agreeing].sign;
+        if (test(row, sign) != test(prefix_signs_, sign)) break;
+    }
+    const auto after = std::ranges::upper_bound(prefix_, agreeing, {}, &Prefix::operation);
+    if (after == prefix_.begin()) return;
+    const Prefix& station = *(after - 1);
+    for (uint32_t w = 0; w < plan_.branch_words; ++w) row[w] ^= station.row[w] ^ prefix_signs_[w];
+    for (size_t k = 0; k < station.operation; ++k)
+        if (plan_.operations[k].kind == Kind::measure) state_.check_fired |= fires(plan_.operations[k]);
+    state_.operation = station.operation;
+    std::ranges::copy(station.vector, vector_.begin());
+}
+
+void OutcomeLaws::save_prefix() {
+    prefix_signs_ = plan_.branch_constant;
+    start(std::vector<uint64_t>(signature_words_, 0));
+    std::vector<Prefix> stations;
+    size_t bytes = 0;
+    while (state_.operation < plan_.operations.size()) {
+        const size_t size = size_t{1} << plan_.operations[state_.operation].width;
+        bytes += size * sizeof(Complex);
+        if (bytes > max_prefix_bytes) break;
+        const auto first = vector_.begin();
+        stations.push_back({state_.operation, {first, first + static_cast<ptrdiff_t>(size)}, state_.row});
+        if (!step()) break;
+    }
+    prefix_ = std::move(stations);
+}
+
+OutcomeLaws::Node OutcomeLaws::advance() {
+    while (!state_.check_fired) {
+        if (state_.operation == plan_.operations.size()) return {0, {no_node, no_node}, kept};
+        if (!step()) {
+            const auto [zero, one] = state_.weights;
+            return {one / (zero + one), {no_node, no_node}, plan_.operations[state_.operation].outcome};
+        }
+    }
+    return {0, {no_node, no_node}, discarded};
+}
+
+bool OutcomeLaws::step() {
+    const Operation& operation = plan_.operations[state_.operation];
+    if (operation.width >= long_operation_width) interrupted_();
+    switch (operation.kind) {
+        case Kind::rotate:
+            kernels_.rotate(vector_.data(), operation, test(state_.row, operation.sign));
+            ++state_.operation;
+            return true;
+        case Kind::activate:
+            kernels_.activate(vector_.data(), operation);
+            ++state_.operation;
+            return true;
+        case Kind::measure:
+            break;
+    }
+    state_.weights = kernels_.outcome_weights(vector_.data(), operation);
+    const auto [zero, one] = state_.weights;
+    const double probability_of_one = one / (zero + one);
+    if (probability_of_one >= certain && probability_of_one <= 1 - certain) return false;
+    take(probability_of_one > 0.5);
+    return true;
+}
+
+void OutcomeLaws::take(bool outcome) {
+    const Operation& operation = plan_.operations[state_.operation];
+    const double weight = outcome ? state_.weights.one : state_.weights.zero;
+    kernels_.project(vector_.data(), operation, outcome, weight);
+    if (outcome)
+        flip_words(state_.row.data(), &plan_.outcome_effects[size_t(operation.outcome) * plan_.branch_words],
+                   plan_.branch_words);
+    state_.check_fired |= fires(operation);
+    ++state_.operation;
+}
+
+bool OutcomeLaws::fires(const Operation& measurement) const {
+    const uint64_t* final_checks = &plan_.final_checks[size_t(measurement.outcome) * plan_.sign_words];
+    for (uint32_t w = 0; w < plan_.sign_words; ++w)
+        if ((state_.row[w] & final_checks[w]) != 0) return true;
+    return false;
+}
+
+}  // namespace snc

@@ -1,0 +1,130 @@
+// The outcome laws: for each signature a tree of the outcomes of its measurements, grown as shots need it.
+//
+// A node stands for the MEASUREs so far and their outcomes. Measurements whose outcome is certain make no
+// node. A shot walks from its signature's root to a leaf with the numbers that its seed and index give;
+// where the tree ends, the coefficient vector is simulated from the start and the tree grows. Past the
+// memory limit, trees stop growing and shots are simulated: the results are the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kernels.h"
+#include "plan.h"
+
+namespace snc {
+
+struct LawStatistics {
+    uint64_t signatures = 0;    // signatures with a tree
+    uint64_t nodes = 0;         // nodes of all trees
+    uint64_t simulations = 0;   // runs of the coefficient vector
+    uint64_t bytes = 0;         // memory of the trees
+};
+
+class OutcomeLaws {
+   public:
+    // `interrupted` is asked now and then during long simulations and throws to stop them.
+    OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_bytes, std::function<void()> interrupted);
+
+    // Draws the outcomes of a shot. Returns the outputs that they flip ([words_for(num_outputs)]; valid until
+    // the next call), or null if an outcome check fires.
+    const uint64_t* sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
+
+    // What happens to shots with signature 0: `fixed` if it is the same for all.
+    struct QuietLaw {
+        bool fixed;
+        bool kept;
+        std::vector<uint64_t> outputs;
+    };
+    QuietLaw quiet_law();
+
+    // All branches of a signature: probability, whether discarded, and flipped outputs.
+    struct Branch {
+        double probability;
+        bool discarded;
+        std::vector<uint64_t> outputs;
+    };
+    std::vector<Branch> branches(std::span<const uint64_t> signature);
+
+    LawStatistics statistics() const;
+
+   private:
+    using NodeIndex = uint32_t;
+    static constexpr NodeIndex no_node = 0;
+
+    struct Node {
+        double probability_of_one;  // of MEASURE `outcome`
+        NodeIndex children[2];
+        int32_t outcome;            // leaf: kept or discarded
+    };
+    static constexpr int32_t kept = -1, discarded = -2;
+
+    // Where a simulation is on its way through the operations.
+    struct State {
+        size_t operation;
+        std::vector<uint64_t> row;     // the branch row
+        OutcomeWeights weights;        // at an uncertain MEASURE
+        bool check_fired;
+    };
+
+    struct Decision {
+        NodeIndex node;
+        bool outcome;
+    };
+
+    // The place of a signature's root in the table; null if it has none and there is no room for one.
+    NodeIndex* root_slot(std::span<const uint64_t> signature);
+    bool grow_table();
+    bool reserve_node();
+    NodeIndex add_node(const Node& node);
+    size_t bytes() const;
+
+    // Runs from the start along `decisions_`, then draws outcomes; grows the tree if `root` is given (its
+    // place in the table) or if decisions were made.
+    const uint64_t* simulate(std::span<const uint64_t> signature, NodeIndex* root, uint64_t seed, uint64_t shot);
+    void start(std::span<const uint64_t> signature);
+    // Runs up to the next MEASURE that is not certain, or to the end. Returns it as a node without children.
+    Node advance();
+    // Does one operation; false if it is a MEASURE that is not certain, which is then left to `take`.
+    bool step();
+    // Whether an outcome check that is final with this MEASURE is set.
+    bool fires(const Operation& measurement) const;
+    // Finishes the MEASURE at which the state stands.
+    void take(bool outcome);
+    void save_prefix();
+
+    const uint64_t* outputs_of(NodeIndex node) const { return &node_outputs_[size_t{node} * output_words_]; }
+    const uint64_t* state_outputs() const { return state_.row.data() + plan_.sign_words; }
+
+    const Plan& plan_;
+    const Kernels& kernels_;
+    const size_t max_bytes_;
+    const std::function<void()> interrupted_;
+    const uint32_t signature_words_, output_words_;
+
+    std::vector<Node> nodes_;
+    std::vector<uint64_t> node_outputs_;        // [nodes][output_words]: outputs flipped so far
+    std::vector<uint64_t> keys_;                // [slots][signature_words]
+    std::vector<NodeIndex> roots_;              // [slots]; no_node: free
+    size_t num_signatures_ = 0;
+    uint64_t simulations_ = 0;
+
+    // The state of the simulation under way.
+    std::vector<Complex> vector_;
+    State state_;
+    std::vector<Decision> decisions_;
+    std::vector<uint64_t> result_;              // [output_words]
+
+    // Stations of the path of signature 0, up to its first uncertain MEASURE: simulations start there.
+    struct Prefix {
+        size_t operation;
+        std::vector<Complex> vector;
+        std::vector<uint64_t> row;
+    };
+    std::vector<Prefix> prefix_;
+    std::vector<uint64_t> prefix_signs_;        // the branch row of signature 0 before the operations
+};
+
+}  // namespace snc

@@ -1,0 +1,120 @@
+// The plan as the engine reads it: the arrays of `stim_nonclifford/plan.py` with rows packed into words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace snc {
+
+constexpr uint32_t block_shots = 1024;
+constexpr double certain = 1e-13;
+
+enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2 };
+
+// One record of OPERATION_DTYPE.
+struct Operation {
+    uint64_t x;       // bits of the coefficient index that the Pauli flips
+    uint64_t z;       // bits of the coefficient index that give its sign
+    double cosine;    // of half the rotation angle
+    double sine;
+    Kind kind;
+    int32_t width;    // active coordinates before the operation
+    int32_t i_power;  // the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
+    int32_t pivot;    // measure: the bit that leaves the index
+    int32_t sign;     // rotate: bit of the branch row that reverses the angle, or -1
+    int32_t outcome;  // measure: its number, else -1
+};
+static_assert(sizeof(Operation) == 56, "must match OPERATION_DTYPE in plan.py");
+
+// Rows of bits by the positions of their ones, as they come from Python.
+struct SparseRows {
+    std::vector<int64_t> starts;
+    std::vector<int32_t> bits;
+
+    size_t size() const { return starts.size() - 1; }
+    std::span<const int32_t> row(size_t r) const {
+        return {bits.data() + starts[r], static_cast<size_t>(starts[r + 1] - starts[r])};
+    }
+};
+
+// A word of a row that an effect changes.
+struct WordFlip {
+    uint32_t word;
+    uint64_t mask;
+};
+
+struct AliasCell {
+    uint64_t threshold;
+    int32_t alias;
+};
+
+// Where the parts of a row lie: each starts at a word of its own.
+struct RowLayout {
+    uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
+    uint32_t check_words = 0, signature_words = 0, output_words = 0;
+
+    uint32_t words() const { return check_words + signature_words + output_words; }
+    uint32_t first_output_word() const { return check_words + signature_words; }
+    // Position of a row bit, numbered as in Python, among the bits of the packed row.
+    uint32_t packed_bit(uint32_t bit) const {
+        if (bit < num_checks) return bit;
+        bit -= num_checks;
+        if (bit < num_signature_bits) return 64 * check_words + bit;
+        return 64 * first_output_word() + (bit - num_signature_bits);
+    }
+};
+
+inline uint32_t words_for(uint32_t bits) { return (bits + 63) / 64; }
+
+struct Plan {
+    RowLayout layout;
+    bool never_kept = false;
+
+    // Noise. Rows are relative to `constant`: no event gives the zero row.
+    std::vector<uint64_t> constant;           // [words]
+    std::vector<uint64_t> count_thresholds;
+    std::vector<AliasCell> alias;             // [mechanisms]
+    std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
+    std::vector<uint64_t> dense_effects;      // [mechanisms][words]; empty if rows are wide
+    std::vector<int64_t> flip_starts;         // [mechanisms + 1]; of wide rows
+    std::vector<WordFlip> flips;
+    std::vector<uint64_t> coins;              // [coins][words]
+    uint32_t num_coins = 0;
+
+    // Outcomes. Branch rows hold signs and outcome checks, then, from a word of their own, outputs.
+    std::vector<Operation> operations;
+    uint32_t num_outcomes = 0;
+    uint32_t sign_words = 0;                  // words with signs and outcome checks
+    uint32_t branch_words = 0;
+    uint32_t peak_width = 0;
+    std::vector<uint64_t> branch_constant;    // [branch_words]
+    std::vector<uint64_t> signature_images;   // [signature bits][branch_words]
+    std::vector<uint64_t> outcome_effects;    // [outcomes][branch_words]
+    std::vector<uint64_t> final_checks;       // [outcomes][sign_words]: checks that are final after it
+
+    // Rows of at most this many words are kept dense and in registers.
+    static constexpr uint32_t max_dense_words = 8;
+    bool is_dense() const { return layout.words() <= max_dense_words; }
+};
+
+// The arrays of the Python plan, by their names there.
+struct PlanArrays {
+    uint32_t num_checks, num_signature_bits, num_outputs, num_signs, num_outcome_checks, peak_width;
+    bool never_kept;
+    std::vector<int32_t> constant;
+    SparseRows effects;
+    std::vector<int32_t> sites;
+    std::vector<uint64_t> count_thresholds, alias_thresholds;
+    std::vector<int32_t> alias_indices;
+    SparseRows coins;
+    std::vector<Operation> operations;
+    std::vector<int32_t> branch_constant;
+    SparseRows signature_images, outcome_effects;
+    std::vector<int32_t> outcome_check_deadlines;
+};
+
+Plan pack_plan(const PlanArrays& arrays);
+
+}  // namespace snc

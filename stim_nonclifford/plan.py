@@ -1,0 +1,182 @@
+"""The plan: a circuit compiled for sampling, as plain arrays. Engines know nothing else.
+
+A shot follows the plan in three stages.
+
+1. **Noise.** The number of events is Poisson distributed; each event is one *mechanism*, drawn with
+   probability proportional to its rate. The shot's *row* is the XOR of ``constant``, of the effects of
+   its events, and of a random half of the coins. Its bits are, in this order: noise-only checks, the
+   signature, the outputs.
+2. **Checks.** A set check bit means that a postselected detector fires, whatever the quantum outcomes:
+   the shot is discarded before any quantum work.
+3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature's bits.
+   Its bits are, in this order: signs of rotations, outcome checks, outputs. The operations run on the
+   coefficient vector; a MEASURE with outcome 1 flips its bits of the branch row. A set outcome check, once
+   final, discards the shot. The shot's outputs are the outputs of its row XOR those of its branch row.
+
+The distribution of stage 3 depends on the signature alone: it is the signature's **outcome law**.
+
+Sparse rows are stored as in CSR: bits of row r are ``bits[starts[r]:starts[r + 1]]``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ACTIVATE", "BLOCK_SHOTS", "MEASURE", "OPERATION_DTYPE", "ROTATE", "Plan", "SparseRows"]
+
+ROTATE, ACTIVATE, MEASURE = 0, 1, 2
+"""Kinds of operation; see ``stim_nonclifford.compiler.coordinates.OperationKind``."""
+
+BLOCK_SHOTS = 1024
+"""Shots that share one random stream of noise; part of the definition of what a seed gives."""
+
+CERTAIN = 1e-13
+"""Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""
+
+OPERATION_DTYPE = np.dtype(
+    [
+        ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
+        ("z", np.uint64),  # bits of the coefficient index that give its sign
+        ("cosine", np.float64),  # of half the rotation angle
+        ("sine", np.float64),
+        ("kind", np.int32),  # ROTATE, ACTIVATE or MEASURE
+        ("width", np.int32),  # active coordinates before the operation
+        ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
+        ("pivot", np.int32),  # MEASURE: the bit that leaves the index
+        ("sign", np.int32),  # ROTATE: bit of the branch row that reverses the angle, or -1
+        ("outcome", np.int32),  # MEASURE: its number, else -1
+    ],
+    align=True,
+)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Rows of bits, stored by the positions of their ones.
+
+    Attributes:
+        starts: int64, shape (num_rows + 1,).
+        bits: int32, shape (starts[-1],); row r has ones at ``bits[starts[r]:starts[r + 1]]``.
+    """
+
+    starts: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row(self, index: int) -> npt.NDArray[np.int32]:
+        """The positions of the ones of one row."""
+        return self.bits[self.starts[index] : self.starts[index + 1]]
+
+    def dense(self, num_bits: int) -> npt.NDArray[np.bool_]:
+        """The rows as booleans, shape (num_rows, num_bits)."""
+        result = np.zeros((len(self), num_bits), dtype=np.bool_)
+        result[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.bits] = True
+        return result
+
+
+@dataclass(frozen=True)
+class Plan:
+    """See the module's description. All arrays are C-contiguous and must not be written to.
+
+    Attributes:
+        num_checks: Noise-only checks: bits [0, num_checks) of a row.
+        num_signature_bits: The next bits of a row.
+        num_outputs: The last bits of a row, and of a branch row.
+        never_kept: Whether the checks contradict each other, so that every shot is discarded.
+        constant: Bits of a row that are set before noise, int32. None is a signature bit.
+        effects: For each mechanism, the bits of the row that it flips.
+        rates: float64, shape (num_mechanisms,): mean number of events per shot.
+        sites: int32, shape (num_mechanisms,): mechanisms with the same site >= 0 exclude each other: after
+            the first event at a site, further ones in the same shot do nothing. -1: no site.
+        count_thresholds: uint64: the number of events is the number of thresholds <= a uniform 64-bit word.
+        alias_thresholds: uint64, shape (num_mechanisms,): alias table (A. J. Walker, 1977).
+        alias_indices: int32, shape (num_mechanisms,).
+        coins: Rows of bits, each of which is flipped or not with probability 1/2.
+        operations: The quantum operations, of dtype ``OPERATION_DTYPE``.
+        num_signs: Bits [0, num_signs) of a branch row.
+        num_outcome_checks: The next bits of a branch row.
+        branch_constant: Bits of the branch row that are set for signature 0, int32.
+        signature_images: For each signature bit, the bits of the branch row that it flips.
+        outcome_effects: For each MEASURE, the bits of the branch row that its outcome flips.
+        outcome_check_deadlines: int32, shape (num_outcome_checks,): the MEASURE after which the check is
+            final.
+        peak_width: Largest number of active coordinates.
+    """
+
+    num_checks: int
+    num_signature_bits: int
+    num_outputs: int
+    never_kept: bool
+    constant: npt.NDArray[np.int32]
+    effects: SparseRows
+    rates: npt.NDArray[np.float64]
+    sites: npt.NDArray[np.int32]
+    count_thresholds: npt.NDArray[np.uint64]
+    alias_thresholds: npt.NDArray[np.uint64]
+    alias_indices: npt.NDArray[np.int32]
+    coins: SparseRows
+    operations: npt.NDArray[np.void]
+    num_signs: int
+    num_outcome_checks: int
+    branch_constant: npt.NDArray[np.int32]
+    signature_images: SparseRows
+    outcome_effects: SparseRows
+    outcome_check_deadlines: npt.NDArray[np.int32]
+    peak_width: int
+
+    @property
+    def num_mechanisms(self) -> int:
+        """Number of error mechanisms with distinct effects."""
+        return len(self.rates)
+
+    @property
+    def num_outcomes(self) -> int:
+        """Number of MEASURE operations."""
+        return len(self.outcome_effects)
+
+    @property
+    def mean_events(self) -> float:
+        """Mean number of noise events per shot."""
+        return float(self.rates.sum())
+
+    @property
+    def num_row_bits(self) -> int:
+        """Length of a row."""
+        return self.num_checks + self.num_signature_bits + self.num_outputs
+
+    @property
+    def num_branch_bits(self) -> int:
+        """Length of a branch row."""
+        return self.num_signs + self.num_outcome_checks + self.num_outputs
+
+    def __str__(self) -> str:
+        kinds = [("rotations", ROTATE), ("activations", ACTIVATE), ("measurements", MEASURE)]
+        counts = ", ".join(f"{int((self.operations['kind'] == kind).sum())} {name}" for name, kind in kinds)
+        return (
+            f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot),"
+            f" {len(self.coins)} coins;"
+            f" {self.num_checks} noise-only checks, {self.num_signature_bits} signature bits,"
+            f" {self.num_outputs} outputs; {counts}, {self.num_outcome_checks} outcome checks;"
+            f" peak width {self.peak_width} (2^{self.peak_width} coefficients)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Plan):
+            return NotImplemented
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, SparseRows) and isinstance(b, SparseRows):
+        return np.array_equal(a.starts, b.starts) and np.array_equal(a.bits, b.bits)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a == b

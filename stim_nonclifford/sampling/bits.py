@@ -1,0 +1,136 @@
+"""Conversions between packed and unpacked rows of bits, and checks of arguments, as Stim makes them."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..engines import PackedBits
+
+__all__ = ["checked_count", "checked_mask", "checked_seed", "columns", "pack", "unpack", "write_into"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+def unpack(rows: PackedBits, num_bits: int) -> Bools:
+    """Packed rows as bool, shape (num_rows, num_bits).
+
+    Examples:
+        >>> unpack(np.array([[5]], dtype=np.uint8), 3).tolist()
+        [[True, False, True]]
+    """
+    return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
+
+
+def pack(bits: Bools) -> PackedBits:
+    """Rows of bools, eight to a byte."""
+    return np.packbits(bits, axis=1, bitorder="little")
+
+
+def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
+    """Bits start to stop - 1 of packed rows, packed.
+
+    Examples:
+        >>> columns(np.array([[0b10110000]], dtype=np.uint8), 4, 8).tolist()
+        [[11]]
+    """
+    if start == 0:
+        part = rows[:, : -(-stop // 8)]
+        if stop % 8:
+            part = part.copy()
+            part[:, -1] &= (1 << stop % 8) - 1
+        return np.ascontiguousarray(part)
+    first = start // 8
+    bits = unpack(rows[:, first : -(-stop // 8)], stop - 8 * first)
+    return pack(bits[:, start - 8 * first :])
+
+
+def checked_count(shots: Any) -> int:
+    """A number of shots as an int.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It is negative or does not fit into 64 bits.
+    """
+    try:
+        count = operator.index(shots)
+    except TypeError:
+        raise TypeError(f"shots must be an integer, not {shots!r}.") from None
+    if not 0 <= count < 1 << 62:
+        raise ValueError(f"shots must be between 0 and 2^62 - 1, not {count}.")
+    return count
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed as an int; fresh entropy of the operating system for None.
+
+    Raises:
+        ValueError: It is not None or an integer in range(2**64).
+    """
+    if seed is None:
+        return secrets.randbits(64)
+    try:
+        value = operator.index(seed)
+    except TypeError:
+        value = -1
+    if not 0 <= value < 1 << 64:
+        raise ValueError(f"Expected seed to be None or a 64 bit unsigned integer, got {seed!r}.")
+    return value
+
+
+def checked_mask(mask: Any, num_bits: int, name: str, what: str) -> list[int]:
+    """The positions that a mask selects.
+
+    Args:
+        mask: bool array of length num_bits, or uint8 array of ceil(num_bits / 8) bytes, least significant
+            bit first, as Sinter's masks; None selects nothing.
+        num_bits: Number of detectors or observables.
+        name: Name of the argument, for messages.
+        what: What the bits are, for messages.
+
+    Raises:
+        TypeError: The dtype is neither bool nor uint8.
+        ValueError: The shape is wrong, or bits beyond the last position are set.
+
+    Examples:
+        >>> checked_mask(np.array([0b101], dtype=np.uint8), 3, "mask", "detectors")
+        [0, 2]
+    """
+    if mask is None:
+        return []
+    array = np.asarray(mask)
+    num_bytes = -(-num_bits // 8)
+    expected = (
+        f"{name} must be a NumPy array of dtype bool and shape ({num_bits},), or bit-packed little-endian of"
+        f" dtype uint8 and shape ({num_bytes},), for {num_bits} {what}"
+    )
+    if array.dtype == np.bool_:
+        if array.shape != (num_bits,):
+            raise ValueError(f"{expected}; got dtype bool and shape {array.shape}.")
+        return [int(k) for k in np.flatnonzero(array)]
+    if array.dtype != np.uint8:
+        raise TypeError(f"{expected}; got dtype {array.dtype}.")
+    if array.shape != (num_bytes,):
+        raise ValueError(f"{expected}; got dtype uint8 and shape {array.shape}.")
+    chosen = [int(k) for k in np.flatnonzero(np.unpackbits(array, bitorder="little"))]
+    if chosen and chosen[-1] >= num_bits:
+        raise ValueError(f"{name} selects number {chosen[-1]}, but there are only {num_bits} {what}.")
+    return chosen
+
+
+def write_into(out: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Copies rows into a caller's array, which must have their shape and dtype, and returns it.
+
+    Raises:
+        ValueError: Shape or dtype differ.
+    """
+    if not isinstance(out, np.ndarray) or out.dtype != rows.dtype:
+        raise ValueError(f"Output buffer wasn't a numpy.ndarray[np.{rows.dtype}].")
+    if out.shape != rows.shape:
+        raise ValueError(f"Expected output buffer to have shape={rows.shape} but its shape is {out.shape}.")
+    out[...] = rows
+    return out

@@ -1,0 +1,310 @@
+"""The sampler of detectors and observables: Stim's methods, and counting with postselection."""
+
+from __future__ import annotations
+
+import pathlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..compiler import CompiledCircuit
+from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_factory
+from .bits import checked_count, checked_mask, checked_seed, columns, pack, unpack, write_into
+from .results import KeptSamples, SampleCounts
+from .shot_files import ShotFile, chunk_sizes
+
+__all__ = ["CompiledDetectorSampler"]
+
+
+class CompiledDetectorSampler:
+    """Samples detection events and observable flips. Made by ``Circuit.compile_detector_sampler``.
+
+    It has the methods of ``stim.CompiledDetectorSampler``, which return every shot, and two that apply
+    the postselection mask: ``sample_counts`` and ``sample_kept``.
+
+    Shots are numbered from 0 on over the life of the sampler; what happens in a shot depends on the
+    circuit, the mask, the method, the seed and its number alone: not on the machine, the number of
+    threads, the size of the cache, or how many shots a call takes.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledCircuit,
+        *,
+        seed: int | None = None,
+        postselection_mask: npt.NDArray[Any] | None = None,
+        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        skip_reference_sample: bool = False,
+        engine: str = "auto",
+        threads: int = 1,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        self._compiled = compiled
+        self._seed = checked_seed(seed)
+        self._num_detectors = compiled.program.num_detectors
+        self._num_observables = compiled.program.num_observables
+        self._skip_reference_sample = skip_reference_sample
+        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes)
+        detectors = checked_mask(postselection_mask, self._num_detectors, "postselection_mask", "detectors")
+        observables = checked_mask(
+            postselected_observables_mask,
+            self._num_observables,
+            "postselected_observables_mask",
+            "observables",
+        )
+        self._postselected = [*detectors, *(self._num_detectors + k for k in observables)]
+        self._next_shot = 0
+
+    @property
+    def num_detectors(self) -> int:
+        """Number of detectors of the circuit."""
+        return self._num_detectors
+
+    @property
+    def num_observables(self) -> int:
+        """Number of observables of the circuit."""
+        return self._num_observables
+
+    def sample(
+        self,
+        shots: int,
+        *,
+        prepend_observables: bool = False,
+        append_observables: bool = False,
+        separate_observables: bool = False,
+        bit_packed: bool = False,
+        dets_out: npt.NDArray[Any] | None = None,
+        obs_out: npt.NDArray[Any] | None = None,
+    ) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        r"""Samples detection events, with the arguments of ``stim.CompiledDetectorSampler.sample``.
+
+        All shots are returned; the postselection mask is not applied.
+
+        Args:
+            shots: The number of times to sample every detector.
+            prepend_observables: Whether to put the observables before the detectors.
+            append_observables: Whether to put the observables after the detectors.
+            separate_observables: Whether to return (detection events, observable flips).
+            bit_packed: Whether to return eight bits to a byte, least significant first.
+            dets_out: An array to write the detection events into, of the right shape and dtype.
+            obs_out: An array to write the observable flips into, of the right shape and dtype.
+
+        Returns:
+            bool, shape (shots, num_detectors + num_observables * (prepended + appended)), with detector m
+            of shot s at ``result[s, m]``; with ``bit_packed`` uint8, shape (shots, ceil(columns / 8)), with
+            it at ``(result[s, m // 8] >> (m % 8)) & 1``. With ``separate_observables`` two such arrays, of
+            num_detectors and num_observables columns.
+
+        Raises:
+            ValueError: The arguments contradict each other, or shots is negative.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("X_ERROR(1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
+            >>> circuit.compile_detector_sampler().sample(1, separate_observables=True)
+            (array([[ True]]), array([[ True]]))
+        """
+        if separate_observables and (prepend_observables or append_observables):
+            raise ValueError(
+                "Can't specify separate_observables=True with append_observables=True or"
+                " prepend_observables=True"
+            )
+        rows = self._rows(checked_count(shots))
+        dets, obs = self._split(rows)
+        obs_array = obs if bit_packed else unpack(obs, self._num_observables)
+        if obs_out is not None:
+            obs_array = write_into(obs_out, obs_array)
+        if prepend_observables or append_observables:
+            bits = [unpack(dets, self._num_detectors)]
+            if prepend_observables:
+                bits.insert(0, unpack(obs, self._num_observables))
+            if append_observables:
+                bits.append(unpack(obs, self._num_observables))
+            joined = np.concatenate(bits, axis=1)
+            dets_array: npt.NDArray[Any] = pack(joined) if bit_packed else joined
+        else:
+            dets_array = dets if bit_packed else unpack(dets, self._num_detectors)
+        if dets_out is not None:
+            dets_array = write_into(dets_out, dets_array)
+        return (dets_array, obs_array) if separate_observables else dets_array
+
+    def sample_bit_packed(
+        self, shots: int, *, prepend_observables: bool = False, append_observables: bool = False
+    ) -> npt.NDArray[np.uint8]:
+        """Deprecated in Stim too: use ``sample(shots, bit_packed=True)``."""
+        rows = self.sample(
+            shots,
+            prepend_observables=prepend_observables,
+            append_observables=append_observables,
+            bit_packed=True,
+        )
+        assert isinstance(rows, np.ndarray)
+        return rows
+
+    def sample_write(
+        self,
+        shots: int,
+        *,
+        filepath: str | pathlib.Path,
+        format: str = "01",
+        obs_out_filepath: str | pathlib.Path | None = None,
+        obs_out_format: str = "01",
+        prepend_observables: bool = False,
+        append_observables: bool = False,
+    ) -> None:
+        """Samples detection events and writes them to a file, whatever its size.
+
+        All shots are written; the postselection mask is not applied.
+
+        Args:
+            shots: The number of times to sample every detector.
+            filepath: The file for the detection events.
+            format: One of Stim's formats: 01, b8, r8, ptb64, hits, dets.
+            obs_out_filepath: A file for the observable flips.
+            obs_out_format: The format of that file.
+            prepend_observables: Whether to put the observables before the detectors.
+            append_observables: Whether to put the observables after the detectors.
+
+        Raises:
+            ValueError: The format is unknown; or ptb64 and shots is not a multiple of 64; or observables
+                are prepended in format dets, which names detectors first.
+        """
+        shots = checked_count(shots)
+        included = prepend_observables or append_observables
+        num_included = self._num_observables * (prepend_observables + append_observables)
+        if format == "dets" and prepend_observables:
+            raise ValueError("prepend_observables does not go with format='dets', which names its bits.")
+        if format == "dets":
+            counts = {"num_detectors": self._num_detectors, "num_observables": num_included}
+        else:
+            counts = {"num_measurements": self._num_detectors + num_included}
+        obs_file = (
+            None
+            if obs_out_filepath is None
+            else ShotFile(obs_out_filepath, obs_out_format, shots, num_observables=self._num_observables)
+        )
+        with ShotFile(filepath, format, shots, **counts) as file:
+            for size in chunk_sizes(shots, -(-(self._num_detectors + num_included) // 8)):
+                dets, obs = self._split(self._rows(size))
+                rows = dets
+                if included:
+                    parts = [unpack(obs, self._num_observables)] * prepend_observables
+                    parts += [unpack(dets, self._num_detectors)]
+                    parts += [unpack(obs, self._num_observables)] * append_observables
+                    rows = pack(np.concatenate(parts, axis=1))
+                file.write(rows)
+                if obs_file is not None:
+                    obs_file.write(obs)
+        if obs_file is not None:
+            obs_file.__exit__(None, None, None)
+
+    def sample_counts(self, shots: int, *, max_errors: int | None = None) -> SampleCounts:
+        r"""Counts discarded shots and logical errors; memory does not grow with shots.
+
+        A shot in which a postselected detector or observable fires is discarded. A kept shot in which any
+        observable flips is an error.
+
+        Args:
+            shots: Shots to attempt.
+            max_errors: Stop after the first block of 1024 shots with which the number of errors reaches
+                this. The result says how many shots were attempted.
+
+        Returns:
+            The counts.
+
+        Raises:
+            ValueError: The circuit has no observables, or a number is out of range.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("X_ERROR(1) 0\nM 0\nDETECTOR\nOBSERVABLE_INCLUDE(0) rec[-1]")
+            >>> circuit.compile_detector_sampler().sample_counts(10**6).errors
+            1000000
+        """
+        shots = checked_count(shots)
+        if not self._num_observables:
+            raise ValueError(
+                "The circuit has no observables, so there are no logical errors to count. Add an"
+                " OBSERVABLE_INCLUDE, or use sample_kept, whose result counts discards."
+            )
+        if max_errors is not None and max_errors < 1:
+            raise ValueError(f"max_errors must be at least 1 or None, not {max_errors}.")
+        tally = self._counting_engine.count(self._seed, self._next_shot, shots, max_errors or 0)
+        self._next_shot += tally.shots
+        flips = np.zeros(self._num_observables, dtype=np.int64)
+        for pattern, count in tally.patterns.items():
+            flips[[k for k in range(self._num_observables) if pattern >> k & 1]] += count
+        return SampleCounts(tally.shots, tally.discards, tally.errors, flips, tally.patterns)
+
+    def sample_kept(self, shots: int) -> KeptSamples:
+        r"""Samples, and returns the bits of the kept shots only.
+
+        Args:
+            shots: Shots to attempt.
+
+        Returns:
+            Bit-packed detection events and observable flips of the kept shots, in the order of the shots.
+
+        Raises:
+            ValueError: shots is negative.
+
+        Examples:
+            >>> import numpy as np
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("X_ERROR(1) 0\nM 0\nDETECTOR rec[-1]")
+            >>> sampler = circuit.compile_detector_sampler(postselection_mask=np.array([True]))
+            >>> sampler.sample_kept(100).discards
+            100
+        """
+        shots = checked_count(shots)
+        parts = []
+        attempted = 0
+        # In chunks, so that memory follows the kept shots, not the attempted ones.
+        while attempted < shots:
+            size = min(shots - attempted, 1 << 24)
+            parts.append(self._keeping_engine.sample_kept(self._seed, self._next_shot, size))
+            self._next_shot += size
+            attempted += size
+        num_bytes = -(-(self._num_detectors + self._num_observables) // 8)
+        rows = np.concatenate(parts) if parts else np.zeros((0, num_bytes), dtype=np.uint8)
+        dets, obs = self._split(rows)
+        return KeptSamples(shots, shots - len(rows), dets, obs)
+
+    @cached_property
+    def _sampling_engine(self) -> SamplingEngine:
+        """For all outputs of all shots."""
+        return self._engine_for(range(self._num_detectors + self._num_observables), ())
+
+    @cached_property
+    def _keeping_engine(self) -> SamplingEngine:
+        """For all outputs of kept shots."""
+        if not self._postselected:
+            return self._sampling_engine
+        return self._engine_for(range(self._num_detectors + self._num_observables), self._postselected)
+
+    @cached_property
+    def _counting_engine(self) -> SamplingEngine:
+        """For the observables of kept shots."""
+        return self._engine_for(
+            range(self._num_detectors, self._num_detectors + self._num_observables),
+            self._postselected,
+        )
+
+    def _engine_for(self, reported: Any, postselected: Any) -> SamplingEngine:
+        plan = self._compiled.detector_plan(
+            reported=reported,
+            postselected=postselected,
+            skip_reference_sample=self._skip_reference_sample,
+        )
+        return self._make_engine(plan)
+
+    def _rows(self, shots: int) -> PackedBits:
+        rows = self._sampling_engine.sample(self._seed, self._next_shot, shots)
+        self._next_shot += shots
+        return rows
+
+    def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]:
+        end = self._num_detectors + self._num_observables
+        return columns(rows, 0, self._num_detectors), columns(rows, self._num_detectors, end)

@@ -1,0 +1,113 @@
+"""The sampler of measurement records, with the methods of ``stim.CompiledMeasurementSampler``."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..compiler import CompiledCircuit
+from ..engines import DEFAULT_CACHE_BYTES, PackedBits, engine_factory
+from .bits import checked_count, checked_seed, unpack
+from .shot_files import ShotFile, chunk_sizes
+
+__all__ = ["CompiledMeasurementSampler"]
+
+
+class CompiledMeasurementSampler:
+    """Samples the measurement records of a circuit. Made by ``Circuit.compile_sampler``.
+
+    Shots are numbered from 0 on over the life of the sampler, and a shot depends on the circuit, the seed
+    and its number alone: not on the machine, the number of threads, or how many shots a call takes.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledCircuit,
+        *,
+        seed: int | None = None,
+        skip_reference_sample: bool = False,
+        reference_sample: npt.NDArray[Any] | None = None,
+        engine: str = "auto",
+        threads: int = 1,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        if skip_reference_sample and reference_sample is not None:
+            raise ValueError("skip_reference_sample is True and reference_sample is not None")
+        self._seed = checked_seed(seed)
+        self._num_measurements = compiled.program.num_records
+        make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes)
+        changed = 0
+        if skip_reference_sample:
+            changed = compiled.reference_records
+        elif reference_sample is not None:
+            given = _record_mask(reference_sample, self._num_measurements)
+            changed = compiled.reference_records ^ given
+        self._engine = make_engine(compiled.record_plan(reference=changed))
+        self._next_shot = 0
+
+    @property
+    def num_measurements(self) -> int:
+        """Number of measurements per shot."""
+        return self._num_measurements
+
+    def sample(self, shots: int, *, bit_packed: bool = False) -> npt.NDArray[Any]:
+        r"""Samples measurement records.
+
+        Args:
+            shots: The number of times to sample every measurement.
+            bit_packed: Whether to return eight measurements to a byte.
+
+        Returns:
+            bool, shape (shots, num_measurements), with measurement m of shot s at ``result[s, m]``; or
+            uint8, shape (shots, ceil(num_measurements / 8)), with it at
+            ``(result[s, m // 8] >> (m % 8)) & 1``.
+
+        Raises:
+            ValueError: shots is negative.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> snc.Circuit("X 0\nM 0 1").compile_sampler().sample(2)
+            array([[ True, False],
+                   [ True, False]])
+        """
+        rows = self._rows(checked_count(shots))
+        return rows if bit_packed else unpack(rows, self._num_measurements)
+
+    def sample_bit_packed(self, shots: int) -> npt.NDArray[np.uint8]:
+        """Deprecated in Stim too: use ``sample(shots, bit_packed=True)``."""
+        return self._rows(checked_count(shots))
+
+    def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: str = "01") -> None:
+        """Samples measurement records and writes them to a file, whatever its size.
+
+        Args:
+            shots: The number of times to sample every measurement.
+            filepath: The file.
+            format: One of Stim's formats: 01, b8, r8, ptb64, hits, dets.
+        """
+        shots = checked_count(shots)
+        with ShotFile(filepath, format, shots, num_measurements=self._num_measurements) as file:
+            for size in chunk_sizes(shots, -(-self._num_measurements // 8)):
+                file.write(self._rows(size))
+
+    def _rows(self, shots: int) -> PackedBits:
+        rows = self._engine.sample(self._seed, self._next_shot, shots)
+        self._next_shot += shots
+        return rows
+
+
+def _record_mask(reference: npt.NDArray[Any], num_measurements: int) -> int:
+    array = np.asarray(reference)
+    num_bytes = -(-num_measurements // 8)
+    if array.dtype == np.bool_ and array.shape == (num_measurements,):
+        array = np.packbits(array, bitorder="little")
+    elif array.dtype != np.uint8 or array.shape != (num_bytes,):
+        raise ValueError(
+            f"reference_sample must be bool of shape ({num_measurements},) or bit-packed uint8 of shape"
+            f" ({num_bytes},); got {array.dtype} of shape {array.shape}."
+        )
+    return int.from_bytes(array.tobytes(), "little") & (1 << num_measurements) - 1

@@ -1,0 +1,89 @@
+"""Shot data in Stim's file formats, written by Stim's own writer, chunk by chunk."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from types import TracebackType
+
+import stim
+
+from ..engines import PackedBits
+
+__all__ = ["FORMATS", "ShotFile", "chunk_sizes"]
+
+FORMATS = ("01", "b8", "r8", "ptb64", "hits", "dets")
+_CHUNK_BYTES = 1 << 24
+
+
+def chunk_sizes(shots: int, bytes_per_shot: int) -> list[int]:
+    """Splits shots so that a chunk of rows stays small; chunks are multiples of 64 shots but the last.
+
+    Examples:
+        >>> chunk_sizes(100, 1)
+        [100]
+    """
+    size = max(64, _CHUNK_BYTES // max(1, bytes_per_shot) // 64 * 64)
+    full, rest = divmod(shots, size)
+    return [size] * full + [rest] * (rest > 0)
+
+
+class ShotFile:
+    """A file that rows of bits are appended to.
+
+    Args:
+        path: The file; replaced if it exists.
+        format: One of Stim's result formats.
+        shots: How many shots will be written in all.
+        num_measurements: Bits of a row that are measurements.
+        num_detectors: Bits of a row that are detectors.
+        num_observables: Bits of a row that are observables, after the detectors.
+
+    Raises:
+        ValueError: The format is unknown, or ``ptb64`` is asked for a number of shots that is not a
+            multiple of 64.
+    """
+
+    def __init__(
+        self,
+        path: str | pathlib.Path,
+        format: str,
+        shots: int,
+        *,
+        num_measurements: int = 0,
+        num_detectors: int = 0,
+        num_observables: int = 0,
+    ) -> None:
+        if format not in FORMATS:
+            known = ", ".join(repr(name) for name in FORMATS)
+            raise ValueError(f"Unrecognized output format: {format!r}. Recognized formats are {known}.")
+        if format == "ptb64" and shots % 64:
+            raise ValueError(f"shots must be a multiple of 64 to use ptb64 format, and {shots} is not.")
+        self._format = format
+        self._counts = {
+            "num_measurements": num_measurements,
+            "num_detectors": num_detectors,
+            "num_observables": num_observables,
+        }
+        self._file = open(path, "wb")  # noqa: SIM115  closed by __exit__
+
+    def write(self, rows: PackedBits) -> None:
+        """Appends packed rows."""
+        with tempfile.TemporaryDirectory() as folder:
+            part = os.path.join(folder, "part")
+            stim.write_shot_data_file(data=rows, path=part, format=self._format, **self._counts)
+            with open(part, "rb") as source:
+                while data := source.read(1 << 20):
+                    self._file.write(data)
+
+    def __enter__(self) -> ShotFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()

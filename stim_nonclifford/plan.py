@@ -89,6 +89,8 @@ class Plan:
         num_signature_bits: The next bits of a row.
         num_outputs: The last bits of a row, and of a branch row.
         never_kept: Whether the checks contradict each other, so that every shot is discarded.
+        row_sources: For each bit of a row, the bits of an effect (``compiler.mechanisms``) whose parity it
+            is; engines do not need it.
         constant: Bits of a row that are set before noise, int32. None is a signature bit.
         effects: For each mechanism, the bits of the row that it flips.
         rates: float64, shape (num_mechanisms,): mean number of events per shot.
@@ -113,6 +115,7 @@ class Plan:
     num_signature_bits: int
     num_outputs: int
     never_kept: bool
+    row_sources: SparseRows
     constant: npt.NDArray[np.int32]
     effects: SparseRows
     rates: npt.NDArray[np.float64]
@@ -154,6 +157,21 @@ class Plan:
     def num_branch_bits(self) -> int:
         """Length of a branch row."""
         return self.num_signs + self.num_outcome_checks + self.num_outputs
+
+    def row_of(self, effect: int) -> npt.NDArray[np.bool_]:
+        """The bits of the row that an effect flips.
+
+        Args:
+            effect: An effect of the compiler, for example of a fault.
+
+        Returns:
+            bool, shape (num_row_bits,).
+        """
+        parities = [
+            sum(effect >> int(bit) & 1 for bit in self.row_sources.row(k)) % 2
+            for k in range(self.num_row_bits)
+        ]
+        return np.array(parities, dtype=np.bool_)
 
     def __str__(self) -> str:
         kinds = [("rotations", ROTATE), ("activations", ACTIVATE), ("measurements", MEASURE)]

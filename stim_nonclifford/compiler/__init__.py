@@ -21,7 +21,7 @@ import stim
 from ..errors import ResourceLimitError
 from ..plan import Plan
 from .coordinates import QuantumProgram, forward_sweep
-from .mechanisms import EffectTable, Outputs, backward_sweep
+from .mechanisms import EffectTable, Fault, Outputs, backward_sweep, list_faults
 from .reduction import reduce_to_plan
 from .reference_path import reference_offset
 from .steps import Program, program_of
@@ -49,6 +49,10 @@ class CompiledCircuit:
         if outputs not in self._effects:
             self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
         return self._effects[outputs]
+
+    def faults(self, outputs: Outputs = "detectors") -> list[Fault]:
+        """Every fault that the circuit's noise can cause, with its effect."""
+        return list_faults(self.program, self.quantum, outputs)
 
     @cached_property
     def reference_detectors(self) -> int:

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate
 from .coordinates import Insertion, OperationKind, QuantumProgram
 from .gf2 import independent
-from .paulis import X, Z, effect_of
+from .paulis import Factors, X, Z, effect_of
 from .steps import (
     Clifford,
     CorrelatedError,
@@ -38,7 +38,7 @@ from .steps import (
     Rotate,
 )
 
-__all__ = ["EffectTable", "Outputs", "backward_sweep"]
+__all__ = ["EffectTable", "Fault", "Outputs", "backward_sweep", "list_faults"]
 
 Outputs = Literal["detectors", "records"]
 
@@ -68,6 +68,53 @@ class EffectTable:
     coins: list[int] = field(default_factory=list)
     outcomes: list[int] = field(default_factory=list)
     base_outputs: int = 0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that can go wrong at one place.
+
+    Attributes:
+        step: The step of the program.
+        group: Which of the step's groups of targets.
+        factors: The Pauli that happens, on the qubits of the circuit; empty for readout and herald flips.
+        records: Records that are flipped.
+        effect: What it flips.
+    """
+
+    step: int
+    group: int
+    factors: Factors
+    records: tuple[int, ...]
+    effect: int
+
+
+def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> list[Fault]:
+    r"""Every fault that the circuit's noise can cause, in the order of the circuit.
+
+    Args:
+        program: The circuit's steps.
+        quantum: What the forward sweep found.
+        outputs: Which outputs effects speak of, as in ``backward_sweep``.
+
+    Returns:
+        The faults: each pattern of each channel at each place that has a non-zero probability.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler.steps import program_of
+        >>> from stim_nonclifford.compiler.coordinates import QuantumProgram
+        >>> program = program_of(stim.Circuit("DEPOLARIZE1(0.1) 3\nM(0.1) 3\nDETECTOR rec[-1]"))
+        >>> faults = list_faults(program, QuantumProgram(base_records=[0]))
+        >>> [(fault.factors, fault.records, fault.effect) for fault in faults]
+        [(((3, 1),), (), 1), (((3, 2),), (), 0), (((3, 3),), (), 1), ((), (0,), 1)]
+    """
+    sweep = _BackwardSweep(program, quantum, outputs)
+    sweep.faults = []
+    sweep.run()
+    fix = sweep.choose_signs()
+    faults = [replace(fault, effect=fix(fault.effect)) for fault in sweep.faults]
+    return sorted(faults, key=lambda fault: (fault.step, fault.group))
 
 
 def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:
@@ -116,6 +163,7 @@ class _BackwardSweep:
         )
         # Effects of inserting stabilizers: they change nothing that can be seen.
         self.stabilizer_effects: set[int] = set()
+        self.faults: list[Fault] | None = None  # collected if it is a list
         self.chains: dict[int, list[tuple[int, float]]] = {}
         self.insertions: dict[int, list[tuple[list[int], int, Insertion]]] = {}
         self.activation_effects = [0] * len(quantum.activations)
@@ -135,10 +183,17 @@ class _BackwardSweep:
                     self.pull_back_through(gate, groups)
                 case Noise(channel, groups, herald):
                     self.add_noise(channel, groups, herald)
+                    if self.faults is not None:
+                        self.faults += self.faults_of_noise(index, channel, groups, herald)
                 case CorrelatedError(chain, probability, factors):
                     effect = effect_of(factors, x_effects, z_effects)
                     self.chains.setdefault(chain, []).append((effect, probability))
+                    if self.faults is not None and probability > 0:
+                        self.faults.append(Fault(index, 0, factors, (), effect))
                 case Measure() as measurement:
+                    if self.faults is not None and measurement.flip_probability > 0:
+                        effect = self.record_effects[measurement.record]
+                        self.faults.append(Fault(index, 0, (), (measurement.record,), effect))
                     self.pull_back_through_measurement(measurement)
                 case Reset(qubit, pauli):
                     self.note_stabilizer(effect_of(((qubit, pauli),), x_effects, z_effects))
@@ -231,6 +286,29 @@ class _BackwardSweep:
                 generators.append(self.record_effects[first_herald + k])
             if any(generators):
                 self.add_patterns(channel, _effects_of_patterns(generators, channel))
+
+    def faults_of_noise(
+        self,
+        step: int,
+        channel: Channel,
+        groups: tuple[tuple[int, ...], ...],
+        first_herald: int | None,
+    ) -> list[Fault]:
+        found = []
+        constant = channel.constant
+        patterns = {constant, *(constant ^ p for p, _ in (*channel.rates, *channel.site))} - {0}
+        for k, targets in enumerate(groups):
+            for pattern in sorted(patterns):
+                factors = tuple(
+                    (q, pattern >> 2 * j & 3) for j, q in enumerate(targets) if pattern >> 2 * j & 3
+                )
+                effect = effect_of(factors, self.x_effects, self.z_effects)
+                records: tuple[int, ...] = ()
+                if first_herald is not None and pattern >> 2 * len(targets) & 1:
+                    records = (first_herald + k,)
+                    effect ^= self.record_effects[first_herald + k]
+                found.append(Fault(step, k, factors, records, effect))
+        return found
 
     def add_patterns(self, channel: Channel, effects: Sequence[int] | Mapping[int, int]) -> None:
         table = self.table

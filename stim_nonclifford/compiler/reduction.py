@@ -87,6 +87,7 @@ def reduce_to_plan(
         num_signature_bits=layout.num_signature_bits,
         num_outputs=len(reported),
         never_kept=layout.never_kept,
+        row_sources=_sparse(ones(mask) for mask in layout.row_masks),
         constant=_int32(layout.constant_row()),
         effects=_sparse(ones(row) for row in mechanism_rows),
         rates=mechanism_rates,
@@ -192,8 +193,8 @@ class _Layout:
         ]
         self.reported = reported
         self.num_checks, self.num_signature_bits = len(self.check_masks), len(signature_masks)
-        row_masks = [*self.check_masks, *signature_masks, *(1 << bit for bit in reported)]
-        self.rows = _parities(causes, row_masks)
+        self.row_masks = [*self.check_masks, *signature_masks, *(1 << bit for bit in reported)]
+        self.rows = _parities(causes, self.row_masks)
 
     def mechanisms(self) -> tuple[dict[int, float], list[tuple[int, float]], list[int]]:
         """Independent row -> rate; (row, rate) of the choices at sites; and the number of their site."""

@@ -17,7 +17,7 @@ from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, Plan
 from .contract import PackedBits, Tally
 from .random_streams import Stream, uniform, words
 
-__all__ = ["Branch", "ReferenceEngine", "Shot", "outcome_law", "sample_shots"]
+__all__ = ["Branch", "ReferenceEngine", "Shot", "fate_of_row", "outcome_law", "sample_shots"]
 
 Bits = npt.NDArray[np.bool_]
 
@@ -169,6 +169,43 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
             projected = coefficients.measure(vector, operation, outcome)
             stack.append((k + 1, projected, after, reached, path))
     return branches
+
+
+def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
+    r"""What becomes of a shot whose noise is known, exactly.
+
+    Args:
+        plan: The plan.
+        row: What the faults of the shot flip: bool, shape (num_row_bits,), as from ``Plan.row_of``; the
+            plan's constant is added here.
+
+    Returns:
+        The probability that the shot is discarded, and for each pattern of outputs (bit k is output k) the
+        probability that it is kept with them.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler import compile_circuit
+        >>> compiled = compile_circuit(stim.Circuit("RX 0\nS[T] 0\nMX 0\nDETECTOR rec[-1]"))
+        >>> plan = compiled.detector_plan(reported=[0])
+        >>> _, kept = fate_of_row(plan, plan.row_of(0))
+        >>> round(kept[1], 6)  # sin(pi/8)^2
+        0.146447
+    """
+    row = row.copy()
+    row[plan.constant] ^= True
+    first_output = plan.num_checks + plan.num_signature_bits
+    if plan.never_kept or row[: plan.num_checks].any():
+        return 1.0, {}
+    discarded = 0.0
+    kept: dict[int, float] = {}
+    for branch in outcome_law(plan, row[plan.num_checks : first_output]):
+        if branch.discarded:
+            discarded += branch.probability
+            continue
+        pattern = sum(1 << int(k) for k in np.flatnonzero(row[first_output:] ^ branch.outputs))
+        kept[pattern] = kept.get(pattern, 0.0) + branch.probability
+    return discarded, kept
 
 
 def _mechanism(plan: Plan, word: int) -> int:

@@ -1,0 +1,103 @@
+"""Attempted shots per second of `sample_counts`, beside Stim's detector sampler on the S-proxy.
+
+    python -m benchmarks.throughput [--seconds 5] [--repeats 5] [--threads 1]
+
+Both run in one process, alternating; the table shows medians. One unit of work is one attempted shot:
+ours ends in counts of discards and errors, Stim's in bit-packed detection events and the same counts taken
+from them with NumPy. Compilation is measured apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import stim
+
+import stim_nonclifford as snc
+from circuits.cultivation import cultivation_circuit
+from stim_nonclifford.engines.cpu import CpuEngine
+
+REFERENCE = Path(__file__).parents[2] / "shared" / "reference_circuits"
+
+
+def circuits() -> dict[str, snc.Circuit]:
+    """The workloads: ours, and the published d=5 circuit where it is at hand."""
+    found = {
+        "cultivation d=3 p=1e-3": snc.Circuit(cultivation_circuit(distance=3, p=1e-3)),
+    }
+    d5 = REFERENCE / "msc_d5_inject_cultivate_p1e-3.stim"
+    if d5.exists():
+        found["cultivation d=5 p=1e-3"] = snc.Circuit.from_file(d5)
+    return found
+
+
+def rate(run: Callable[[int], None], seconds: float) -> float:
+    """Shots per second of `run(shots)` over about the given time."""
+    shots = 1024
+    while True:
+        start = time.perf_counter()
+        run(shots)
+        elapsed = time.perf_counter() - start
+        if elapsed >= seconds / 2:
+            return shots / elapsed
+        shots = int(shots * min(16, max(2, 1.2 * seconds / max(elapsed, 1e-6))))
+
+
+def stim_counts(circuit: stim.Circuit) -> Callable[[int], None]:
+    """Discards and errors of the Clifford proxy with Stim and NumPy."""
+    sampler = circuit.compile_detector_sampler(seed=1)
+
+    def run(shots: int) -> None:
+        discards = errors = 0
+        for start in range(0, shots, 1 << 16):
+            dets, obs = sampler.sample(
+                min(1 << 16, shots - start), separate_observables=True, bit_packed=True
+            )
+            discarded = dets.any(axis=1)
+            discards += int(discarded.sum())
+            errors += int((obs.any(axis=1) & ~discarded).sum())
+
+    return run
+
+
+def main() -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=5.0, help="time of one measurement")
+    parser.add_argument("--repeats", type=int, default=5, help="measurements per row")
+    parser.add_argument("--threads", type=int, default=1, help="threads of our sampler")
+    arguments = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}", end=", ")
+    print(f"stim {stim.__version__}, numpy {np.__version__}, threads={arguments.threads}")
+    print("| workload | compile | stim_nonclifford, T gates | stim, S-proxy | ratio |")
+    print("|---|---|---|---|---|")
+    for name, circuit in circuits().items():
+        start = time.perf_counter()
+        sampler = circuit.compile_detector_sampler(
+            seed=1,
+            postselection_mask=np.ones(circuit.num_detectors, dtype=np.bool_),
+            threads=arguments.threads,
+        )
+        sampler.sample_counts(1)
+        compile_seconds = time.perf_counter() - start
+        ours, theirs = [], []
+        baseline = stim_counts(circuit.to_stim())
+        for _ in range(arguments.repeats):
+            ours.append(rate(lambda shots: sampler.sample_counts(shots) and None, arguments.seconds))
+            theirs.append(rate(baseline, arguments.seconds))
+        a, b = statistics.median(ours), statistics.median(theirs)
+        print(f"| {name} | {compile_seconds:.3f} s | {a:.3g}/s | {b:.3g}/s | {a / b:.1f} |", flush=True)
+    engine = CpuEngine(circuit.compile().record_plan())
+    print(f"instruction set: {engine.kernels}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

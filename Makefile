@@ -2,18 +2,23 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/*)
+# An editable installation knows the modules that there are: another list of files, another installation.
+LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
+INSTALLED := .venv/installed-$(LIST)
+
 .PHONY: demo test check clean
 
 # The main job: d=3 cultivation with T gates and its S-proxy through `sinter collect` and `sinter plot`.
-demo: .venv/installed
+demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo
 
 # All tests, as CI runs them.
-test: .venv/installed-test
+test: $(INSTALLED)-test
 	$(BIN)/python -m pytest
 
 # Style, types and compiler warnings.
-check: .venv/installed-dev
+check: $(INSTALLED)-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -21,23 +26,23 @@ check: .venv/installed-dev
 	$(BIN)/python -m pip wheel -q --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
 
-SOURCES := pyproject.toml $(wildcard stim_nonclifford/native/*)
-
 .venv/bin/python:
-	$(PYTHON) -c "import sys; sys.exit('Python 3.10 or later is needed, this is %s; try make PYTHON=python3.12' % sys.version.split()[0] if sys.version_info < (3, 10) else 0)"
+	@$(PYTHON) -c "import sys; v = sys.version.split()[0]; \
+	  sys.exit('Python 3.10 or later is needed, this is ' + v + '; try make PYTHON=python3.12' \
+	  if sys.version_info < (3, 10) else 0)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 
-# The package is installed in editable mode: only changes of C++ code need a new build.
-.venv/installed: .venv/bin/python $(SOURCES)
+# In editable mode: changes of Python code need nothing, changes of C++ code a new build.
+$(INSTALLED): .venv/bin/python $(NATIVE)
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/installed-test: .venv/installed
+$(INSTALLED)-test: $(INSTALLED)
 	$(BIN)/python -m pip install -q -e '.[test]'
 	touch $@
 
-.venv/installed-dev: .venv/installed
+$(INSTALLED)-dev: $(INSTALLED)
 	$(BIN)/python -m pip install -q -e '.[dev]'
 	touch $@
 

@@ -6,12 +6,13 @@ are unrolled, measurements and rotations stand one by one, and sweep bits are ze
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import stim
 
-from ..dialect import NonCliffordGate, gate_from_tag
+from ..dialect import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag
 from ..errors import ResourceLimitError
 from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate, named_gate, pauli_product_gate
@@ -277,6 +278,10 @@ class _Flattener:
     # Gates
 
     def add_non_clifford(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
+        if gate.name in CONTROLLED_CARRIERS:
+            for targets in _groups(instruction, 3 if gate.name in ("CCZ", "CCX") else 2):
+                self.add_controlled_gate(gate.name, targets)
+            return
         sign = -1.0 if instruction.name == "SPP_DAG" and gate.half_turns else 1.0
         for group in instruction.target_groups():
             if instruction.name.startswith("SPP"):
@@ -297,6 +302,21 @@ class _Flattener:
                 self.add_rotation(((qubit, pauli_code(gate.name[-1])),), gate.half_turns[0])
             else:
                 self.add_rotation(((qubit, Z),), _T_HALF_TURNS[gate.name])
+
+    def add_controlled_gate(self, name: str, targets: tuple[int, ...]) -> None:
+        """A controlled gate as rotations: the phase of x y is (x + y - (x ⊕ y)) / 2, and so on."""
+        *controls, target = targets
+        if name == "CH":  # H = R_Y(1/4) Z R_Y(-1/4)
+            self.add_rotation(((target, Y),), -0.25)
+            self.emit(Clifford(named_gate("CZ"), (targets,)))
+            self.add_rotation(((target, Y),), 0.25)
+            return
+        turn = -0.25 if name == "CS_DAG" else 0.25
+        factors = [*((control, Z) for control in controls), (target, X if name == "CCX" else Z)]
+        for size in range(1, len(factors) + 1):
+            sign = 1 if size % 2 else -1
+            for chosen in itertools.combinations(factors, size):
+                self.add_rotation(chosen, sign * turn)
 
     def add_rotation(self, factors: Factors, half_turns: float) -> None:
         """A rotation, or the Clifford gate that it is when the angle is a multiple of a quarter turn."""

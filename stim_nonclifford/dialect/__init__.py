@@ -4,10 +4,11 @@
 extended circuit text (``T 0``) to tags and back. Stim does all parsing.
 """
 
-from .tags import NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
-from .text import extended_text, first_wrong_tag, parse
+from .tags import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
+from .text import extended_text, first_wrong_tag, parse, tagged_instruction
 
 __all__ = [
+    "CONTROLLED_CARRIERS",
     "NonCliffordGate",
     "extended_text",
     "first_wrong_tag",
@@ -15,4 +16,5 @@ __all__ = [
     "parse",
     "tag_of_rotation",
     "tag_of_t",
+    "tagged_instruction",
 ]

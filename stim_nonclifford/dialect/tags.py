@@ -12,6 +12,8 @@ tagged instruction                                     gate
 ``I[U3(theta=a*pi, phi=b*pi, lambda=c*pi)] 0``         R_Z(φ) R_Y(θ) R_Z(λ)
 ``SPP[R_PAULI(theta=0.25*pi)] X0*Y1``                  exp(-i θ/2 P); with ``SPP_DAG`` exp(+i θ/2 P)
 ``II[R_XX(theta=0.25*pi)] 0 1``, ``R_YY``, ``R_ZZ``    exp(-i θ/2 P⊗P)
+``II[CS] 0 1``, ``II[CS_DAG] 0 1``, ``II[CH] 0 1``     S, S_DAG or H on the second qubit, controlled
+``I[CCZ] 0 1 2``, ``I[CCX] 0 1 2``                     Z or X on the third qubit, controlled twice
 =====================================================  ==========================================
 
 The factor ``*pi`` is mandatory: angles are in half-turns. ``S[T:my tag]`` is a T gate that carries the
@@ -26,7 +28,7 @@ from dataclasses import dataclass
 
 import stim
 
-__all__ = ["NonCliffordGate", "gate_from_tag", "tag_of_rotation", "tag_of_t"]
+__all__ = ["CONTROLLED_CARRIERS", "NonCliffordGate", "gate_from_tag", "tag_of_rotation", "tag_of_t"]
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
@@ -45,6 +47,8 @@ _ROTATION_CARRIERS: dict[str, dict[str, tuple[str, ...]]] = {
     "SPP": {"R_PAULI": ("theta",)},
     "SPP_DAG": {"R_PAULI": ("theta",)},
 }
+CONTROLLED_CARRIERS = {"CS": "II", "CS_DAG": "II", "CH": "II", "CCZ": "I", "CCX": "I"}
+"""Controlled gates without parameters: the instruction whose tag they are."""
 _ROTATION_NAMES = {name for carrier in _ROTATION_CARRIERS.values() for name in carrier}
 # Untagged meaning is kept only without a tag: a stray tag here is more likely a typing error.
 _CARRIERS = {*_T_CARRIERS, *_ROTATION_CARRIERS}
@@ -56,7 +60,7 @@ class NonCliffordGate:
 
     Attributes:
         name: ``T``, ``T_DAG``, ``TPP``, ``TPP_DAG``, ``R_X``, ``R_Y``, ``R_Z``,
-            ``R_XX``, ``R_YY``, ``R_ZZ``, ``R_PAULI`` or ``U3``.
+            ``R_XX``, ``R_YY``, ``R_ZZ``, ``R_PAULI``, ``U3``, ``CS``, ``CS_DAG``, ``CH``, ``CCZ`` or ``CCX``.
         half_turns: The angles in half-turns (1 half-turn = π radians), in the order of the gate's
             arguments: none for T gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
         user_tag: What follows ``T:`` in the tag of a T gate, else empty.
@@ -82,7 +86,7 @@ def tag_of_rotation(name: str, half_turns: tuple[float, ...]) -> str:
 
     Args:
         name: ``R_X``, ``R_Y``, ``R_Z``,
-            ``R_XX``, ``R_YY``, ``R_ZZ``, ``R_PAULI`` or ``U3``.
+            ``R_XX``, ``R_YY``, ``R_ZZ``, ``R_PAULI``, ``U3``, ``CS``, ``CS_DAG``, ``CH``, ``CCZ`` or ``CCX``.
         half_turns: One angle per parameter of the gate, in half-turns.
 
     Raises:
@@ -134,6 +138,12 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         if name in _T_CARRIERS:
             return NonCliffordGate(_T_CARRIERS[name], user_tag=tag[2:])
         raise ValueError(_misplaced(name, tag, "S, S_DAG, SPP and SPP_DAG"))
+    if tag in CONTROLLED_CARRIERS:
+        if name != CONTROLLED_CARRIERS[tag]:
+            raise ValueError(_misplaced(name, tag, CONTROLLED_CARRIERS[tag]))
+        if tag in ("CCZ", "CCX"):
+            _check_triples(tag, [target.value for target in instruction.targets_copy()])
+        return NonCliffordGate(tag)
     call = _CALL.fullmatch(tag)
     rotation = call["name"] if call else tag
     if call and rotation in _ROTATION_CARRIERS.get(name, {}):
@@ -167,6 +177,15 @@ def _half_turns(name: str, tag: str, text: str, keys: tuple[str, ...]) -> tuple[
     return values
 
 
+def _check_triples(name: str, qubits: list[int]) -> None:
+    triples = [qubits[k : k + 3] for k in range(0, len(qubits), 3)]
+    if any(len(set(triple)) != 3 for triple in triples):
+        raise ValueError(
+            f"{name} needs targets in threes, each three different qubits; got"
+            f" {' '.join(str(qubit) for qubit in qubits)}."
+        )
+
+
 def _misplaced(name: str, tag: str, carriers: str) -> str:
     hint = (
         " stim.Circuit.decomposed() copies tags to every helper gate: call it before tagging, not after."
@@ -178,6 +197,7 @@ def _misplaced(name: str, tag: str, carriers: str) -> str:
 
 def _known_tags(name: str) -> str:
     known = ["[T]"] if name in _T_CARRIERS else []
+    known += [f"[{tag}]" for tag, carrier in CONTROLLED_CARRIERS.items() if carrier == name]
     for rotation, keys in _ROTATION_CARRIERS.get(name, {}).items():
         known.append(f"[{rotation}({', '.join(f'{key}=0.25*pi' for key in keys)})]")
     return f" ({name} knows {', '.join(known)})" if known else ""

@@ -1,20 +1,22 @@
 """Circuit text with bare non-Clifford gates, to and from Stim's text with tags.
 
-``T 0 1``, ``T_DAG 0``, ``TPP X0*Y1``, ``R_Z(0.25) 0``, ``R_XX(0.1) 0 1``, ``R_PAULI(0.1) X0*Z1`` and
-``U3(0.5, 0, 1) 0`` (angles in half-turns) are rewritten to tagged instructions; everything else is
-passed to Stim as it stands, line for line, so that Stim does the parsing.
+``T 0 1``, ``T_DAG 0``, ``TPP X0*Y1``, ``R_Z(0.25) 0``, ``R_XX(0.1) 0 1``, ``R_PAULI(0.1) X0*Z1``,
+``U3(0.5, 0, 1) 0`` (angles in half-turns), ``CCZ 0 1 2``, ``CS 0 1`` and their like are rewritten to tagged
+instructions; everything else is passed to Stim as it stands, line for line, so that Stim does the parsing.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
+from typing import Any
 
 import stim
 
-from .tags import NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
+from .tags import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
 
-__all__ = ["extended_text", "parse"]
+__all__ = ["extended_text", "first_wrong_tag", "parse", "tagged_instruction"]
 
 # name, [tag], (arguments), then everything up to the end of the instruction
 _INSTRUCTION = re.compile(
@@ -28,7 +30,7 @@ _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 _T_GATES = {"T": "S", "T_DAG": "S_DAG", "TPP": "SPP", "TPP_DAG": "SPP_DAG"}
 _NUM_ANGLES = {"R_X": 1, "R_Y": 1, "R_Z": 1, "R_PAULI": 1, "U3": 3, "U": 3}
 _PAIR_ROTATIONS = {"R_XX": "X", "R_YY": "Y", "R_ZZ": "Z"}
-_BARE_NAMES = [*_T_GATES, *_NUM_ANGLES, *_PAIR_ROTATIONS]
+_BARE_NAMES = [*_T_GATES, *_NUM_ANGLES, *_PAIR_ROTATIONS, *CONTROLLED_CARRIERS]
 _PAIR = re.compile(r" ([XYZ])(\d+)\*\1(\d+)")
 
 
@@ -91,6 +93,8 @@ def extended_text(circuit: stim.Circuit) -> str:
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
     plain = str(stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=""))
     targets = plain[len(instruction.name) :]
+    if gate.name in CONTROLLED_CARRIERS:
+        return f"{gate.name}{targets}"
     if not gate.half_turns:
         # Print an empty instruction to have Stim escape the user's tag.
         tag = str(stim.CircuitInstruction("TICK", [], tag=gate.user_tag))[len("TICK") :]
@@ -136,10 +140,14 @@ def _tagged_instruction(found: re.Match[str]) -> str:
         if found["parens"]:
             raise ValueError(f"{name} takes no arguments.")
         return f"{_T_GATES[name]}[{tag_of_t(tag or '')}]{targets}"
-    if name not in _NUM_ANGLES and name not in _PAIR_ROTATIONS:
+    if name not in _BARE_NAMES:
         return found.group()
     if tag is not None:
-        raise ValueError(f"{name} cannot carry a tag: in Stim's text the tag holds the angle.")
+        raise ValueError(f"{name} cannot carry a tag: in Stim's text the tag says which gate it is.")
+    if name in CONTROLLED_CARRIERS:
+        if found["parens"]:
+            raise ValueError(f"{name} takes no arguments.")
+        return f"{CONTROLLED_CARRIERS[name]}[{name}]{targets}"
     angles = _angles(name, found["arguments"], _NUM_ANGLES.get(name, 1))
     if name in _PAIR_ROTATIONS:
         products = _pair_products(name, targets)
@@ -231,3 +239,45 @@ def first_wrong_tag(circuit: stim.Circuit) -> str | None:
         except ValueError as error:
             return f"{error}"
     return None
+
+
+def tagged_instruction(
+    name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
+) -> stim.CircuitInstruction | None:
+    """The tagged instruction of a bare non-Clifford gate; None if ``name`` is none.
+
+    Args:
+        name: The name of a gate.
+        targets: Its targets, as for ``stim.Circuit.append``.
+        arg: Its angles in half-turns.
+        tag: A note of the user's.
+
+    Raises:
+        ValueError: The number of angles is wrong, or the gate cannot carry a note.
+
+    Examples:
+        >>> tagged_instruction("R_X", [3], 0.5, "")
+        stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
+    """
+    upper = name.upper()
+    if upper not in _BARE_NAMES:
+        return None
+    angles = () if arg is None else (arg,) if isinstance(arg, (int, float)) else tuple(arg)
+    wanted = _NUM_ANGLES.get(upper, 1 if upper in _PAIR_ROTATIONS else 0)
+    if len(angles) != wanted:
+        raise ValueError(f"{upper} takes {wanted} angles in half-turns; got {len(angles)}.")
+    if upper in _T_GATES:
+        carrier, gate_tag = _T_GATES[upper], tag_of_t(tag)
+    elif tag:
+        raise ValueError(f"{upper} cannot carry a tag: in Stim's text the tag says which gate it is.")
+    elif upper in CONTROLLED_CARRIERS:
+        carrier, gate_tag = CONTROLLED_CARRIERS[upper], upper
+    elif upper in _PAIR_ROTATIONS:
+        carrier, gate_tag = "II", tag_of_rotation(upper, angles)
+    else:
+        carrier = "SPP" if upper == "R_PAULI" else "I"
+        gate_tag = tag_of_rotation("U3" if upper == "U" else upper, angles)
+    # Through a circuit, which takes everything as targets that users may hand in.
+    circuit = stim.Circuit()
+    circuit.append(carrier, targets, tag=gate_tag)
+    return circuit[0] if len(circuit) else stim.CircuitInstruction(carrier, [], tag=gate_tag)

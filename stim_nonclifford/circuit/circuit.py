@@ -9,16 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from .compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from .compiler.error_model import error_model
-from .dialect import extended_text, first_wrong_tag, parse
-from .engines import DEFAULT_CACHE_BYTES
-from .sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
+from ..compiler.error_model import error_model
+from ..dialect import first_wrong_tag, parse
+from ..engines import DEFAULT_CACHE_BYTES
+from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+from .editing import CircuitEditing
+from .proxies import CircuitProxies
 
 __all__ = ["Circuit"]
 
 
-class Circuit:
+class Circuit(CircuitEditing, CircuitProxies):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
@@ -45,7 +47,7 @@ class Circuit:
         0.15
     """
 
-    def __init__(self, circuit: str | stim.Circuit = "") -> None:
+    def __init__(self, circuit: str | stim.Circuit | Circuit = "") -> None:
         if isinstance(circuit, str):
             self._stim = parse(circuit)
             return
@@ -72,6 +74,11 @@ class Circuit:
         if isinstance(file, (str, pathlib.Path)):
             return Circuit(pathlib.Path(file).read_text(encoding="utf-8"))
         return Circuit(file.read())
+
+    @staticmethod
+    def generated(code_task: str, **arguments: Any) -> Circuit:
+        """A circuit of Stim's generator, as ``stim.Circuit.generated``."""
+        return Circuit(stim.Circuit.generated(code_task, **arguments))
 
     def to_file(self, file: TextIO | str | pathlib.Path) -> None:
         """Writes the circuit with tags, so that Stim and Sinter can read the file.
@@ -113,18 +120,6 @@ class Circuit:
     def num_observables(self) -> int:
         """Number of logical observables: one more than the largest observable index."""
         return self._stim.num_observables
-
-    def without_noise(self) -> Circuit:
-        r"""The circuit without noise, as ``stim.Circuit.without_noise``.
-
-        Examples:
-            >>> Circuit("T 0\nX_ERROR(0.1) 0\nM(0.1) 0").without_noise()
-            stim_nonclifford.Circuit('''
-                T 0
-                M 0
-            ''')
-        """
-        return Circuit(self._stim.without_noise())
 
     def compile(self, *, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> CompiledCircuit:
         """Compiles the circuit, for a look at its plans; samplers do this themselves.
@@ -274,29 +269,3 @@ class Circuit:
             self.num_observables,
             self._stim.get_detector_coordinates(),
         )
-
-    def __eq__(self, other: object) -> bool:
-        return self._stim == other._stim if isinstance(other, Circuit) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __len__(self) -> int:
-        return len(self._stim)
-
-    def __str__(self) -> str:
-        return extended_text(self._stim)
-
-    def __repr__(self) -> str:
-        text = str(self)
-        if not text:
-            return "stim_nonclifford.Circuit()"
-        if "\\" in text or "'''" in text:
-            return f"stim_nonclifford.Circuit({text!r})"
-        indented = "\n".join(f"    {line}" for line in text.splitlines())
-        return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
-
-    def __getstate__(self) -> str:
-        return str(self._stim)
-
-    def __setstate__(self, state: str) -> None:
-        self._stim = stim.Circuit(state)

@@ -1,0 +1,85 @@
+"""Command line of the plugin: ``python -m sinter_plugin``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_HELP = """\
+usage: python -m sinter_plugin COMMAND ...
+
+Sinter's commands, for circuits with T gates:
+
+  collect   the arguments of `sinter collect`; the sampler soft_postselect is there, circuit files may
+            have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
+  plot      `sinter plot`
+  combine   `sinter combine`
+  predict   `sinter predict`
+
+`python -m sinter_plugin COMMAND --help` lists the arguments of a command.
+
+Examples:
+
+  Two circuits, a million shots each, saved to stats.csv; run again to resume or to add shots:
+
+    python -m sinter_plugin collect --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
+        --decoders soft_postselect --metadata_func auto --processes 4 \\
+        --max_shots 1_000_000 --save_resume_filepath stats.csv
+
+  Discard only on the detectors with a non-zero fourth coordinate, until 1000 errors are seen:
+
+    python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
+        --postselect_detectors_with_non_zero_4th_coord \\
+        --max_shots 1_000_000_000 --max_errors 1000 --save_resume_filepath stats.csv
+
+  Until 100000 shots are kept:
+
+    python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
+        --custom_error_count_key survivors --max_errors 100_000 --max_shots 1_000_000_000
+
+  Errors per kept shot, and discarded shots, over the noise strength:
+
+    python -m sinter_plugin plot --in stats.csv --x_func "m.p" --group_func "f'd={m.d}'" \\
+        --xaxis "[log]p" --out stats.png
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Args:
+        arguments: The arguments; those of the process if None.
+
+    Returns:
+        The exit code: 0 for success, 1 if a worker died, 2 for wrong input, 130 after an interrupt.
+
+    Raises:
+        SystemExit: As ``argparse`` and Sinter do.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("help", "-h", "--help"):
+        print(_HELP, end="")
+        return 0
+    command, *rest = arguments
+    if command not in ("collect", "plot", "combine", "predict"):
+        print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
+        return 2
+    # Imported here because a spawned worker imports this module too.
+    if command == "collect":
+        from .collect_command import collect
+
+        try:
+            return collect(rest)
+        except (OSError, ValueError) as error:
+            print(f"python -m sinter_plugin collect: error: {error}", file=sys.stderr)
+            return 2
+    from .sinter_internals import run_sinter_command
+
+    run_sinter_command(arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""``python -m sinter_plugin collect``: ``sinter collect`` for circuits with T gates.
+
+It takes the arguments of ``sinter collect`` and calls ``sinter.collect``. What is different:
+
+* the samplers of this plugin are registered without being asked for;
+* circuit files may have bare gates (``T 0``) as well as tags (``S[T] 0``);
+* a circuit of which Sinter cannot make an error model gets one from ``stim_nonclifford``;
+* ``--count_observable_error_combos`` works for the samplers of this plugin too;
+* observable 0 can be the only postselected observable, and a detector without a fourth coordinate is not
+  postselected by ``--postselect_detectors_with_non_zero_4th_coord`` (Sinter 1.16 drops the former and
+  fails on the latter);
+* wrong input is reported in one line, before workers start where that is possible;
+* SIGTERM interrupts as Ctrl-C does, and a run ends when a worker dies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import sinter
+import stim
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+
+from .sinter_internals import parse_collect_arguments
+from .soft_postselect import SoftPostselectSampler, check_soft_postselect
+from .tasks import sinter_error_model, task
+from .worker_watch import WorkerDiedError, stop_on_worker_death
+
+__all__ = ["collect"]
+
+_CUSTOM_DECODERS = "--custom_decoders_module_function"
+_SHORTEST_PREFIX = "--custom_d"  # argparse takes any unambiguous prefix of an argument
+
+
+def collect(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: The arguments of ``sinter collect``.
+
+    Returns:
+        The exit code: 0, 130 if the user interrupted the run, 1 if a worker died.
+
+    Raises:
+        ValueError: The arguments, a circuit or a mask is wrong.
+        OSError: A file cannot be read or written.
+        SystemExit: As ``argparse`` does.
+    """
+    args = parse_collect_arguments(_with_own_samplers(arguments))
+    _set_counts(args)
+    num_workers = _num_workers(args.processes)
+    tasks = [_task_of_file(path, args) for path in args.circuits]
+    try:
+        with stop_on_worker_death(num_workers):
+            _collect(tasks, num_workers, args)
+    except KeyboardInterrupt:
+        print("\nInterrupted. Run the same command again to go on from what was saved.", file=sys.stderr)
+        return 130
+    except WorkerDiedError as error:
+        print(f"\n{error} Run the same command again to go on from what was saved.", file=sys.stderr)
+        return 1
+    except (RuntimeError, ValueError) as error:
+        if isinstance(error.__cause__, (ValueError, NotImplementedError, snc.ResourceLimitError)):
+            raise ValueError(f"A worker could not sample a circuit: {error.__cause__}") from error
+        raise
+    return 0
+
+
+def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
+    """Adds the samplers of this plugin to the custom decoders that the arguments name.
+
+    Examples:
+        >>> _with_own_samplers(["--custom_decoders", "my:decoders", "--quiet"])
+        ['--quiet', '--custom_decoders_module_function', 'sinter_plugin:sinter_samplers', 'my:decoders']
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    lengths = range(len(_SHORTEST_PREFIX), len(_CUSTOM_DECODERS) + 1)
+    names = [_CUSTOM_DECODERS[:length] for length in lengths]
+    parser.add_argument(*names, nargs="+", default=[], dest="custom_decoders")
+    found, others = parser.parse_known_args(list(arguments))
+    # Of two entries with the same name Sinter takes the last one: the user's own wins.
+    return [*others, _CUSTOM_DECODERS, "sinter_plugin:sinter_samplers", *found.custom_decoders]
+
+
+def _set_counts(args: argparse.Namespace) -> None:
+    """Has samplers of this plugin count what Sinter itself counts for decoders only, or refuses."""
+    samplers = [name for name in args.decoders if _is_sampler(name, args)]
+    if args.count_detection_events and samplers:
+        raise ValueError(
+            f"--count_detection_events works for decoders only, not for the sampler {samplers[0]}, which does"
+            " not look further into a shot once a detector has discarded it. Leave it out."
+        )
+    if args.count_observable_error_combos and samplers:
+        others = [name for name in args.decoders if not _is_own_sampler(name, args)]
+        if others:
+            raise ValueError(
+                "--count_observable_error_combos works for decoders and for soft_postselect, but not for"
+                f" both in one run. Collect {' '.join(others)} in a run of its own."
+            )
+        for name in samplers:
+            args.custom_decoders[name] = dataclasses.replace(
+                args.custom_decoders[name], count_observable_error_combos=True
+            )
+        args.count_observable_error_combos = False  # Sinter refuses it for any sampler.
+
+
+def _is_own_sampler(decoder: str, args: argparse.Namespace) -> bool:
+    return isinstance(args.custom_decoders.get(decoder), SoftPostselectSampler)
+
+
+def _is_sampler(decoder: str, args: argparse.Namespace) -> bool:
+    return isinstance(args.custom_decoders.get(decoder), sinter.Sampler)
+
+
+def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
+    try:
+        circuit = snc.Circuit.from_file(path)
+        if any(_is_own_sampler(name, args) for name in args.decoders):
+            check_soft_postselect(circuit)
+        stim_circuit = circuit.to_stim()
+        _check_proxy(stim_circuit, path, args)
+        metadata = args.metadata_func(path=path, circuit=stim_circuit)
+        observables = np.array(
+            [
+                bool(args.postselected_observables_predicate(index, metadata))
+                for index in range(circuit.num_observables)
+            ],
+            dtype=np.bool_,
+        )
+        return task(
+            circuit,
+            postselection_mask=_postselected_detectors(stim_circuit, metadata, args),
+            postselected_observables_mask=observables if observables.any() else None,
+            json_metadata=metadata,
+            # Lets a batch end as soon as there are enough errors. Not part of the strong_id.
+            collection_options=sinter.CollectionOptions(
+                max_errors=args.max_errors if args.custom_error_count_key is None else None
+            ),
+        )
+    except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> None:
+    """Refuses, or says, that decoders get samples of the S-proxy."""
+    decoders = [name for name in args.decoders if not _is_sampler(name, args)]
+    if not decoders or circuit == circuit.without_tags():
+        return
+    if sinter_error_model(circuit) is None:
+        raise ValueError(
+            f"The decoder {decoders[0]} samples with Stim, which takes S for every T gate, and then detectors"
+            " or observables of this circuit are random. Use the sampler soft_postselect."
+        )
+    if not args.quiet:
+        print(
+            f"{path}: {decoders[0]} samples with Stim, which takes S for every T gate: its statistics are"
+            " those of the S-proxy.",
+            file=sys.stderr,
+        )
+
+
+def _postselected_detectors(
+    circuit: stim.Circuit, metadata: object, args: argparse.Namespace
+) -> NDArray[np.bool_] | None:
+    """The detectors that the arguments postselect, or None without such arguments."""
+    if args.postselected_detectors_predicate is None:
+        return None
+    selected = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    for index, coordinates in circuit.get_detector_coordinates().items():
+        if args.postselect_detectors_with_non_zero_4th_coord:
+            selected[index] = len(coordinates) > 3 and coordinates[3] != 0
+            continue
+        try:
+            selected[index] = bool(args.postselected_detectors_predicate(index, metadata, coordinates))
+        except Exception as error:  # the expression is the user's and may raise anything
+            raise ValueError(
+                f"--postselected_detectors_predicate failed with {error!r} on detector {index}, which has"
+                f" the coordinates {coordinates}."
+            ) from error
+    if selected.any():
+        return selected
+    if any(_is_sampler(name, args) for name in args.decoders):
+        raise ValueError(
+            "The arguments postselect none of the circuit's detectors, and Sinter passes that on as having"
+            " no mask, with which soft_postselect discards on all of them. Leave the argument out to"
+            " discard on all detectors."
+        )
+    return None
+
+
+def _collect(tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace) -> None:
+    print_to_stdout = args.also_print_results_to_stdout or args.save_resume_filepath is None
+    header_printed = False
+
+    def on_progress(progress: sinter.Progress) -> None:
+        nonlocal header_printed
+        if not print_to_stdout:
+            return
+        for stats in progress.new_stats:
+            if not header_printed:
+                print(sinter.CSV_HEADER, flush=True)
+                header_printed = True
+            print(stats.to_csv_line(), flush=True)
+
+    sinter.collect(
+        num_workers=num_workers,
+        tasks=tasks,
+        print_progress=not args.quiet,
+        progress_callback=on_progress,
+        **{
+            name: getattr(args, name)
+            for name in (
+                "save_resume_filepath",
+                "existing_data_filepaths",
+                "max_errors",
+                "max_shots",
+                "count_detection_events",
+                "count_observable_error_combos",
+                "decoders",
+                "max_batch_seconds",
+                "max_batch_size",
+                "start_batch_size",
+                "custom_decoders",
+                "custom_error_count_key",
+                "allowed_cpu_affinity_ids",
+            )
+        },
+    )
+
+
+def _num_workers(processes: str) -> int:
+    if processes == "auto":
+        return os.cpu_count() or 1
+    if not processes.isdigit() or int(processes) < 1:
+        raise ValueError(f'--processes must be a positive integer or "auto", not {processes!r}.')
+    return int(processes)

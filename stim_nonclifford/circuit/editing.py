@@ -1,0 +1,240 @@
+"""Stim's editing surface, for circuits with non-Clifford gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias, TypeVar, overload
+
+import stim
+
+from ..dialect import extended_text, first_wrong_tag, gate_from_tag, parse, tagged_instruction
+from ..dialect.inverse import inverse_of_tagged
+
+__all__ = ["CircuitEditing"]
+
+Self = TypeVar("Self", bound="CircuitEditing")
+Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
+
+
+class CircuitEditing:
+    """What ``stim.Circuit`` offers for building and changing circuits.
+
+    Instructions that are handed out are Stim's, with tags; instructions that are handed in may be bare
+    (``append("T", [0])``) or tagged.
+    """
+
+    _stim: stim.Circuit
+
+    @classmethod
+    def _wrap(cls: type[Self], circuit: stim.Circuit) -> Self:
+        """A circuit around a ``stim.Circuit`` whose tags are known to be right."""
+        result = cls.__new__(cls)
+        result._stim = circuit
+        return result
+
+    def _append_checked(self, addition: stim.Circuit) -> None:
+        problem = first_wrong_tag(addition)
+        if problem is not None:
+            raise ValueError(problem)
+        self._stim += addition
+
+    def append(
+        self,
+        name: str | Instruction | CircuitEditing | stim.Circuit,
+        targets: int | stim.GateTarget | stim.PauliString | Iterable[Any] = (),
+        arg: float | Iterable[float] | None = None,
+        *,
+        tag: str = "",
+    ) -> None:
+        """Appends an instruction, as ``stim.Circuit.append``.
+
+        Args:
+            name: The name of a gate, bare non-Clifford gates included; or an instruction, or a circuit.
+            targets: The targets.
+            arg: The arguments; angles of rotations are in half-turns.
+            tag: A tag; for T gates a note of your own.
+
+        Raises:
+            ValueError: The instruction is malformed.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit()
+            >>> circuit.append("T", [0, 1])
+            >>> circuit.append("R_Z", [2], 0.125)
+            >>> circuit.append("X_ERROR", 0, 0.01)
+            >>> print(circuit)
+            T 0 1
+            R_Z(0.125) 2
+            X_ERROR(0.01) 0
+        """
+        addition = stim.Circuit()
+        if isinstance(name, CircuitEditing):
+            addition = name._stim
+        elif not isinstance(name, str):
+            addition.append(name)
+        else:
+            instruction = tagged_instruction(name, targets, arg, tag)
+            if instruction is not None:
+                addition.append(instruction)
+            else:
+                addition.append(name, targets, arg, tag=tag)
+        self._append_checked(addition)
+
+    def append_from_stim_program_text(self, stim_program_text: str) -> None:
+        r"""Appends circuit text, in which non-Clifford gates are bare or tagged.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("H 0")
+            >>> circuit.append_from_stim_program_text("T 0\nM 0")
+            >>> len(circuit)
+            3
+        """
+        self._stim += parse(stim_program_text)
+
+    def insert(self, index: int, operation: Instruction | CircuitEditing | stim.Circuit) -> None:
+        """Inserts an instruction or a circuit, as ``stim.Circuit.insert``.
+
+        Raises:
+            ValueError: A tag is unknown or malformed.
+        """
+        addition = stim.Circuit()
+        if isinstance(operation, CircuitEditing):
+            addition = operation._stim
+        else:
+            addition.append(operation)
+        problem = first_wrong_tag(addition)
+        if problem is not None:
+            raise ValueError(problem)
+        self._stim.insert(index, addition)
+
+    def pop(self, index: int = -1) -> Instruction:
+        """Removes an instruction and returns it, as ``stim.Circuit.pop``."""
+        return self._stim.pop(index)
+
+    def clear(self) -> None:
+        """Removes all instructions."""
+        self._stim.clear()
+
+    def copy(self: Self) -> Self:
+        """An independent copy."""
+        return self._wrap(self._stim.copy())
+
+    def flattened(self: Self) -> Self:
+        """The circuit without REPEAT blocks and SHIFT_COORDS."""
+        return self._wrap(self._stim.flattened())
+
+    def without_noise(self: Self) -> Self:
+        r"""The circuit without noise, as ``stim.Circuit.without_noise``.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("T 0\nX_ERROR(0.1) 0\nM(0.1) 0").without_noise())
+            T 0
+            M 0
+        """
+        return self._wrap(self._stim.without_noise())
+
+    def inverse(self: Self) -> Self:
+        r"""The inverse circuit, as ``stim.Circuit.inverse``, non-Clifford gates included.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("H 0\nT 0\nR_X(0.1) 1\nCS 0 1").inverse())
+            CS_DAG 0 1
+            R_X(-0.1) 1
+            T_DAG 0
+            H 0
+        """
+        return self._wrap(_mapped(self._stim.inverse(), inverse_of_tagged))
+
+    def decomposed(self: Self) -> Self:
+        """The circuit with Stim's Clifford gates decomposed; non-Clifford gates stay as they are."""
+        result = stim.Circuit()
+        for instruction in self._stim:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                body = self._wrap(instruction.body_copy()).decomposed()._stim
+                block = stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag)
+                result.append(block)
+                continue
+            single = stim.Circuit()
+            single.append(instruction)
+            result += single if gate_from_tag(instruction) else single.decomposed()
+        return self._wrap(result)
+
+    def approx_equals(self, other: object, *, atol: float) -> bool:
+        """Whether circuits are equal up to ``atol`` in their arguments, as in Stim."""
+        return isinstance(other, CircuitEditing) and self._stim.approx_equals(other._stim, atol=atol)
+
+    def __add__(self: Self, other: CircuitEditing | stim.Circuit) -> Self:
+        result = self.copy()
+        result += other
+        return result
+
+    def __iadd__(self: Self, other: CircuitEditing | stim.Circuit) -> Self:
+        self._append_checked(other._stim if isinstance(other, CircuitEditing) else other)
+        return self
+
+    def __mul__(self: Self, repetitions: int) -> Self:
+        return self._wrap(self._stim * repetitions)
+
+    def __rmul__(self: Self, repetitions: int) -> Self:
+        return self * repetitions
+
+    def __imul__(self: Self, repetitions: int) -> Self:
+        self._stim *= repetitions
+        return self
+
+    @overload
+    def __getitem__(self: Self, index: int) -> Instruction: ...
+
+    @overload
+    def __getitem__(self: Self, index: slice) -> Self: ...
+
+    def __getitem__(self: Self, index: int | slice) -> Instruction | Self:
+        found = self._stim[index]
+        return self._wrap(found) if isinstance(found, stim.Circuit) else found
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return iter(self._stim)
+
+    def __len__(self) -> int:
+        return len(self._stim)
+
+    def __eq__(self, other: object) -> bool:
+        return self._stim == other._stim if isinstance(other, CircuitEditing) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return extended_text(self._stim)
+
+    def __repr__(self) -> str:
+        text = str(self)
+        if not text:
+            return "stim_nonclifford.Circuit()"
+        if "\\" in text or "'''" in text:
+            return f"stim_nonclifford.Circuit({text!r})"
+        indented = "\n".join(f"    {line}" for line in text.splitlines())
+        return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
+
+    def __getstate__(self) -> str:
+        return str(self._stim)
+
+    def __setstate__(self, state: str) -> None:
+        self._stim = stim.Circuit(state)
+
+
+def _mapped(
+    circuit: stim.Circuit, change: Callable[[stim.CircuitInstruction], stim.CircuitInstruction]
+) -> stim.Circuit:
+    """The circuit with every instruction replaced."""
+    result = stim.Circuit()
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            body = _mapped(instruction.body_copy(), change)
+            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
+        else:
+            result.append(change(instruction))
+    return result

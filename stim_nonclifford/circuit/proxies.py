@@ -1,0 +1,117 @@
+"""Clifford stand-ins of a circuit, and what Stim computes from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import stim
+
+from ..dialect import gate_from_tag
+
+__all__ = ["CircuitProxies"]
+
+
+class CircuitProxies:
+    """Analyses that Stim can make of a Clifford stand-in only, and those that do not look at gates.
+
+    Methods whose description begins with "Of the S-proxy" treat T as S: they say something about the
+    circuit where T and S behave alike (which faults detectors see, say), and nothing where they do not.
+    """
+
+    _stim: stim.Circuit
+
+    def s_proxy(self) -> stim.Circuit:
+        r"""The circuit with S for T and the identity for rotations by other angles: what Stim reads.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("H 0\nT 0\nR_Z(0.1) 0\nTPP X0*X1").s_proxy())
+            H 0
+            S 0
+            I 0
+            SPP X0*X1
+        """
+        return _without_gates(self._stim, lambda instruction: instruction.name)
+
+    def i_proxy(self) -> stim.Circuit:
+        r"""The circuit with the identity for every non-Clifford gate.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("H 0\nT 0\nS 0").i_proxy())
+            H 0
+            I 0
+            S 0
+        """
+        return _without_gates(self._stim, lambda instruction: "I")
+
+    @property
+    def num_ticks(self) -> int:
+        """Number of TICKs."""
+        return self._stim.num_ticks
+
+    @property
+    def num_sweep_bits(self) -> int:
+        """Number of sweep bits; samplers take them as 0, as Stim's do."""
+        return self._stim.num_sweep_bits
+
+    def get_detector_coordinates(self, only: Any = None) -> dict[int, list[float]]:
+        """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``."""
+        return self._stim.get_detector_coordinates(only)
+
+    def get_final_qubit_coordinates(self) -> dict[int, list[float]]:
+        """Coordinates of the qubits, as ``stim.Circuit.get_final_qubit_coordinates``."""
+        return self._stim.get_final_qubit_coordinates()
+
+    def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
+        """Of the S-proxy: how many measurements are determined."""
+        return self.s_proxy().count_determined_measurements(unknown_input=unknown_input)
+
+    def detecting_regions(self, **arguments: Any) -> Any:
+        """Of the S-proxy: where detectors are sensitive, as ``stim.Circuit.detecting_regions``."""
+        return self.s_proxy().detecting_regions(**arguments)
+
+    def explain_detector_error_model_errors(self, **arguments: Any) -> Any:
+        """Of the S-proxy: the circuit locations of errors, as in Stim."""
+        return self.s_proxy().explain_detector_error_model_errors(**arguments)
+
+    def shortest_graphlike_error(self, **arguments: Any) -> Any:
+        """Of the S-proxy: a shortest undetected logical error among edge-like ones, as in Stim."""
+        return self.s_proxy().shortest_graphlike_error(**arguments)
+
+    def search_for_undetectable_logical_errors(self, **arguments: Any) -> Any:
+        """Of the S-proxy: an undetected logical error, searched for as in Stim."""
+        return self.s_proxy().search_for_undetectable_logical_errors(**arguments)
+
+    def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
+        """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
+        return self.s_proxy().missing_detectors(unknown_input=unknown_input)
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for what is not defined: say why, instead of "no attribute".
+        if not name.startswith("_") and hasattr(stim.Circuit, name):
+            raise AttributeError(
+                f"stim_nonclifford.Circuit has no {name}: Stim would compute it from a Clifford proxy. If"
+                f" that is what you want, say circuit.s_proxy().{name} or circuit.i_proxy().{name}."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _without_gates(circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstruction], str]) -> stim.Circuit:
+    result = stim.Circuit()
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            body = _without_gates(instruction.body_copy(), stand_in)
+            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
+            continue
+        if gate_from_tag(instruction) is None:
+            result.append(instruction)
+            continue
+        name = stand_in(instruction)
+        targets = instruction.targets_copy()
+        if name == "I":
+            # Pauli targets become the qubits that they are on.
+            targets = [target.value for target in targets if not target.is_combiner]
+        result.append(name, targets)
+    return result

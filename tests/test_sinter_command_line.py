@@ -1,0 +1,398 @@
+"""The Sinter plugin on the command line, run as a user runs it: `sinter` and `python -m sinter_plugin`."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import scipy.stats
+import sinter
+
+FALSE_ALARM = 1e-7  # of one comparison; samplers here have no seed
+REPOSITORY = Path(__file__).parents[1]
+
+# Every X between T and T_DAG turns into a flip of the outcome with probability 1/2; on the S-proxy always.
+# The proxy is deterministic: Sinter accepts the circuit.
+T_CIRCUIT = """
+R 0 1 2 3
+H 0 3
+S[T] 0 3
+X_ERROR(0.1) 0 3
+S_DAG[T] 0 3
+H 0 3
+X_ERROR(0.2) 1
+X_ERROR(0.25) 2
+M 1 2 3
+DETECTOR(0, 0, 0, 1) rec[-3]
+DETECTOR(1, 0, 0, 0) rec[-2]
+DETECTOR(2, 0, 0, 1) rec[-1]
+M 0
+OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+KEPT_BY_MASK = 0.8 * 0.95
+KEPT_BY_ALL = 0.8 * 0.95 * 0.75
+ERROR_IF_KEPT = 0.05
+
+# The observable of the proxy is random: Sinter refuses the circuit.
+BARE_CIRCUIT = """
+RX 0
+T 0
+X_ERROR(0.25) 1
+M 1
+DETECTOR(0, 0) rec[-1]
+MX 0
+OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+BARE_ERROR_IF_KEPT = 0.1464466094067262  # sin(pi / 8) ** 2
+
+SINTER = [
+    str(Path(sysconfig.get_path("scripts")) / "sinter"),
+    "collect",
+    "--custom_decoders_module_function",
+    "sinter_plugin:sinter_samplers",
+]
+OURS = [sys.executable, "-m", "sinter_plugin", "collect"]
+both_commands = pytest.mark.parametrize("command", [SINTER, OURS], ids=["sinter", "sinter_plugin"])
+
+
+class Folder:
+    """A user's folder with circuit files, in which commands are run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+        self.started: list[subprocess.Popen[str]] = []
+        (path / "d=3,p=0.1.stim").write_text(T_CIRCUIT)
+        (path / "bare.stim").write_text(BARE_CIRCUIT)
+
+    def run(self, command: list[str], arguments: str, *, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*command, *shlex.split(arguments)],
+            cwd=self.path,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    def start(self, command: list[str], arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*command, *shlex.split(arguments)],
+            cwd=self.path,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # so that the workers can be signalled too
+        )
+        self.started.append(process)
+        return process
+
+    def rows(self, name: str = "stats.csv") -> list[dict[str, str]]:
+        """The rows of a CSV file, every one of them complete."""
+        text = (self.path / name).read_text()
+        assert text.endswith("\n")
+        rows = list(csv.DictReader(text.splitlines(), skipinitialspace=True))
+        for row in rows:
+            assert None not in row
+            assert None not in row.values()
+            assert int(row["shots"]) >= int(row["errors"]) + int(row["discards"])
+        return rows
+
+    def shots(self, name: str = "stats.csv") -> int:
+        path = self.path / name
+        return sum(int(row["shots"]) for row in self.rows(name)) if path.exists() else 0
+
+    def stats(self, name: str = "stats.csv") -> list[sinter.TaskStats]:
+        return sinter.read_stats_from_csv_files(str(self.path / name))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Folder]:
+    made = Folder(tmp_path)
+    yield made
+    for process in made.started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """The process ids of Sinter's workers, on Linux."""
+    workers = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # of a process that has ended meanwhile
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == process.pid and b"spawn_main" in (path / "cmdline").read_bytes():
+                workers.append(int(path.name))
+    return workers
+
+
+def assert_rate(count: int, total: int, probability: float) -> None:
+    """Asserts that a count fits a probability; a right count fails with probability FALSE_ALARM."""
+    low, high = scipy.stats.binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], total, probability)
+    assert low <= count <= high, f"{count} of {total} is not {probability}: expected {low} to {high}"
+
+
+@both_commands
+def test_collects_what_is_true_of_the_t_circuit(folder: Folder, command: list[str]) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --metadata_func auto --processes 2"
+        " --max_shots 100_000 --quiet --save_resume_filepath "
+    )
+    folder.run(command, arguments + "all.csv")
+    folder.run(command, arguments + "mask.csv --postselect_detectors_with_non_zero_4th_coord")
+    for name, kept in (("all.csv", KEPT_BY_ALL), ("mask.csv", KEPT_BY_MASK)):
+        (stats,) = folder.stats(name)
+        assert stats.json_metadata == {"d": 3, "p": 0.1}
+        assert stats.decoder == "soft_postselect"
+        assert stats.shots == 100_000  # never more than asked for
+        survivors = stats.shots - stats.discards
+        assert stats.custom_counts["survivors"] == survivors
+        assert_rate(survivors, stats.shots, kept)
+        assert_rate(stats.errors, survivors, ERROR_IF_KEPT)
+
+
+@both_commands
+def test_max_errors_and_survivors_overshoot_little(folder: Folder, command: list[str]) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 1_000_000_000"
+        " --quiet --processes 1 --max_errors 1000 --save_resume_filepath "
+    )
+    folder.run(command, arguments + "errors.csv")
+    (stats,) = folder.stats("errors.csv")
+    assert 1000 <= stats.errors <= 1200
+
+    folder.run(command, arguments + "survivors.csv --custom_error_count_key survivors")
+    (stats,) = folder.stats("survivors.csv")
+    assert 1000 <= stats.custom_counts["survivors"] <= 1200
+    assert stats.errors < 500
+
+
+@both_commands
+def test_resumes_after_an_interrupt(folder: Folder, command: list[str]) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --save_resume_filepath stats.csv"
+    )
+    process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
+    wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
+    os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal
+    _, stderr = process.communicate(timeout=30)
+    assert "Interrupted" in stderr
+    assert process.returncode == (130 if command is OURS else 0)
+
+    saved = folder.shots()
+    assert saved > 0
+    folder.run(command, arguments + f" --max_shots {saved + 1000}")
+    assert folder.shots() == saved + 1000
+    (stats,) = folder.stats()
+    assert_rate(stats.errors, stats.shots - stats.discards, ERROR_IF_KEPT)
+
+    # Enough is there: nothing is added.
+    before = (folder.path / "stats.csv").read_text()
+    folder.run(command, arguments + " --max_shots 1000")
+    assert (folder.path / "stats.csv").read_text() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+@both_commands
+def test_a_killed_worker_loses_nothing_that_was_saved(folder: Folder, command: list[str]) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --save_resume_filepath stats.csv"
+    )
+    process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
+    wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
+    before = folder.rows()
+    os.kill(workers_of(process)[0], signal.SIGKILL)
+    if command is OURS:
+        _, stderr = process.communicate(timeout=30)
+        assert "A worker process died" in stderr
+        assert process.returncode == 1
+    else:  # Sinter itself would wait for that worker for ever.
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=30)
+
+    assert folder.rows()[: len(before)] == before
+    saved = folder.shots()
+    folder.run(command, arguments + f" --max_shots {saved + 1000}")
+    assert folder.shots() == saved + 1000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+def test_sigterm_ends_the_workers_too(folder: Folder) -> None:
+    process = folder.start(
+        OURS,
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --max_shots 1_000_000_000_000"
+        " --save_resume_filepath stats.csv --quiet",
+    )
+    wait_until(lambda: folder.shots() > 0)
+    (worker,) = workers_of(process)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 1000 --processes 1 --quiet"
+        " --postselected_detectors_predicate 'coords[3] > 0' --save_resume_filepath "
+    )
+    folder.run(SINTER, arguments + "sinter.csv")
+    folder.run(OURS, arguments + "ours.csv")
+    assert folder.rows("sinter.csv")[0]["strong_id"] == folder.rows("ours.csv")[0]["strong_id"]
+    combined = folder.run(OURS[:-1], "combine sinter.csv ours.csv").stdout
+    (row,) = csv.DictReader(combined.splitlines(), skipinitialspace=True)
+    assert row["shots"] == "2000"
+
+
+@pytest.mark.parametrize(
+    "command", [[SINTER[0]], [sys.executable, "-m", "sinter_plugin"]], ids=["sinter", "sinter_plugin"]
+)
+def test_plots(folder: Folder, command: list[str]) -> None:
+    stats = [
+        sinter.TaskStats(
+            strong_id=str(p),
+            decoder="soft_postselect",
+            json_metadata={"d": 3, "p": p},
+            shots=10_000,
+            discards=int(2e6 * p),
+            errors=int(1e5 * p),
+        )
+        for p in (0.001, 0.002)
+    ]
+    lines = [sinter.CSV_HEADER, *(stat.to_csv_line() for stat in stats)]
+    (folder.path / "stats.csv").write_text("\n".join(lines) + "\n")
+    attempts = "(stat.shots + 1) / (stat.shots - stat.discards + 2)"
+    arguments = "plot --in stats.csv --group_func \"f'd={m.d}'\" --fig_size 400 300"
+    folder.run(command, arguments + " --x_func m.p --xaxis '[log]p' --out over_p.png")
+    folder.run(command, arguments + f" --type error_rate --x_func '{attempts}' --out over_attempts.png")
+    for name in ("over_p.png", "over_attempts.png"):
+        assert (folder.path / name).read_bytes().startswith(b"\x89PNG")
+
+
+class TestCollectOfThePlugin:
+    """What `python -m sinter_plugin collect` does beyond `sinter collect`."""
+
+    def test_collects_circuits_that_sinter_refuses(self, folder: Folder) -> None:
+        done = folder.run(
+            OURS, "--circuits bare.stim --decoders soft_postselect --max_shots 50_000 --processes 1 --quiet"
+        )
+        rows = list(csv.DictReader(done.stdout.splitlines(), skipinitialspace=True))
+        shots, discards, errors = (
+            sum(int(row[key]) for row in rows) for key in ("shots", "discards", "errors")
+        )
+        assert shots == 50_000
+        assert_rate(discards, shots, 0.25)
+        assert_rate(errors, shots - discards, BARE_ERROR_IF_KEPT)
+
+    def test_keeps_the_users_own_decoders(self, folder: Folder) -> None:
+        (folder.path / "mine.py").write_text(
+            "import sinter_plugin\n"
+            "def samplers():\n"
+            "    return {'mine': sinter_plugin.SoftPostselectSampler()}\n"
+        )
+        # The folder is on the path of `python -m`. The argument may be shortened.
+        folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders mine soft_postselect --custom_decoders mine:samplers"
+            " --max_shots 1000 --processes 1 --quiet --save_resume_filepath stats.csv",
+        )
+        stats = {stat.decoder: stat for stat in folder.stats()}
+        assert set(stats) == {"mine", "soft_postselect"}
+
+    def test_detectors_without_a_fourth_coordinate_are_not_postselected(self, folder: Folder) -> None:
+        (folder.path / "short.stim").write_text(T_CIRCUIT.replace("(1, 0, 0, 0)", "(1, 0)"))
+        folder.run(
+            OURS,
+            "--circuits short.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+            " --postselect_detectors_with_non_zero_4th_coord --save_resume_filepath stats.csv",
+        )
+        (stats,) = folder.stats()
+        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_MASK)
+
+    def test_observable_zero_can_be_postselected(self, folder: Folder) -> None:
+        folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+            " --postselected_observables_predicate 'index == 0' --save_resume_filepath stats.csv",
+        )
+        (stats,) = folder.stats()
+        assert stats.errors == 0
+        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_ALL * (1 - ERROR_IF_KEPT))
+
+    def test_counts_combinations_of_flips(self, folder: Folder) -> None:
+        folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+            " --count_observable_error_combos --save_resume_filepath stats.csv",
+        )
+        (stats,) = folder.stats()
+        assert stats.errors > 0
+        assert stats.custom_counts["obs_mistake_mask=E"] == stats.errors
+
+    def test_says_that_decoders_sample_the_proxy(self, folder: Folder) -> None:
+        arguments = "--circuits d=3,p=0.1.stim --decoders pymatching --max_shots 100 --processes 1"
+        done = folder.run(OURS, arguments)
+        assert "statistics are those of the S-proxy" in done.stderr
+
+
+def test_without_arguments_prints_help(folder: Folder) -> None:
+    done = folder.run(OURS[:-1], "")
+    assert "python -m sinter_plugin collect --circuits" in done.stdout
+    assert "strong_id" not in done.stdout
+    done = folder.run(OURS[:-1], "colect", code=2)
+    assert "Not a command: colect" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("H 0\nTT 0", "", "wrong.stim: Line 2"),
+        ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables for a logical"),
+        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors for soft_postselect"),
+        (T_CIRCUIT, "--count_detection_events", "--count_detection_events works for decoders only"),
+        (
+            T_CIRCUIT,
+            "--count_observable_error_combos --decoders soft_postselect pymatching",
+            "Collect pymatch",
+        ),
+        (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
+        (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
+        (T_CIRCUIT, "--processes 0", "--processes must be"),
+        (T_CIRCUIT, "--decoders softpostselect", "softpostselect"),
+        (BARE_CIRCUIT, "--decoders pymatching", "takes S for every T gate"),
+        (None, "", "No such file"),
+    ],
+)
+def test_wrong_input_is_reported_in_a_line(
+    folder: Folder, text: str | None, arguments: str, message: str
+) -> None:
+    if text is not None:
+        (folder.path / "wrong.stim").write_text(text)
+    done = folder.run(
+        OURS, f"--circuits wrong.stim --decoders soft_postselect --max_shots 10 {arguments}", code=2
+    )
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout

@@ -1,7 +1,7 @@
 """The class that users hold.
 
 ``editing`` has Stim's editing surface, ``proxies`` the Clifford stand-ins and what Stim computes from them,
-``circuit`` the class itself with its samplers.
+``diagrams`` the drawing, ``circuit`` the class itself with its samplers.
 """
 
 from .circuit import Circuit

@@ -8,6 +8,7 @@ from typing import Any
 import stim
 
 from ..dialect import gate_from_tag
+from .diagrams import labelled_diagram
 
 __all__ = ["CircuitProxies"]
 
@@ -45,6 +46,19 @@ class CircuitProxies:
             S 0
         """
         return _without_gates(self._stim, lambda instruction: "I")
+
+    def diagram(self, type: str = "timeline-text", **arguments: Any) -> Any:
+        r"""A diagram, as ``stim.Circuit.diagram``, in which T is drawn as T.
+
+        Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``) show non-Clifford
+        gates under their own names. Other types are of the S-proxy.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> snc.Circuit("H 0\nT 0\nM 0").diagram()
+            q0: -H-T------M:rec[0]-
+        """
+        return labelled_diagram(self._stim, type, **arguments)
 
     @property
     def num_ticks(self) -> int:

@@ -1,0 +1,1 @@
+"""Generators of the circuits that this project samples, one package per protocol."""

@@ -1,0 +1,34 @@
+"""Magic state cultivation circuits: a logical T state grown inside a color code.
+
+The circuits are plain `stim.Circuit` objects in which a T gate is a *tagged* Stim gate: `S[T] q` is
+T and `S_DAG[T] q` is T_DAG. Stim itself ignores tags, so whatever Stim (or Sinter) computes from
+such a circuit holds for its *S-proxy*, the Clifford circuit with S in place of T.
+
+How the modules build on each other:
+
+* `color_code`: where the qubits are and what is checked (geometry, any distance);
+* `builder`: writes a noiseless circuit moment by moment, naming qubits by their coordinates;
+* `injection`, `syndrome_cycle`, `cat_check`, `final_check`: one stage of the protocol each;
+* `noise`: adds noise to a noiseless circuit, knowing nothing of what the circuit does;
+* `protocol`: puts the stages and the noise together;
+* `counts`, `files`, `__main__`: counts, file names, command line.
+
+Examples:
+    >>> from circuits.cultivation import cultivation_circuit
+    >>> circuit = cultivation_circuit(distance=3, p=1e-3, gate="T", noise="uniform")
+    >>> circuit.num_qubits, circuit.num_measurements, circuit.num_detectors
+    (15, 21, 20)
+"""
+
+from circuits.cultivation.counts import CircuitStatistics, circuit_statistics
+from circuits.cultivation.files import circuit_file_name, write_circuit_file
+from circuits.cultivation.protocol import AVAILABLE_DISTANCES, cultivation_circuit
+
+__all__ = [
+    "AVAILABLE_DISTANCES",
+    "CircuitStatistics",
+    "circuit_file_name",
+    "circuit_statistics",
+    "cultivation_circuit",
+    "write_circuit_file",
+]

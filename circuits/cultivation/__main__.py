@@ -1,0 +1,117 @@
+"""Command line: writes cultivation circuits to files and prints their paths.
+
+Usage: `python -m circuits.cultivation --distance 3 --p 0.0005 0.001 --gate T S --out DIR`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from circuits.cultivation.builder import GATE_CHOICES
+from circuits.cultivation.files import write_circuit_file
+from circuits.cultivation.noise import NOISE_CHOICES
+from circuits.cultivation.protocol import AVAILABLE_DISTANCES, check_distance
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Args:
+        argv: The arguments; those of the process if None.
+
+    Returns:
+        The exit code 0.
+
+    Raises:
+        SystemExit: With code 2, after a message on standard error, if the arguments are wrong or a
+            file cannot be written.
+    """
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    strengths = arguments.p
+    if arguments.noise == "none":
+        if strengths is not None:
+            parser.error("--noise none has no strength, leave out --p")
+        strengths = [0.0]
+    elif strengths is None:
+        parser.error(f"--noise {arguments.noise} needs its strength, for example --p 0.001")
+    for distance in arguments.distance:
+        for p in strengths:
+            for gate in arguments.gate:
+                try:
+                    path = write_circuit_file(
+                        arguments.out, distance=distance, p=p, gate=gate, noise=arguments.noise
+                    )
+                except OSError as error:
+                    parser.error(str(error))
+                print(path)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m circuits.cultivation",
+        description="Writes magic state cultivation circuits (injection + cultivation), one file "
+        "for each combination of distance, p and gate, and prints the paths.",
+    )
+    parser.add_argument(
+        "--distance",
+        "--d",
+        type=_distance,
+        nargs="+",
+        default=[3],
+        help=f"distance of the color code (available: {_listed(AVAILABLE_DISTANCES)}; default: 3)",
+    )
+    parser.add_argument("--p", type=_probability, nargs="+", help="noise strength, 0 to 1")
+    parser.add_argument(
+        "--gate",
+        choices=GATE_CHOICES,
+        nargs="+",
+        default=["T"],
+        help="T: T gates, written as S[T] and S_DAG[T]; S: the S-proxy, with S gates in their "
+        "place (default: T)",
+    )
+    parser.add_argument(
+        "--noise", choices=NOISE_CHOICES, default="uniform", help="noise model (default: uniform)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("."),
+        metavar="DIR",
+        help="folder to write to, created if needed (default: the current one)",
+    )
+    return parser
+
+
+def _distance(text: str) -> int:
+    try:
+        distance = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+    try:
+        check_distance(distance)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return distance
+
+
+def _probability(text: str) -> float:
+    try:
+        p = float(text)
+    except ValueError:
+        p = -1.0
+    if not 0 <= p <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1")
+    return p
+
+
+def _listed(values: Sequence[int]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

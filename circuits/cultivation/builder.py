@@ -1,0 +1,145 @@
+"""Writes a noiseless circuit moment by moment, naming qubits by their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+import stim
+
+from circuits.cultivation.color_code import Coord
+
+GateChoice = Literal["T", "S"]
+GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)
+
+CxMoment = tuple[tuple[Coord, Coord], ...]
+"""CX gates that happen at the same time, as (control, target) pairs."""
+
+# Fourth coordinate of a detector that discards the shot when it fires; 0 would be one that does
+# not. Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
+POSTSELECT = 1
+
+
+class CircuitBuilder:
+    """Builds a `stim.Circuit` out of operations on coordinates.
+
+    A *moment* is what happens between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
+    site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`.
+
+    Attributes:
+        circuit: What has been written so far.
+
+    Examples:
+        >>> builder = CircuitBuilder([(0, 0), (1, 0)])
+        >>> builder.reset(z=[(0, 0)], x=[(1, 0)])
+        >>> builder.tick()
+        >>> builder.t([(1, 0)])
+        >>> builder.tick()
+        >>> [record] = builder.measure(z=[(0, 0)])
+        >>> builder.detector((0, 0), [record])
+        >>> print(builder.circuit)
+        QUBIT_COORDS(0, 0) 0
+        QUBIT_COORDS(1, 0) 1
+        R 0
+        RX 1
+        TICK
+        S[T] 1
+        TICK
+        M 0
+        DETECTOR(0, 0, 2, 1) rec[-1]
+    """
+
+    def __init__(self, sites: Sequence[Coord], *, gate: GateChoice = "T") -> None:
+        """Declares the qubits.
+
+        Args:
+            sites: Coordinates of the qubits, in the order of their numbers.
+            gate: What `t` and `t_dag` write: "T" for tagged gates, "S" for plain S and S_DAG.
+
+        Raises:
+            ValueError: `gate` is neither "T" nor "S".
+        """
+        if gate not in GATE_CHOICES:
+            raise ValueError(f"gate must be one of {', '.join(GATE_CHOICES)}, but is {gate!r}")
+        self.circuit = stim.Circuit()
+        self._tag = "T" if gate == "T" else ""
+        self._number = {site: k for k, site in enumerate(sites)}
+        self._num_moments = 0
+        for site, k in self._number.items():
+            self.circuit.append("QUBIT_COORDS", [k], site)
+
+    def tick(self) -> None:
+        """Ends the moment."""
+        self.circuit.append("TICK")
+        self._num_moments += 1
+
+    def reset(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> None:
+        """Resets qubits to |+> (`x`) or |0> (`z`)."""
+        self._append("R", z)
+        self._append("RX", x)
+
+    def t(self, sites: Iterable[Coord]) -> None:
+        """Applies T = diag(1, exp(i pi/4)), or S in the S-proxy."""
+        self._append("S", sites, tag=self._tag)
+
+    def t_dag(self, sites: Iterable[Coord]) -> None:
+        """Applies the inverse of `t`."""
+        self._append("S_DAG", sites, tag=self._tag)
+
+    def cx(self, pairs: Iterable[tuple[Coord, Coord]]) -> None:
+        """Applies controlled X to (control, target) pairs."""
+        self._append("CX", [site for pair in pairs for site in pair])
+
+    def measure(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> list[int]:
+        """Measures qubits, those of `z` first.
+
+        Args:
+            x: Qubits to measure in the X basis.
+            z: Qubits to measure in the Z basis.
+
+        Returns:
+            The index of each outcome in the measurement record, counted from 0.
+        """
+        first = self.circuit.num_measurements
+        self._append("M", z)
+        self._append("MX", x)
+        return list(range(first, self.circuit.num_measurements))
+
+    def measure_product(self, pauli: Literal["X", "Z"], sites: Iterable[Coord]) -> int:
+        """Measures the product of one Pauli over several qubits, as a single perfect measurement.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+
+        Returns:
+            The index of the outcome in the measurement record, counted from 0.
+        """
+        target = {"X": stim.target_x, "Z": stim.target_z}[pauli]
+        factors = [target(self._number[site]) for site in sites]
+        self.circuit.append("MPP", stim.target_combined_paulis(factors))
+        record: int = self.circuit.num_measurements - 1
+        return record
+
+    def detector(self, site: Coord, records: Iterable[int]) -> None:
+        """Declares that the parity of `records`, measured in this moment at `site`, should be even.
+
+        Args:
+            site: Where to show the detector.
+            records: Indices in the measurement record, counted from 0.
+        """
+        coordinates = (*site, self._num_moments, POSTSELECT)
+        self.circuit.append("DETECTOR", self._lookbacks(records), coordinates)
+
+    def observable(self, records: Iterable[int]) -> None:
+        """Makes the parity of `records` the logical observable: odd for a wrong state."""
+        self.circuit.append("OBSERVABLE_INCLUDE", self._lookbacks(records), 0)
+
+    def _append(self, name: str, sites: Iterable[Coord], *, tag: str = "") -> None:
+        targets = [self._number[site] for site in sites]
+        if targets:
+            self.circuit.append(name, targets, tag=tag)
+
+    def _lookbacks(self, records: Iterable[int]) -> list[stim.GateTarget]:
+        now = self.circuit.num_measurements
+        return [stim.target_rec(record - now) for record in records]

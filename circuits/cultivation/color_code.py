@@ -1,0 +1,141 @@
+"""The triangular 6.6.6 color code, laid out on a square grid of qubits.
+
+Every hexagonal tile owns two neighbouring ancillas, one for its X check at `(x, y)` and one for its
+Z check at `(x+1, y)`, and has its data qubits around them::
+
+            (x, y+1)  (x+1, y+1)
+    (x-1, y)   [X]       [Z]    (x+2, y)
+            (x, y-1)  (x+1, y-1)
+
+so that each check reaches its data through nearest neighbours of the square grid. On the whole
+plane the kind of a site depends on `x + 2y` modulo 4 alone: 1 for X ancillas, 2 for Z ancillas, 0
+and 3 for data. The code is what lies inside a triangle with the corners `(0, 0)`, `(2(d-1), 0)` and
+`(d-1, 3(d-1)/2)`; tiles cut by an edge keep four data qubits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Coord = tuple[int, int]
+
+# Data sites of a tile, as steps from its X ancilla.
+_TILE_DATA_STEPS = ((-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (2, 0))
+
+
+def shifted(site: Coord, step: Coord) -> Coord:
+    """Returns the site that is `step` away from `site`.
+
+    Examples:
+        >>> shifted((3, 1), (-1, 0))
+        (2, 1)
+    """
+    return site[0] + step[0], site[1] + step[1]
+
+
+@dataclass(frozen=True, order=True)
+class Tile:
+    """One face of the code: its data qubits carry an X check and a Z check.
+
+    Attributes:
+        x_ancilla: Site of the ancilla that measures the X check.
+        data: Sites of the data qubits of the tile, sorted.
+    """
+
+    x_ancilla: Coord
+    data: tuple[Coord, ...]
+
+    @property
+    def z_ancilla(self) -> Coord:
+        """Site of the ancilla that measures the Z check."""
+        return shifted(self.x_ancilla, (1, 0))
+
+    @property
+    def color(self) -> int:
+        """Color of the tile: 0, 1 or 2, different for any two tiles that share data qubits."""
+        return self.x_ancilla[1] % 3
+
+
+@dataclass(frozen=True)
+class ColorCode:
+    """A triangular color code with one logical qubit.
+
+    X and Z (and so Y) on all data qubits are logical operators, as is any one of them on an edge of
+    the triangle.
+
+    Attributes:
+        distance: Code distance, odd.
+        data: Sites of the data qubits, sorted.
+        tiles: Faces of the code, sorted by site.
+    """
+
+    distance: int
+    data: tuple[Coord, ...]
+    tiles: tuple[Tile, ...]
+
+    @classmethod
+    def triangular(cls, distance: int) -> ColorCode:
+        """Lays out the code of the given distance.
+
+        Args:
+            distance: Code distance: 3, 5, 7, ...
+
+        Returns:
+            The code, with `(3 * distance**2 + 1) / 4` data qubits.
+
+        Raises:
+            ValueError: The distance is even or less than 3.
+
+        Examples:
+            >>> code = ColorCode.triangular(3)
+            >>> code.data
+            ((0, 0), (1, 1), (2, 1), (2, 3), (3, 0), (3, 2), (4, 0))
+            >>> [(tile.x_ancilla, tile.color) for tile in code.tiles]
+            [((1, 0), 0), ((1, 2), 2), ((3, 1), 1)]
+            >>> len(ColorCode.triangular(5).data)
+            19
+        """
+        if distance < 3 or distance % 2 == 0:
+            raise ValueError(f"distance must be 3, 5, 7, ..., but is {distance}")
+        width = 2 * (distance - 1)
+        sites = [(x, y) for x in range(width + 1) for y in range(width + 1)]
+        data = tuple(
+            (x, y)
+            for x, y in sites
+            # The right-hand edge has one unit of slack: its sites come in a brick-like zigzag.
+            if (x + 2 * y) % 4 in (0, 3) and 2 * y <= 3 * x and 2 * y <= 3 * (width - x) + 1
+        )
+        tiles = []
+        for x, y in sites:
+            if (x + 2 * y) % 4 == 1:
+                around = {shifted((x, y), step) for step in _TILE_DATA_STEPS}
+                inside = tuple(sorted(around.intersection(data)))
+                if len(inside) >= 4:
+                    tiles.append(Tile((x, y), inside))
+        return cls(distance, data, tuple(tiles))
+
+    @property
+    def x_ancillas(self) -> tuple[Coord, ...]:
+        """Sites of the ancillas of the X checks, in the order of the tiles."""
+        return tuple(tile.x_ancilla for tile in self.tiles)
+
+    @property
+    def z_ancillas(self) -> tuple[Coord, ...]:
+        """Sites of the ancillas of the Z checks, in the order of the tiles."""
+        return tuple(tile.z_ancilla for tile in self.tiles)
+
+    def sites(self, *, extra: Iterable[Coord] = ()) -> tuple[Coord, ...]:
+        """Lists all qubits in the order in which circuits number them: sorted by x, then y.
+
+        Args:
+            extra: Sites of qubits that a protocol needs beside data and ancillas.
+
+        Returns:
+            Sites of data qubits, ancillas and `extra`, sorted, each once.
+
+        Examples:
+            >>> len(ColorCode.triangular(3).sites(extra=[(0, 1)]))
+            14
+        """
+        return tuple(sorted({*self.data, *self.x_ancillas, *self.z_ancillas, *extra}))

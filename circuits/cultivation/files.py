@@ -1,0 +1,59 @@
+"""Circuit files: names that carry the parameters, and writing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from circuits.cultivation.builder import GateChoice
+from circuits.cultivation.protocol import cultivation_circuit
+
+
+def circuit_file_name(*, distance: int, p: float, gate: GateChoice, noise: str) -> str:
+    """Names the file of a circuit after its parameters.
+
+    The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
+    --metadata_func auto`): `c` (what the circuit does), `d` (distance), `g` (gate: T, or S for the
+    S-proxy), `noise` and `p` (noise strength).
+
+    Args:
+        distance: Distance of the color code.
+        p: Noise strength.
+        gate: "T" or "S".
+        noise: Name of the noise model.
+
+    Returns:
+        The name, without a folder.
+
+    Examples:
+        >>> name = circuit_file_name(distance=3, p=1e-3, gate="T", noise="uniform")
+        >>> name
+        'c=inject+cultivate,d=3,g=T,noise=uniform,p=0.001.stim'
+        >>> import sinter
+        >>> sinter.comma_separated_key_values(name)
+        {'c': 'inject+cultivate', 'd': 3, 'g': 'T', 'noise': 'uniform', 'p': 0.001}
+    """
+    return f"c=inject+cultivate,d={distance},g={gate},noise={noise},p={float(p)}.stim"
+
+
+def write_circuit_file(folder: str | Path, *, distance: int, p: float, gate: GateChoice, noise: str) -> Path:
+    """Writes one circuit to a file, replacing a file of that name.
+
+    Args:
+        folder: Where to write it; created if it does not exist.
+        distance: Distance of the color code.
+        p: Noise strength.
+        gate: "T" or "S".
+        noise: Name of the noise model.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ValueError: `cultivation_circuit` has no circuit with these parameters.
+        OSError: The file or its folder cannot be written.
+    """
+    circuit = cultivation_circuit(distance, p, gate, noise)
+    path = Path(folder) / circuit_file_name(distance=distance, p=p, gate=gate, noise=noise)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    circuit.to_file(path)
+    return path

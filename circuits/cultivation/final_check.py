@@ -1,0 +1,32 @@
+"""The final check: reads the result out perfectly, to say what a shot was worth.
+
+It is not part of the protocol but of its evaluation, and so has no noise and takes no time (no
+TICK). The logical operator is measured the way it is defined, as X between T_DAG and T on all data
+qubits. In the S-proxy the same operations measure S X S_DAG = Y, which is as certain there as H_XY
+is here; that is what lets Stim make an error model of the proxy. (T, Y, T_DAG in place of T_DAG, X,
+T measures the same operator, but its proxy measures X, which is random.)
+"""
+
+from __future__ import annotations
+
+from circuits.cultivation.builder import CircuitBuilder
+from circuits.cultivation.color_code import ColorCode
+
+
+def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:
+    """Appends perfect measurements: the logical operator, then the X and Z check of each tile.
+
+    The logical outcome is observable 0: 0 for the wanted state, 1 for the one orthogonal to it.
+    Each check is a detector at its ancilla.
+
+    Args:
+        builder: The circuit to extend.
+        code: The code whose state is read out.
+    """
+    builder.t_dag(code.data)
+    logical = builder.measure_product("X", code.data)
+    builder.t(code.data)
+    builder.observable([logical])
+    for tile in code.tiles:
+        builder.detector(tile.x_ancilla, [builder.measure_product("X", tile.data)])
+        builder.detector(tile.z_ancilla, [builder.measure_product("Z", tile.data)])

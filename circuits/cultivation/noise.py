@@ -1,0 +1,174 @@
+"""Noise models, and how they decorate a noiseless circuit.
+
+`add_noise` knows nothing of what a circuit does: it looks at one moment (TICK to TICK) after
+another, sees which qubits are reset, measured, acted on or idle, and gives each of them its noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import stim
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """How strong the noise of each kind of operation is.
+
+    Depolarizing with strength p means: with probability p one of the Paulis other than the
+    identity, each equally likely (3 on one qubit, 15 on two).
+
+    Attributes:
+        one_qubit_gate: Strength of the depolarizing noise after a one-qubit gate.
+        two_qubit_gate: Strength of the two-qubit depolarizing noise after a two-qubit gate.
+        idle: Strength of the depolarizing noise on each qubit without an operation, per moment.
+        reset: Probability that a reset prepares the orthogonal state.
+        measurement: Probability that a measurement reports the wrong outcome.
+        after_measurement: Strength of the depolarizing noise on a qubit that has been measured.
+    """
+
+    one_qubit_gate: float
+    two_qubit_gate: float
+    idle: float
+    reset: float
+    measurement: float
+    after_measurement: float
+
+    @classmethod
+    def uniform(cls, p: float) -> NoiseModel:
+        """Makes the uniform depolarizing model: the same strength p for everything."""
+        return cls(
+            one_qubit_gate=p,
+            two_qubit_gate=p,
+            idle=p,
+            reset=p,
+            measurement=p,
+            after_measurement=p,
+        )
+
+
+NOISE_CHOICES = ("uniform", "none")
+
+
+def noise_model(name: str, p: float) -> NoiseModel:
+    """Looks up a noise model by name.
+
+    Args:
+        name: One of `NOISE_CHOICES`.
+        p: Noise strength, a probability. The model "none" has no strength and ignores it.
+
+    Returns:
+        The model.
+
+    Raises:
+        ValueError: The name is unknown or p is not a probability.
+
+    Examples:
+        >>> noise_model("uniform", 1e-3).reset
+        0.001
+        >>> noise_model("none", 1e-3) == noise_model("uniform", 0)
+        True
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be a probability (0 to 1), but is {p}")
+    if name == "uniform":
+        return NoiseModel.uniform(p)
+    if name == "none":
+        return NoiseModel.uniform(0.0)
+    raise ValueError(f"unknown noise model {name!r}; noise models: {', '.join(NOISE_CHOICES)}")
+
+
+def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
+    r"""Adds noise to every moment that ends with a TICK.
+
+    In each moment every qubit of the circuit gets exactly one noise channel, after all operations:
+    the one of the operation that touches it, or `model.idle`. Measurements also get their flip
+    probability. What comes after the last TICK takes no time and stays as it is. Channels of
+    strength 0 are left out.
+
+    Args:
+        circuit: A circuit without noise, made of gates on one or two qubits, resets, measurements
+            of single qubits, and annotations.
+        model: The strengths.
+
+    Returns:
+        The noisy circuit, with the same records, detectors and observables.
+
+    Raises:
+        ValueError: A moment holds something else, or touches a qubit twice.
+
+    Examples:
+        >>> circuit = stim.Circuit("R 0 1 2\nTICK\nCX 0 1\nTICK\nM 0\nTICK\nM 1 2")
+        >>> print(add_noise(circuit, NoiseModel.uniform(0.01)))
+        R 0 1 2
+        X_ERROR(0.01) 0 1 2
+        TICK
+        CX 0 1
+        DEPOLARIZE2(0.01) 0 1
+        DEPOLARIZE1(0.01) 2
+        TICK
+        M(0.01) 0
+        DEPOLARIZE1(0.01) 0 1 2
+        TICK
+        M 1 2
+    """
+    noisy = stim.Circuit()
+    num_qubits = circuit.num_qubits
+    moment = stim.Circuit()
+    for instruction in circuit.flattened():
+        if instruction.name == "TICK":
+            noisy += _noisy_moment(moment, num_qubits, model)
+            noisy.append(instruction)
+            moment.clear()
+        else:
+            moment.append(instruction)
+    return noisy + moment
+
+
+_ANNOTATIONS = ("DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS")
+_MEASUREMENTS = ("M", "MX", "MY")
+# The error that turns the state a reset prepares into the orthogonal one.
+_RESET_ERRORS = {"R": "X_ERROR", "RY": "X_ERROR", "RX": "Z_ERROR"}
+
+
+def _noisy_moment(moment: stim.Circuit, num_qubits: int, model: NoiseModel) -> stim.Circuit:
+    noisy = stim.Circuit()
+    idle = set(range(num_qubits))
+    channels: dict[tuple[str, float], list[int]] = {}  # qubits by (channel, strength)
+    for instruction in moment:
+        if instruction.name in _ANNOTATIONS:
+            noisy.append(instruction)
+            continue
+        channel = _channel_after(instruction, model)
+        qubits = [target.value for target in instruction.targets_copy()]
+        if len(set(qubits)) < len(qubits) or not idle.issuperset(qubits):
+            raise ValueError(f"'{instruction}' touches a qubit for the second time in a moment")
+        idle.difference_update(qubits)
+        channels.setdefault(channel, []).extend(qubits)
+        if instruction.name in _MEASUREMENTS and model.measurement > 0:
+            targets = instruction.targets_copy()
+            noisy.append(instruction.name, targets, model.measurement, tag=instruction.tag)
+        else:
+            noisy.append(instruction)
+    channels.setdefault(("DEPOLARIZE1", model.idle), []).extend(sorted(idle))
+    for (name, strength), qubits in channels.items():
+        if qubits and strength > 0:
+            noisy.append(name, qubits, strength)
+    return noisy
+
+
+def _channel_after(instruction: stim.CircuitInstruction, model: NoiseModel) -> tuple[str, float]:
+    """Returns the name and the strength of the noise channel that follows an operation."""
+    name = instruction.name
+    gate = stim.gate_data(name)
+    on_qubits = all(target.is_qubit_target for target in instruction.targets_copy())
+    if on_qubits and not instruction.gate_args_copy():
+        if name in _RESET_ERRORS:
+            return _RESET_ERRORS[name], model.reset
+        if name in _MEASUREMENTS:
+            return "DEPOLARIZE1", model.after_measurement
+        if gate.is_unitary and gate.is_two_qubit_gate:
+            return "DEPOLARIZE2", model.two_qubit_gate
+        if gate.is_unitary and gate.is_single_qubit_gate:
+            return "DEPOLARIZE1", model.one_qubit_gate
+    raise ValueError(f"no noise is defined for '{instruction}' inside a moment")

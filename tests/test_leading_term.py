@@ -1,7 +1,7 @@
 """The leading term of P(kept and wrong), exactly, from all pairs and triples of error mechanisms.
 
 For d=3 it is (32/75) x^2 and for d=5 (574/375) x^3 with x = p / (1 - p) (arXiv 2609.18922), so the true fault
-distances are 2 and 3. Nothing is sampled here: the mechanisms' rates per p, at p -> 0, are summed over all sets
+distances are 2 and 3. Nothing is sampled here: the rates per p, at p -> 0, are summed over all sets
 of mechanisms that pass the noise-only checks, weighted with the exact law of their signature.
 """
 

@@ -16,7 +16,7 @@ import stim
 
 from .tags import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
 
-__all__ = ["extended_text", "first_wrong_tag", "parse", "tagged_instruction"]
+__all__ = ["BARE_GATES", "extended_text", "first_wrong_tag", "parse", "tagged_instruction"]
 
 # name, [tag], (arguments), then everything up to the end of the instruction
 _INSTRUCTION = re.compile(
@@ -30,7 +30,8 @@ _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 _T_GATES = {"T": "S", "T_DAG": "S_DAG", "TPP": "SPP", "TPP_DAG": "SPP_DAG"}
 _NUM_ANGLES = {"R_X": 1, "R_Y": 1, "R_Z": 1, "R_PAULI": 1, "U3": 3, "U": 3}
 _PAIR_ROTATIONS = {"R_XX": "X", "R_YY": "Y", "R_ZZ": "Z"}
-_BARE_NAMES = [*_T_GATES, *_NUM_ANGLES, *_PAIR_ROTATIONS, *CONTROLLED_CARRIERS]
+BARE_GATES = [*_T_GATES, *_NUM_ANGLES, *_PAIR_ROTATIONS, *CONTROLLED_CARRIERS]
+"""The names of non-Clifford gates in circuit text."""
 _PAIR = re.compile(r" ([XYZ])(\d+)\*\1(\d+)")
 
 
@@ -140,7 +141,7 @@ def _tagged_instruction(found: re.Match[str]) -> str:
         if found["parens"]:
             raise ValueError(f"{name} takes no arguments.")
         return f"{_T_GATES[name]}[{tag_of_t(tag or '')}]{targets}"
-    if name not in _BARE_NAMES:
+    if name not in BARE_GATES:
         return found.group()
     if tag is not None:
         raise ValueError(f"{name} cannot carry a tag: in Stim's text the tag says which gate it is.")
@@ -209,7 +210,7 @@ def _suggestion(message: str) -> str:
     missing = re.match(r"Gate not found: '(.*)'", message)
     if not missing:
         return ""
-    names = [*_BARE_NAMES, *stim.gate_data()]
+    names = [*BARE_GATES, *stim.gate_data()]
     close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
     return f". Did you mean {close[0]}?" if close else "."
 
@@ -260,7 +261,7 @@ def tagged_instruction(
         stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
     """
     upper = name.upper()
-    if upper not in _BARE_NAMES:
+    if upper not in BARE_GATES:
         return None
     angles = () if arg is None else (arg,) if isinstance(arg, (int, float)) else tuple(arg)
     wanted = _NUM_ANGLES.get(upper, 1 if upper in _PAIR_ROTATIONS else 0)

@@ -22,6 +22,7 @@ from .operators import (
     Matrix,
     gate_unitary,
     kron,
+    parse_tag,
     pauli_product,
     pauli_string,
     target_terms,
@@ -123,6 +124,9 @@ class Simulator:
             for (target,) in groups:
                 self._apply(_with_record(target.value, arguments, kron([])), [])
         else:
+            if name == "I" and parse_tag(name, instruction.tag).name in {"CCZ", "CCX"}:
+                targets = instruction.targets_copy()
+                groups = [targets[k : k + 3] for k in range(0, len(targets), 3)]
             for group in groups:
                 self._perform_on_group(name, arguments, instruction.tag, group)
 

@@ -31,6 +31,7 @@ class Family(enum.Enum):
     PAULI_PHASE = "SPP and SPP_DAG"
     T = "T gates, also of Pauli products"
     ROTATIONS = "rotations by any angle, also of Pauli products"
+    CONTROLLED = "CS CS_DAG CH CCZ CCX"
     MEASUREMENTS = "M MX MY MR MRX MRY MXX MYY MZZ MPP MPAD"
     MEASUREMENT_NOISE = "noise arguments of measurements"
     RESETS = "R RX RY"
@@ -43,7 +44,7 @@ class Family(enum.Enum):
 
 
 ALL_FAMILIES = frozenset(Family)
-CLIFFORD_FAMILIES = ALL_FAMILIES - {Family.T, Family.ROTATIONS}
+CLIFFORD_FAMILIES = ALL_FAMILIES - {Family.T, Family.ROTATIONS, Family.CONTROLLED}
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,16 @@ def _rotation(chooser: Chooser, num_qubits: int) -> Operation:
     return Operation(f"{'I' * arity}[{kind}({angles})] {_targets(chooser, num_qubits, arity)}")
 
 
+def _controlled(chooser: Chooser, num_qubits: int) -> Operation:
+    pairs = ["CS", "CS_DAG", "CH"] if num_qubits > 1 else []
+    triples = ["CCZ", "CCX"] if num_qubits > 2 else []
+    if not pairs:
+        return _t(chooser, num_qubits)
+    gate = pick(chooser, pairs + triples)
+    carrier, arity = ("I", 3) if gate in triples else ("II", 2)
+    return Operation(f"{carrier}[{gate}] {' '.join(map(str, _qubits(chooser, num_qubits, arity)))}")
+
+
 def _measurement(chooser: Chooser, num_qubits: int) -> Operation:
     pairs = ["MXX", "MYY", "MZZ"] if num_qubits > 1 else []
     name = pick(chooser, ["M", "MX", "MY", "MR", "MRX", "MRY", "MPP", "MPAD", *pairs])
@@ -264,6 +275,7 @@ GENERATORS: Mapping[Family, Callable[[Chooser, int], Operation]] = {
     Family.CLIFFORD: _clifford,
     Family.PAULI_PHASE: _pauli_phase,
     Family.T: _t,
+    Family.CONTROLLED: _controlled,
     Family.ROTATIONS: _rotation,
     Family.MEASUREMENTS: _measurement,
     Family.MEASUREMENT_NOISE: _noisy_measurement,

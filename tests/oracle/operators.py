@@ -42,11 +42,13 @@ NO_TAG = Tag("")
 _ANGLE_KEYS: Mapping[str, frozenset[str]] = {
     "T": frozenset(),
     "U3": frozenset({"theta", "phi", "lambda"}),
+    **dict.fromkeys(("CS", "CS_DAG", "CH", "CCZ", "CCX"), frozenset()),
     **{f"R_{axis}": frozenset({"theta"}) for axis in ("X", "Y", "Z", "XX", "YY", "ZZ", "PAULI")},
 }
+CONTROLLED_GATES = frozenset({"CS", "CS_DAG", "CH", "CCZ", "CCX"})
 _TAGS_OF_GATE: Mapping[str, frozenset[str]] = {
-    "I": frozenset({"R_X", "R_Y", "R_Z", "U3"}),
-    "II": frozenset({"R_XX", "R_YY", "R_ZZ"}),
+    "I": frozenset({"R_X", "R_Y", "R_Z", "U3", "CCZ", "CCX"}),
+    "II": frozenset({"R_XX", "R_YY", "R_ZZ", "CS", "CS_DAG", "CH"}),
     "S": frozenset({"T"}),
     "S_DAG": frozenset({"T"}),
     "SPP": frozenset({"T", "R_PAULI"}),
@@ -161,6 +163,22 @@ def target_terms(
     return terms, negated
 
 
+def controlled(name: str) -> Matrix:
+    """The unitary of CS, CS_DAG, CH, CCZ or CCX; the last target is controlled by the others."""
+    target: Matrix = {
+        "CS": np.diag([1, 1j]),
+        "CS_DAG": np.diag([1, -1j]),
+        "CH": np.array([[1, 1], [1, -1]]) / math.sqrt(2),
+        "CCZ": PAULIS["Z"],
+        "CCX": PAULIS["X"],
+    }[name].astype(np.complex128)
+    num_controls = 2 if name.startswith("CC") else 1
+    ones: Matrix = np.diag([0, 1]).astype(np.complex128)
+    # The projector on all controls being 1, in the lower digits, times (target - 1), plus 1.
+    change = kron([*[ones] * num_controls, target - np.eye(2)])
+    return change + np.eye(len(change))
+
+
 def gate_unitary(name: str, tag: str, targets: Sequence[stim.GateTarget]) -> tuple[tuple[int, ...], Matrix]:
     """The qubits and the matrix, up to global phase, of a gate on one group of targets."""
     call = parse_tag(name, tag)
@@ -172,6 +190,8 @@ def gate_unitary(name: str, tag: str, targets: Sequence[stim.GateTarget]) -> tup
     qubits = tuple(qubit for _, qubit in terms)
     if call.name == "T":
         return qubits, rotation(PAULIS["Z"], math.pi / 4 if name == "S" else -math.pi / 4)
+    if call.name in CONTROLLED_GATES:
+        return qubits, controlled(call.name)
     if call.name == "U3":
         return qubits, u3(call.angles["theta"], call.angles["phi"], call.angles["lambda"])
     if call.name:

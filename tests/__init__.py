@@ -1,0 +1,1 @@
+"""The tests of the package; ``exact`` and ``oracle`` serve several of them."""

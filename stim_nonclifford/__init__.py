@@ -8,13 +8,17 @@ One shot's way through the package:
 ``plan``      the circuit as plain arrays: the only thing that engines know
 ``engines``   plan to bits
 ``sampling``  bits to Stim's arrays, files and counts
+``faults``    back from bits to places in the circuit
 """
 
 from .circuit import Circuit
 from .errors import ResourceLimitError
+from .faults import CircuitFault, OutcomeProbabilities
 from .sampling import (
     CompiledDetectorSampler,
     CompiledMeasurementSampler,
+    FailureSamples,
+    KeptFailure,
     KeptSamples,
     SampleCounts,
 )
@@ -23,9 +27,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Circuit",
+    "CircuitFault",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "FailureSamples",
+    "KeptFailure",
     "KeptSamples",
+    "OutcomeProbabilities",
     "ResourceLimitError",
     "SampleCounts",
     "__version__",

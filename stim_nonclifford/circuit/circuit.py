@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 import numpy as np
@@ -13,7 +14,9 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_
 from ..compiler.error_model import error_model
 from ..dialect import first_wrong_tag, parse
 from ..engines import DEFAULT_CACHE_BYTES
+from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+from ..sampling.bits import checked_mask
 from .editing import CircuitEditing
 from .proxies import CircuitProxies
 
@@ -213,6 +216,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             array([[ True]])
         """
         return CompiledDetectorSampler(
+            self._stim.copy(),
             self.compile(max_active_coordinates=max_active_coordinates),
             seed=seed,
             postselection_mask=postselection_mask,
@@ -222,6 +226,81 @@ class Circuit(CircuitEditing, CircuitProxies):
             threads=threads,
             cache_bytes=cache_bytes,
         )
+
+    def faults(self) -> list[CircuitFault]:
+        r"""Every single fault that the circuit's noise can cause, in circuit order.
+
+        Examples:
+            >>> circuit = Circuit("H 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")
+            >>> for fault in circuit.faults():
+            ...     print(fault)
+            line 2, tick 0: DEPOLARIZE1 0: X0
+            line 2, tick 0: DEPOLARIZE1 0: Z0
+            line 2, tick 0: DEPOLARIZE1 0: Y0
+            line 3, tick 0: M 0: record 0 flips
+        """
+        return FaultTable(self._stim, self.compile()).faults
+
+    def outcome_probabilities(
+        self,
+        faults: Iterable[CircuitFault],
+        *,
+        postselection_mask: npt.NDArray[Any] | None = None,
+    ) -> OutcomeProbabilities:
+        r"""The exact fate of a shot that has given faults.
+
+        Args:
+            faults: Faults out of ``faults()``, or of a ``KeptFailure``.
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``; all
+                of them by default.
+
+        Returns:
+            The probabilities of being kept and right, kept and wrong, and discarded.
+
+        Raises:
+            ValueError: A fault is none of this circuit's, or the mask has the wrong shape.
+
+        Examples:
+            >>> circuit = Circuit("X_ERROR(0.1) 0\nH 0\nT 0\nH 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+            >>> [flip] = circuit.faults()
+            >>> round(circuit.outcome_probabilities([flip]).kept_and_wrong, 6)  # cos(pi/8)^2
+            0.853553
+        """
+        compiled = self.compile()
+        if postselection_mask is None:
+            postselected = list(range(self.num_detectors))
+        else:
+            postselected = checked_mask(
+                postselection_mask, self.num_detectors, "postselection_mask", "detectors"
+            )
+        plan = compiled.detector_plan(
+            reported=range(self.num_detectors, self.num_detectors + self.num_observables),
+            postselected=postselected,
+        )
+        return FaultTable(self._stim, compiled).outcome_probabilities(plan, faults)
+
+    def with_faults(self, faults: Iterable[CircuitFault]) -> Circuit:
+        r"""The circuit without its noise, but with given faults: for any other simulator to run.
+
+        The faults are gates of the result and so part of its noiseless reference: sample it with
+        ``skip_reference_sample=True`` to see what they flip.
+
+        Args:
+            faults: Faults out of ``faults()``, or of a ``KeptFailure``.
+
+        Returns:
+            The circuit, flattened, with Paulis as gates and readout errors as inverted measurements.
+
+        Examples:
+            >>> circuit = Circuit("H 0\nT 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")
+            >>> faults = circuit.faults()
+            >>> print(circuit.with_faults([faults[1], faults[3]]))
+            H 0
+            T 0
+            Z 0
+            M !0
+        """
+        return Circuit(FaultTable(self._stim, self.compile()).circuit_with(faults))
 
     def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
         r"""A noiseless sample in which every measurement takes its more likely value.

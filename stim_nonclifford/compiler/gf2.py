@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = ["columns_of", "independent", "ones", "relations"]
+__all__ = ["columns_of", "independent", "ones", "parities", "relations"]
 
 
 def ones(mask: int) -> list[int]:
@@ -94,3 +94,23 @@ def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
         bits[found] = 1
         columns.append(int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little"))
     return columns
+
+
+def parities(rows: Sequence[int], masks: Sequence[int]) -> list[int]:
+    """For each row the int whose bit k is the parity of the row's bits in ``masks[k]``.
+
+    Examples:
+        >>> parities([0b01, 0b11], [0b11, 0b10])
+        [1, 2]
+    """
+    image: dict[int, int] = {}
+    for k, mask in enumerate(masks):
+        for bit in ones(mask):
+            image[bit] = image.get(bit, 0) ^ 1 << k
+    found = []
+    for row in rows:
+        parity = 0
+        for bit in ones(row):
+            parity ^= image.get(bit, 0)
+        found.append(parity)
+    return found

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..plan import OPERATION_DTYPE, Plan, SparseRows
 from .coordinates import Operation, OperationKind, QuantumProgram
-from .gf2 import columns_of, independent, ones, relations
+from .gf2 import columns_of, independent, ones, parities, relations
 from .mechanisms import EffectTable
 from .sampling_tables import alias_table, poisson_thresholds
 
@@ -194,7 +194,7 @@ class _Layout:
         self.reported = reported
         self.num_checks, self.num_signature_bits = len(self.check_masks), len(signature_masks)
         self.row_masks = [*self.check_masks, *signature_masks, *(1 << bit for bit in reported)]
-        self.rows = _parities(causes, self.row_masks)
+        self.rows = parities(causes, self.row_masks)
 
     def mechanisms(self) -> tuple[dict[int, float], list[tuple[int, float]], list[int]]:
         """Independent row -> rate; (row, rate) of the choices at sites; and the number of their site."""
@@ -237,22 +237,7 @@ def _basis(masks: Sequence[int], causes: Sequence[int]) -> tuple[list[int], dict
     """Which parities of the causes' effects are independent, and how the others depend on them."""
     if len(masks) > _MAX_BASIS_BITS:
         return list(range(len(masks))), {}
-    return relations(columns_of(_parities(causes, masks), len(masks)))
-
-
-def _parities(effects: Sequence[int], masks: Sequence[int]) -> list[int]:
-    """For each effect the int whose bit k is the parity of the effect's bits in ``masks[k]``."""
-    image: dict[int, int] = {}
-    for k, mask in enumerate(masks):
-        for bit in ones(mask):
-            image[bit] = image.get(bit, 0) ^ 1 << k
-    rows = []
-    for effect in effects:
-        row = 0
-        for bit in ones(effect):
-            row ^= image.get(bit, 0)
-        rows.append(row)
-    return rows
+    return relations(columns_of(parities(causes, masks), len(masks)))
 
 
 def _accumulate(into: dict[int, float], row: int, amount: float) -> None:

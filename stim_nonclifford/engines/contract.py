@@ -49,6 +49,10 @@ class SamplingEngine(Protocol):
         """
         ...
 
+    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
+        """The numbers of the kept shots with any output set, ascending, out of those that count counts."""
+        ...
+
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """The outputs of all shots; the plan must not postselect."""
         ...

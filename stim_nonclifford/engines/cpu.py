@@ -50,6 +50,10 @@ class CpuEngine:
         """See ``SamplingEngine.count``."""
         return Tally(**self._engine.count(seed, first_shot, shots, max_errors))
 
+    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
+        """See ``SamplingEngine.error_shots``."""
+        return self._engine.error_shots(seed, first_shot, shots, max_errors)
+
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""
         return self._engine.sample(seed, first_shot, shots)

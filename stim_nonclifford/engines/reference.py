@@ -75,17 +75,30 @@ class ReferenceEngine:
         """See ``SamplingEngine.count``."""
         attempted = discards = errors = 0
         patterns: dict[int, int] = {}
-        for shot in sample_shots(self.plan, seed, first_shot, shots):
-            at_block_start = (first_shot + attempted) % BLOCK_SHOTS == 0
-            if max_errors and errors >= max_errors and at_block_start:
-                break
+        for _, shot in self._counted_shots(seed, first_shot, shots, max_errors):
             attempted += 1
             discards += shot.discarded
-            if not shot.discarded and shot.outputs.any():
+            if _is_error(shot):
                 errors += 1
                 pattern = sum(1 << int(k) for k in np.flatnonzero(shot.outputs))
                 patterns[pattern] = patterns.get(pattern, 0) + 1
         return Tally(attempted, discards, errors, patterns)
+
+    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
+        """See ``SamplingEngine.error_shots``."""
+        counted = self._counted_shots(seed, first_shot, shots, max_errors)
+        return [number for number, shot in counted if _is_error(shot)]
+
+    def _counted_shots(
+        self, seed: int, first_shot: int, shots: int, max_errors: int
+    ) -> Iterator[tuple[int, Shot]]:
+        """Shots with their numbers, up to the block with which max_errors is reached."""
+        errors = 0
+        for number, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots), start=first_shot):
+            if max_errors and errors >= max_errors and number % BLOCK_SHOTS == 0:
+                return
+            errors += _is_error(shot)
+            yield number, shot
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""
@@ -169,6 +182,10 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
             projected = coefficients.measure(vector, operation, outcome)
             stack.append((k + 1, projected, after, reached, path))
     return branches
+
+
+def _is_error(shot: Shot) -> bool:
+    return not shot.discarded and bool(shot.outputs.any())
 
 
 def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:

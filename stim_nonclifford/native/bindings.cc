@@ -79,7 +79,7 @@ Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
 nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors) {
     const snc::Tally tally = [&] {
         nb::gil_scoped_release release;
-        return engine.count(seed, first_shot, shots, max_errors, check_signals);
+        return engine.count(seed, first_shot, shots, max_errors, false, check_signals);
     }();
     nb::dict patterns;
     tally.patterns.for_each([&](const std::vector<uint64_t>& words, uint64_t number) {
@@ -94,6 +94,12 @@ nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t
     result["errors"] = tally.errors;
     result["patterns"] = patterns;
     return result;
+}
+
+std::vector<uint64_t> error_shots(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots,
+                                  uint64_t max_errors) {
+    nb::gil_scoped_release release;
+    return engine.count(seed, first_shot, shots, max_errors, true, check_signals).error_shots;
 }
 
 Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
@@ -161,6 +167,8 @@ NB_MODULE(_native, m) {
             nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("kernels") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
              "Shots, discards, errors and counts of output patterns of kept shots.")
+        .def("error_shots", &error_shots, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
+             nb::arg("max_errors"), "The numbers of the kept shots with any output set, ascending.")
         .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "Outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
         .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),

@@ -59,6 +59,8 @@ void Tally::merge(const Tally& other) {
     discards += other.discards;
     errors += other.errors;
     patterns.merge(other.patterns);
+    error_shots.insert(error_shots.end(), other.error_shots.begin(), other.error_shots.end());
+    std::ranges::sort(error_shots);
 }
 
 // Engine
@@ -166,7 +168,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     return kept;
 }
 
-Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
+Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                     const std::function<void()>& poll) {
     const uint32_t output_words = plan_.layout.output_words;
     const uint64_t first_block = first_shot / block_shots;
@@ -187,11 +189,12 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
                 const Piece piece = piece_of(begin + k);
                 uint64_t errors = 0;
                 const uint64_t kept = run_piece(
-                    worker, seed, piece, false, [&](uint16_t, const uint64_t* outputs, const uint64_t* flipped) {
+                    worker, seed, piece, false, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
                         uint64_t any = 0;
                         for (uint32_t w = 0; w < output_words; ++w) any |= outputs[w] ^ flipped[w];
                         if (any == 0) return;
                         ++errors;
+                        if (list_errors) tally.error_shots.push_back(piece.block * block_shots + shot);
                         std::vector<uint64_t> pattern(output_words);
                         for (uint32_t w = 0; w < output_words; ++w) pattern[w] = outputs[w] ^ flipped[w];
                         tally.patterns.add(pattern.data());

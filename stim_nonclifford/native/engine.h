@@ -37,6 +37,7 @@ struct Tally {
     explicit Tally(uint32_t num_outputs) : patterns(num_outputs) {}
     uint64_t shots = 0, discards = 0, errors = 0;
     PatternCounts patterns;
+    std::vector<uint64_t> error_shots;  // only if asked for
     void merge(const Tally& other);
 };
 
@@ -54,7 +55,8 @@ class Engine {
     // Attempts `shots` shots from number `first_shot` on. With max_errors > 0 it stops after the first block
     // with which the number of errors reaches it. `poll` is called several times a second from the calling
     // thread, and may throw to stop.
-    Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
+    // With `list_errors` the result has the numbers of the shots with errors, ascending.
+    Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                 const std::function<void()>& poll);
 
     // Writes the outputs of all shots, bit-packed, to out[shots][row_bytes()]. The plan must not discard.

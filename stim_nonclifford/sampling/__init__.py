@@ -2,6 +2,13 @@
 
 from .detector_sampler import CompiledDetectorSampler
 from .measurement_sampler import CompiledMeasurementSampler
-from .results import KeptSamples, SampleCounts
+from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 
-__all__ = ["CompiledDetectorSampler", "CompiledMeasurementSampler", "KeptSamples", "SampleCounts"]
+__all__ = [
+    "CompiledDetectorSampler",
+    "CompiledMeasurementSampler",
+    "FailureSamples",
+    "KeptFailure",
+    "KeptSamples",
+    "SampleCounts",
+]

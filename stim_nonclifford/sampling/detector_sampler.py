@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import stim
 
 from ..compiler import CompiledCircuit
 from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_factory
+from ..engines.reference import sample_shots
+from ..faults import FaultTable
+from ..plan import Plan
 from .bits import checked_count, checked_mask, checked_seed, columns, pack, unpack, write_into
-from .results import KeptSamples, SampleCounts
+from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, chunk_sizes
 
 __all__ = ["CompiledDetectorSampler"]
@@ -31,6 +36,7 @@ class CompiledDetectorSampler:
 
     def __init__(
         self,
+        circuit: stim.Circuit,
         compiled: CompiledCircuit,
         *,
         seed: int | None = None,
@@ -41,6 +47,7 @@ class CompiledDetectorSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
+        self._circuit = circuit
         self._compiled = compiled
         self._seed = checked_seed(seed)
         self._num_detectors = compiled.program.num_detectors
@@ -238,6 +245,45 @@ class CompiledDetectorSampler:
             flips[[k for k in range(self._num_observables) if pattern >> k & 1]] += count
         return SampleCounts(tally.shots, tally.discards, tally.errors, flips, tally.patterns)
 
+    def sample_failures(self, shots: int, *, max_errors: int | None = None) -> FailureSamples:
+        r"""Samples, and returns what went wrong in the kept shots with a logical error.
+
+        The shots, discards and errors are those that ``sample_counts`` would have counted instead.
+
+        Args:
+            shots: Shots to attempt.
+            max_errors: Stop after the first block of 1024 shots with which the number of errors reaches
+                this.
+
+        Returns:
+            The counts, and for each error the faults that caused it, as places in the circuit.
+
+        Raises:
+            ValueError: The circuit has no observables, or a number is out of range.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("X_ERROR(0.01) 0 1\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+            >>> [failure] = circuit.compile_detector_sampler(seed=1).sample_failures(100).failures
+            >>> for fault in failure.faults:
+            ...     print(fault)
+            line 1, tick 0: X_ERROR 0: X0
+        """
+        first_shot = self._next_shot
+        counts = self.sample_counts(shots, max_errors=max_errors)
+        engine = self._counting_engine
+        numbers = engine.error_shots(self._seed, first_shot, counts.shots)
+        plan = self._plan_for(self._observables, self._postselected)
+        causes = FaultTable(self._circuit, self._compiled).by_mechanism(plan)
+        failures = []
+        for number in numbers:
+            [shot] = sample_shots(plan, self._seed, number, 1)
+            flipped = tuple(int(k) for k in np.flatnonzero(shot.outputs))
+            # An event that happened twice did nothing.
+            odd = [m for m in dict.fromkeys(shot.mechanisms) if shot.mechanisms.count(m) % 2]
+            failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd)))
+        return FailureSamples(counts, tuple(failures))
+
     def sample_kept(self, shots: int) -> KeptSamples:
         r"""Samples, and returns the bits of the kept shots only.
 
@@ -287,18 +333,21 @@ class CompiledDetectorSampler:
     @cached_property
     def _counting_engine(self) -> SamplingEngine:
         """For the observables of kept shots."""
-        return self._engine_for(
-            range(self._num_detectors, self._num_detectors + self._num_observables),
-            self._postselected,
-        )
+        return self._engine_for(self._observables, self._postselected)
 
-    def _engine_for(self, reported: Any, postselected: Any) -> SamplingEngine:
-        plan = self._compiled.detector_plan(
+    @property
+    def _observables(self) -> range:
+        return range(self._num_detectors, self._num_detectors + self._num_observables)
+
+    def _engine_for(self, reported: Sequence[int], postselected: Sequence[int]) -> SamplingEngine:
+        return self._make_engine(self._plan_for(reported, postselected))
+
+    def _plan_for(self, reported: Sequence[int], postselected: Sequence[int]) -> Plan:
+        return self._compiled.detector_plan(
             reported=reported,
             postselected=postselected,
             skip_reference_sample=self._skip_reference_sample,
         )
-        return self._make_engine(plan)
 
     def _rows(self, shots: int) -> PackedBits:
         rows = self._sampling_engine.sample(self._seed, self._next_shot, shots)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KeptSamples", "SampleCounts"]
+from ..faults import CircuitFault
+
+__all__ = ["FailureSamples", "KeptFailure", "KeptSamples", "SampleCounts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +82,37 @@ class KeptSamples:
     discards: int
     dets: npt.NDArray[np.uint8]
     obs: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class KeptFailure:
+    """A kept shot with a logical error.
+
+    Attributes:
+        shot: Its number.
+        observables: The observables that flipped.
+        causes: One entry per noise event: the faults that have the event's effect, any one of which may have
+            been the cause; no measurement can tell them apart.
+    """
+
+    shot: int
+    observables: tuple[int, ...]
+    causes: tuple[tuple[CircuitFault, ...], ...]
+
+    @property
+    def faults(self) -> tuple[CircuitFault, ...]:
+        """One fault per event: a set of faults that has the effect of what happened."""
+        return tuple(alternatives[0] for alternatives in self.causes)
+
+
+@dataclass(frozen=True)
+class FailureSamples:
+    """Counts, and what went wrong in each error among them.
+
+    Attributes:
+        counts: Shots, discards and errors.
+        failures: The errors, in the order of the shots.
+    """
+
+    counts: SampleCounts
+    failures: tuple[KeptFailure, ...]

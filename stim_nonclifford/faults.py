@@ -1,0 +1,210 @@
+"""Single faults of a circuit's noise: where they are, and what becomes of shots that have given ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import stim
+
+from .compiler import CompiledCircuit
+from .compiler.gf2 import parities
+from .compiler.mechanisms import Fault
+from .compiler.steps import CorrelatedError, Measure, Noise, program_of
+from .engines.reference import fate_of_row
+from .plan import Plan
+
+__all__ = ["CircuitFault", "FaultTable", "OutcomeProbabilities"]
+
+_LETTERS = "_XZY"
+
+
+@dataclass(frozen=True)
+class CircuitFault:
+    """One thing that the noise of a circuit can do at one place; compare ``stim.CircuitErrorLocation``.
+
+    Attributes:
+        line: Line of the instruction in the printed circuit, from 1.
+        tick: Number of TICKs before it, with every iteration of a REPEAT counted.
+        instruction: Name of the instruction.
+        targets: The qubits of the channel or measurement: one group of its targets.
+        pauli: The Pauli that happens, as in ``"X3*Z5"``; empty if only records flip.
+        records: The records that flip: readout errors and heralds.
+        step: Position of the instruction's step in the unrolled circuit; tells iterations apart.
+        group: Which group of targets of the step.
+    """
+
+    line: int
+    tick: int
+    instruction: str
+    targets: tuple[int, ...]
+    pauli: str
+    records: tuple[int, ...]
+    step: int
+    group: int
+
+    def __str__(self) -> str:
+        qubits = " ".join(str(qubit) for qubit in self.targets)
+        flips = " and ".join(f"record {record} flips" for record in self.records)
+        what = ", ".join(part for part in (self.pauli, flips) if part)
+        return f"line {self.line}, tick {self.tick}: {self.instruction} {qubits}: {what}"
+
+
+@dataclass(frozen=True)
+class OutcomeProbabilities:
+    """Exact probabilities for a shot with given faults; they sum to 1.
+
+    Attributes:
+        kept_and_right: No postselected detector fires and no observable flips.
+        kept_and_wrong: No postselected detector fires, but an observable flips.
+        discarded: A postselected detector fires.
+    """
+
+    kept_and_right: float
+    kept_and_wrong: float
+    discarded: float
+
+
+class FaultTable:
+    """The faults of a circuit's noise, with their effects.
+
+    Args:
+        circuit: The circuit, with tags.
+        compiled: The same circuit, compiled.
+    """
+
+    def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
+        self._circuit = circuit
+        self._compiled = compiled
+        # Flattened, every unrolled step has an instruction of its own.
+        self._flat = circuit.flattened()
+        self._flat_lines = program_of(self._flat).lines
+
+    @cached_property
+    def faults(self) -> list[CircuitFault]:
+        """All single faults, in circuit order."""
+        return list(self._effects)
+
+    @cached_property
+    def _effects(self) -> dict[CircuitFault, int]:
+        ticks = np.cumsum([instruction.name == "TICK" for instruction in self._flat])
+        names = [instruction.name for instruction in self._flat]
+        found = {}
+        for fault in self._compiled.faults():
+            flat_line = self._flat_lines[fault.step]
+            located = CircuitFault(
+                line=self._compiled.program.lines[fault.step],
+                tick=int(ticks[flat_line - 1]),
+                instruction=names[flat_line - 1],
+                targets=self._targets_of(fault),
+                pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in fault.factors),
+                records=fault.records,
+                step=fault.step,
+                group=fault.group,
+            )
+            found[located] = fault.effect
+        return found
+
+    def _targets_of(self, fault: Fault) -> tuple[int, ...]:
+        match self._compiled.program.steps[fault.step]:
+            case Noise(_, groups, _):
+                return groups[fault.group]
+            case Measure(factors) | CorrelatedError(_, _, factors):
+                return tuple(qubit for qubit, _ in factors)
+        raise AssertionError("a fault stands at noise or at a measurement")
+
+    def by_mechanism(self, plan: Plan) -> dict[int, list[CircuitFault]]:
+        """For each mechanism of a plan the faults that have its effect.
+
+        Args:
+            plan: A plan made from the circuit.
+        """
+        mechanisms: dict[int, list[int]] = defaultdict(list)
+        for mechanism in range(plan.num_mechanisms):
+            row = sum(1 << int(bit) for bit in plan.effects.row(mechanism))
+            mechanisms[row].append(mechanism)
+        sources = plan.row_sources
+        masks = [sum(1 << int(bit) for bit in sources.row(k)) for k in range(len(sources))]
+        rows = parities(list(self._effects.values()), masks)
+        found: dict[int, list[CircuitFault]] = defaultdict(list)
+        for fault, row in zip(self._effects, rows, strict=True):
+            for mechanism in mechanisms[row]:
+                found[mechanism].append(fault)
+        return dict(found)
+
+    def outcome_probabilities(self, plan: Plan, faults: Iterable[CircuitFault]) -> OutcomeProbabilities:
+        """What becomes of a shot that has exactly these faults.
+
+        Args:
+            plan: A plan made from the circuit, whose outputs are its observables.
+            faults: The faults.
+
+        Raises:
+            ValueError: The circuit's noise has no such fault.
+        """
+        row = np.zeros(plan.num_row_bits, dtype=np.bool_)
+        for fault in faults:
+            if fault not in self._effects:
+                raise ValueError(f"The circuit's noise has no such fault: {fault}.")
+            row ^= plan.row_of(self._effects[fault])
+        discarded, kept = fate_of_row(plan, row)
+        right = kept.pop(0, 0.0)
+        return OutcomeProbabilities(right, sum(kept.values()), discarded)
+
+    def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
+        """The circuit without noise, with faults in it.
+
+        Args:
+            faults: The faults. Paulis become gates, readout errors inverted measurements.
+
+        Returns:
+            The circuit, flattened; any simulator of its gates can run it.
+        """
+        at_line: dict[int, list[CircuitFault]] = defaultdict(list)
+        for fault in faults:
+            at_line[self._flat_lines[fault.step]].append(fault)
+        first_step: dict[int, int] = {}
+        for step, line in enumerate(self._flat_lines):
+            first_step.setdefault(line, step)
+        result = stim.Circuit()
+        for line, instruction in enumerate(self._flat, start=1):
+            data = stim.gate_data(instruction.name)
+            if data.produces_measurements:
+                # Measurements are steps of their own, one per group of targets.
+                flipped = {fault.step - first_step[line] + fault.group for fault in at_line[line]}
+                result.append(_noiseless_measurement(instruction, flipped))
+            elif not data.is_noisy_gate:
+                result.append(instruction)
+            for fault in at_line[line]:
+                for factor in filter(None, fault.pauli.split("*")):
+                    result.append(factor[0], [int(factor[1:])])
+        return result
+
+
+def _noiseless_measurement(
+    instruction: stim.CircuitInstruction, flipped: set[int]
+) -> stim.CircuitInstruction:
+    """A measurement without readout noise, with the records of some of its groups inverted."""
+    if instruction.name.startswith("HERALDED"):
+        heralds = [int(k in flipped) for k in range(len(instruction.targets_copy()))]
+        return stim.CircuitInstruction("MPAD", heralds)
+    targets: list[stim.GateTarget] = []
+    groups: Sequence[Sequence[stim.GateTarget]] = instruction.target_groups()
+    for k, group in enumerate(groups):
+        for j, target in enumerate(group):
+            if j and instruction.name == "MPP":
+                targets.append(stim.target_combiner())
+            targets.append(_inverted(instruction.name, target) if j == 0 and k in flipped else target)
+    return stim.CircuitInstruction(instruction.name, targets, tag=instruction.tag)
+
+
+def _inverted(name: str, target: stim.GateTarget) -> stim.GateTarget:
+    invert = not target.is_inverted_result_target
+    if name == "MPP":
+        return stim.target_pauli(target.value, target.pauli_type, invert=invert)
+    if name == "MPAD":
+        return stim.GateTarget(1 - target.value)
+    return stim.target_inv(target.value) if invert else stim.GateTarget(target.value)

@@ -44,7 +44,10 @@ def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.u
         >>> [hex(word) for word in words(7, Stream.COUNTS, 0, 2)]
         ['0x...', '0x...']
     """
-    generator = np.random.Philox(key=[seed, int(stream)], counter=[0, index, 0, 0])
+    # As arrays: NumPy would make floats of a list with numbers of 64 bits.
+    key = np.array([seed, stream], dtype=np.uint64)
+    counter = np.array([0, index, 0, 0], dtype=np.uint64)
+    generator = np.random.Philox(key=key, counter=counter)
     return generator.random_raw(count)
 
 

@@ -1,111 +1,250 @@
 // What each operation does to the coefficient vector; the twin of `stim_nonclifford/coefficients.py`.
 //
-// Included by kernels_isa.cc, once per instruction set, inside its namespace. Sums are made in eight
-// lanes and in a fixed order, so that every instruction set rounds alike.
+// Included by kernels_isa.cc, once per instruction set, inside its namespace. Real and imaginary parts lie
+// apart, and vectors of at least eight coefficients go through in blocks of eight: the low three bits of an
+// index are the lane. Every lane does the same arithmetic in every instruction set, and sums are made lane
+// by lane and then in a fixed order: all instruction sets round alike.
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "kernels.h"
 
 namespace snc::SNC_ISA {
 
+constexpr int lane_bits = 3;
+constexpr uint64_t lanes = uint64_t{1} << lane_bits;
+using Block = double __attribute__((vector_size(lanes * sizeof(double))));
+using BlockIndex = int64_t __attribute__((vector_size(lanes * sizeof(int64_t))));
+
 inline bool odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
+inline double sign_of(uint64_t bits) { return odd(bits) ? -1.0 : 1.0; }
 
-// a * i^power
-inline Complex times_i(Complex a, int power) {
-    switch (power & 3) {
-        case 0: return a;
-        case 1: return {-a.imag(), a.real()};
-        case 2: return -a;
-        default: return {a.imag(), -a.real()};
-    }
+inline Block load(const double* from, uint64_t block) {
+    Block value;
+    __builtin_memcpy(&value, from + block * lanes, sizeof value);
+    return value;
+}
+inline void store(double* to, uint64_t block, Block value) { __builtin_memcpy(to + block * lanes, &value, sizeof value); }
+
+inline Block all(double value) { return Block{} + value; }
+
+// (-1)^|(lane ^ x) & z| for each lane, with the low bits of x and z.
+inline Block lane_signs(uint64_t x, uint64_t z) {
+    Block signs{};
+    for (uint64_t lane = 0; lane < lanes; ++lane) signs[lane] = sign_of((lane ^ x) & z & (lanes - 1));
+    return signs;
 }
 
-// a * b by its definition: std::complex's product has branches for infinities.
-inline Complex product(Complex a, Complex b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+// Lane k of the result is lane k ^ x of the block.
+inline Block exchange_lanes(Block block, BlockIndex partner) { return __builtin_shuffle(block, partner); }
+
+inline BlockIndex lane_partners(uint64_t x) {
+    BlockIndex partner{};
+    for (uint64_t lane = 0; lane < lanes; ++lane) partner[lane] = static_cast<int64_t>(lane ^ (x & (lanes - 1)));
+    return partner;
 }
 
-inline double squared_norm(Complex a) { return a.real() * a.real() + a.imag() * a.imag(); }
+inline double total(Block sums) {
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
 
-// Index r with a 0 inserted at bit `pivot`.
-inline uint64_t insert_zero(uint64_t r, int pivot) {
-    const uint64_t low = r & ((uint64_t{1} << pivot) - 1);
+// Index r with a 0 inserted at bit `bit`.
+inline uint64_t insert_zero(uint64_t r, int bit) {
+    const uint64_t low = r & ((uint64_t{1} << bit) - 1);
     return ((r ^ low) << 1) | low;
 }
 
-inline void rotate(Complex* v, const Operation& operation, bool reverse) {
-    const uint64_t size = uint64_t{1} << operation.width;
-    const uint64_t x = operation.x, z = operation.z;
-    const double cosine = operation.cosine;
-    const double sine = reverse ? -operation.sine : operation.sine;
-    if (x == 0) {
-        // i_power is 0 or 2: multiply by cos -+ i sin.
-        const double signed_sine = operation.i_power == 2 ? -sine : sine;
-        for (uint64_t a = 0; a < size; ++a)
-            v[a] = product(v[a], {cosine, odd(a & z) ? signed_sine : -signed_sine});
-        return;
-    }
-    // (P v)[a] = i^i_power (-1)^|b & z| v[b] with b = a ^ x; pairs (a, b) are independent.
-    const Complex factor = times_i({0, -sine}, operation.i_power);
-    const int top = 63 - std::countl_zero(x);
-    for (uint64_t r = 0; r < size / 2; ++r) {
-        const uint64_t a = insert_zero(r, top), b = a ^ x;
-        const Complex from_a = product(odd(a & z) ? -factor : factor, v[a]);
-        const Complex from_b = product(odd(b & z) ? -factor : factor, v[b]);
-        v[a] = cosine * v[a] + from_b;
-        v[b] = cosine * v[b] + from_a;
-    }
-}
+inline int highest_bit(uint64_t bits) { return 63 - std::countl_zero(bits); }
 
-inline void activate(Complex* v, const Operation& operation) {
-    const uint64_t size = uint64_t{1} << operation.width;
-    for (uint64_t a = 0; a < size; ++a) {
-        v[size + a] = Complex{operation.sine * v[a].imag(), -operation.sine * v[a].real()};
-        v[a] = operation.cosine * v[a];
-    }
-}
-
-struct Lanes {
-    double sums[8] = {};
-
-    void add(uint64_t index, double value) { sums[index & 7] += value; }
-    double total() const {
-        return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-    }
+// A power of i times a real number: `real` says which part the number is.
+struct Phase {
+    double value;
+    bool real;
 };
 
-// Entry r of the projection on an outcome, times sqrt(2) if P flips the pivot.
-inline Complex projected(const Complex* v, const Operation& operation, uint64_t r, bool outcome) {
-    const uint64_t a = insert_zero(r, operation.pivot);
-    if (operation.x != 0) {
-        const uint64_t b = a ^ operation.x;
-        const int power = operation.i_power + (odd(b & operation.z) ? 2 : 0) + (outcome ? 2 : 0);
-        return v[a] + times_i(v[b], power);
-    }
-    const bool pivot_bit = odd(a & operation.z) ^ (operation.i_power == 2) ^ outcome;
-    return v[a | (uint64_t{pivot_bit} << operation.pivot)];
+// value * i^power
+inline Phase phase(double value, int power) {
+    return {(power & 2) != 0 ? -value : value, (power & 1) == 0};
 }
 
-inline OutcomeWeights outcome_weights(const Complex* v, const Operation& operation) {
-    const uint64_t half = uint64_t{1} << (operation.width - 1);
-    Lanes zero, one;
+// Vectors with fewer coefficients than a block has lanes.
+namespace scalar {
+
+inline void rotate(double* re, double* im, const Operation& operation, double sine) {
+    const uint64_t size = uint64_t{1} << operation.width;
+    // -i sin P
+    const Phase factor = phase(sine, operation.i_power + 3);
+    double old_re[lanes], old_im[lanes];
+    std::copy(re, re + size, old_re);
+    std::copy(im, im + size, old_im);
+    for (uint64_t a = 0; a < size; ++a) {
+        const uint64_t b = a ^ operation.x;
+        const double f = factor.value * sign_of(b & operation.z);
+        re[a] = operation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b]));
+        im[a] = operation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]);
+    }
+}
+
+}  // namespace scalar
+
+inline void rotate(double* re, double* im, const Operation& operation, bool reverse) {
+    const double sine = reverse ? -operation.sine : operation.sine;
+    if (operation.width < lane_bits) return scalar::rotate(re, im, operation, sine);
+    const uint64_t blocks = uint64_t{1} << (operation.width - lane_bits);
+    const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
+    const Phase factor = phase(sine, operation.i_power + 3);  // -i sin P
+    const Block signs = lane_signs(operation.x, operation.z) * factor.value;
+    const Block cosine = all(operation.cosine);
+    const BlockIndex partner = lane_partners(operation.x);
+    const bool exchanges = (operation.x & (lanes - 1)) != 0;
+    const auto turned = [&](Block block) { return exchanges ? exchange_lanes(block, partner) : block; };
+
+    if (x == 0) {  // partners lie in the same block
+        for (uint64_t a = 0; a < blocks; ++a) {
+            const Block f = signs * sign_of(a & z);
+            const Block r = load(re, a), i = load(im, a);
+            const Block other_r = turned(r), other_i = turned(i);
+            store(re, a, cosine * r + (factor.real ? f * other_r : -(f * other_i)));
+            store(im, a, cosine * i + (factor.real ? f * other_i : f * other_r));
+        }
+        return;
+    }
+    const int top = highest_bit(x);
+    const auto pair = [&](uint64_t a, auto real) {
+        const uint64_t b = a ^ x;
+        const Block f_a = signs * sign_of(b & z), f_b = signs * sign_of(a & z);
+        const Block r_a = load(re, a), i_a = load(im, a), r_b = load(re, b), i_b = load(im, b);
+        const Block from_r = turned(r_b), from_i = turned(i_b), to_r = turned(r_a), to_i = turned(i_a);
+        if constexpr (real) {
+            store(re, a, cosine * r_a + f_a * from_r);
+            store(im, a, cosine * i_a + f_a * from_i);
+            store(re, b, cosine * r_b + f_b * to_r);
+            store(im, b, cosine * i_b + f_b * to_i);
+        } else {
+            store(re, a, cosine * r_a - f_a * from_i);
+            store(im, a, cosine * i_a + f_a * from_r);
+            store(re, b, cosine * r_b - f_b * to_i);
+            store(im, b, cosine * i_b + f_b * to_r);
+        }
+    };
+    if (factor.real)
+        for (uint64_t r = 0; r < blocks / 2; ++r) pair(insert_zero(r, top), std::true_type{});
+    else
+        for (uint64_t r = 0; r < blocks / 2; ++r) pair(insert_zero(r, top), std::false_type{});
+}
+
+inline void activate(double* re, double* im, const Operation& operation) {
+    const uint64_t size = uint64_t{1} << operation.width;
+    for (uint64_t a = 0; a < size; ++a) {
+        re[size + a] = operation.sine * im[a];
+        im[size + a] = -operation.sine * re[a];
+        re[a] = operation.cosine * re[a];
+        im[a] = operation.cosine * im[a];
+    }
+}
+
+// Entry r of the projection on an outcome, times sqrt(2) if P flips the pivot.
+struct Coefficient {
+    double re, im;
+};
+inline Coefficient projected(const double* re, const double* im, const Operation& operation, uint64_t r,
+                             bool outcome) {
+    const uint64_t a = insert_zero(r, operation.pivot);
+    if (operation.x == 0) {
+        const bool pivot_bit = odd(a & operation.z) ^ (operation.i_power == 2) ^ outcome;
+        const uint64_t kept = a | (uint64_t{pivot_bit} << operation.pivot);
+        return {re[kept], im[kept]};
+    }
+    const uint64_t b = a ^ operation.x;
+    const Phase factor = phase(outcome ? -1.0 : 1.0, operation.i_power);
+    const double f = factor.value * sign_of(b & operation.z);
+    return factor.real ? Coefficient{re[a] + f * re[b], im[a] + f * im[b]}
+                       : Coefficient{re[a] - f * im[b], im[a] + f * re[b]};
+}
+
+// Calls use(r, re_0, im_0, re_1, im_1) with block r of the projections on outcome 0 and 1 (as above). The
+// pivot must be above the lanes.
+template <typename Use>
+inline void for_each_projected_block(const double* re, const double* im, const Operation& operation, Use use) {
+    const uint64_t half = uint64_t{1} << (operation.width - 1 - lane_bits);
+    const int pivot = operation.pivot - lane_bits;
+    const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
+    if (operation.x == 0) {
+        // A lane takes the entry with the pivot bit that its parity asks for.
+        const Block odd_lanes = lane_signs(0, operation.z);
+        for (uint64_t r = 0; r < half; ++r) {
+            const uint64_t a = insert_zero(r, pivot);
+            const bool flipped = odd(a & z) ^ (operation.i_power == 2);
+            const uint64_t b = a | (uint64_t{1} << pivot);
+            const Block r_a = load(re, a), i_a = load(im, a), r_b = load(re, b), i_b = load(im, b);
+            const BlockIndex takes_a = (odd_lanes > 0) == (flipped ? BlockIndex{} : ~BlockIndex{});
+            use(r, takes_a ? r_a : r_b, takes_a ? i_a : i_b, takes_a ? r_b : r_a, takes_a ? i_b : i_a);
+        }
+        return;
+    }
+    const Phase factor = phase(1.0, operation.i_power);
+    const Block signs = lane_signs(operation.x, operation.z) * factor.value;
+    const BlockIndex partner = lane_partners(operation.x);
+    const bool exchanges = (operation.x & (lanes - 1)) != 0;
     for (uint64_t r = 0; r < half; ++r) {
-        zero.add(r, squared_norm(projected(v, operation, r, false)));
-        one.add(r, squared_norm(projected(v, operation, r, true)));
+        const uint64_t a = insert_zero(r, pivot), b = a ^ x;
+        const Block f = signs * sign_of(b & z);
+        const Block r_a = load(re, a), i_a = load(im, a);
+        Block r_b = load(re, b), i_b = load(im, b);
+        if (exchanges) {
+            r_b = exchange_lanes(r_b, partner);
+            i_b = exchange_lanes(i_b, partner);
+        }
+        const Block p_r = factor.real ? f * r_b : -(f * i_b);
+        const Block p_i = factor.real ? f * i_b : f * r_b;
+        use(r, r_a + p_r, i_a + p_i, r_a - p_r, i_a - p_i);
+    }
+}
+
+inline bool goes_in_blocks(const Operation& operation) {
+    return operation.width > lane_bits && operation.pivot >= lane_bits;
+}
+
+inline OutcomeWeights outcome_weights(const double* re, const double* im, const Operation& operation) {
+    Block zero{}, one{};
+    if (goes_in_blocks(operation)) {
+        for_each_projected_block(re, im, operation, [&](uint64_t, Block r_0, Block i_0, Block r_1, Block i_1) {
+            zero += r_0 * r_0 + i_0 * i_0;
+            one += r_1 * r_1 + i_1 * i_1;
+        });
+    } else {
+        const uint64_t half = uint64_t{1} << (operation.width - 1);
+        for (uint64_t r = 0; r < half; ++r) {
+            const Coefficient c_0 = projected(re, im, operation, r, false);
+            const Coefficient c_1 = projected(re, im, operation, r, true);
+            zero[r % lanes] += c_0.re * c_0.re + c_0.im * c_0.im;
+            one[r % lanes] += c_1.re * c_1.re + c_1.im * c_1.im;
+        }
     }
     const double scale = operation.x != 0 ? 0.5 : 1.0;
-    return {scale * zero.total(), scale * one.total()};
+    return {scale * total(zero), scale * total(one)};
 }
 
-inline void project(Complex* v, const Operation& operation, bool outcome, double weight) {
-    const uint64_t half = uint64_t{1} << (operation.width - 1);
+inline void project(double* re, double* im, const Operation& operation, bool outcome, double weight) {
     const double scale = operation.x != 0 ? std::sqrt(0.5 / weight) : std::sqrt(1.0 / weight);
     // Entry r is read before it is written: r <= insert_zero(r, pivot), and its partner b comes from an
     // index >= r too, because the pivot is the highest bit of x (or of z).
-    for (uint64_t r = 0; r < half; ++r) v[r] = scale * projected(v, operation, r, outcome);
+    if (goes_in_blocks(operation)) {
+        for_each_projected_block(re, im, operation, [&](uint64_t r, Block r_0, Block i_0, Block r_1, Block i_1) {
+            store(re, r, all(scale) * (outcome ? r_1 : r_0));
+            store(im, r, all(scale) * (outcome ? i_1 : i_0));
+        });
+        return;
+    }
+    const uint64_t half = uint64_t{1} << (operation.width - 1);
+    for (uint64_t r = 0; r < half; ++r) {
+        const Coefficient c = projected(re, im, operation, r, outcome);
+        re[r] = scale * c.re;
+        im[r] = scale * c.im;
+    }
 }
 
 }  // namespace snc::SNC_ISA

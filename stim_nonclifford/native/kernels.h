@@ -1,7 +1,6 @@
 // The inner loops, compiled once per instruction set and chosen at run time.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,8 +9,6 @@
 #include "plan.h"
 
 namespace snc {
-
-using Complex = std::complex<double>;
 
 // The noise of one block of shots.
 struct NoiseBlock {
@@ -43,16 +40,18 @@ struct Kernels {
     void (*sample_noise)(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
                          NoiseBlock& out);
 
+    // The coefficient vector comes as its real and its imaginary parts.
+
     // v <- cos v - i sin P v, with sin negated if `reverse`.
-    void (*rotate)(Complex* v, const Operation& operation, bool reverse);
+    void (*rotate)(double* re, double* im, const Operation& operation, bool reverse);
 
     // v <- [cos v, -i sin v].
-    void (*activate)(Complex* v, const Operation& operation);
+    void (*activate)(double* re, double* im, const Operation& operation);
 
-    OutcomeWeights (*outcome_weights)(const Complex* v, const Operation& operation);
+    OutcomeWeights (*outcome_weights)(const double* re, const double* im, const Operation& operation);
 
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
-    void (*project)(Complex* v, const Operation& operation, bool outcome, double weight);
+    void (*project)(double* re, double* im, const Operation& operation, bool outcome, double weight);
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

@@ -44,7 +44,8 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       output_words_(plan.layout.output_words),
       nodes_(1),  // node 0 is no node
       node_outputs_(output_words_),
-      vector_(size_t{1} << plan.peak_width),
+      re_(size_t{1} << plan.peak_width),
+      im_(size_t{1} << plan.peak_width),
       result_(output_words_) {
     save_prefix();
 }
@@ -204,7 +205,8 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
             flip_words(row.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
     state_.operation = 0;
     state_.check_fired = false;
-    vector_[0] = 1.0;
+    re_[0] = 1.0;
+    im_[0] = 0.0;
 
     // Start at the last station of the path of signature 0 up to which the signs agree with it.
     size_t agreeing = 0;
@@ -219,7 +221,8 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
     for (size_t k = 0; k < station.operation; ++k)
         if (plan_.operations[k].kind == Kind::measure) state_.check_fired |= fires(plan_.operations[k]);
     state_.operation = station.operation;
-    std::ranges::copy(station.vector, vector_.begin());
+    std::ranges::copy(station.re, re_.begin());
+    std::ranges::copy(station.im, im_.begin());
 }
 
 void OutcomeLaws::save_prefix() {
@@ -229,10 +232,12 @@ void OutcomeLaws::save_prefix() {
     size_t bytes = 0;
     while (state_.operation < plan_.operations.size()) {
         const size_t size = size_t{1} << plan_.operations[state_.operation].width;
-        bytes += size * sizeof(Complex);
+        bytes += 2 * size * sizeof(double);
         if (bytes > max_prefix_bytes) break;
-        const auto first = vector_.begin();
-        stations.push_back({state_.operation, {first, first + static_cast<ptrdiff_t>(size)}, state_.row});
+        const auto part = [&](const std::vector<double>& values) {
+            return std::vector<double>(values.begin(), values.begin() + static_cast<ptrdiff_t>(size));
+        };
+        stations.push_back({state_.operation, part(re_), part(im_), state_.row});
         if (!step()) break;
     }
     prefix_ = std::move(stations);
@@ -254,17 +259,17 @@ bool OutcomeLaws::step() {
     if (operation.width >= long_operation_width) interrupted_();
     switch (operation.kind) {
         case Kind::rotate:
-            kernels_.rotate(vector_.data(), operation, test(state_.row, operation.sign));
+            kernels_.rotate(re_.data(), im_.data(), operation, test(state_.row, operation.sign));
             ++state_.operation;
             return true;
         case Kind::activate:
-            kernels_.activate(vector_.data(), operation);
+            kernels_.activate(re_.data(), im_.data(), operation);
             ++state_.operation;
             return true;
         case Kind::measure:
             break;
     }
-    state_.weights = kernels_.outcome_weights(vector_.data(), operation);
+    state_.weights = kernels_.outcome_weights(re_.data(), im_.data(), operation);
     const auto [zero, one] = state_.weights;
     const double probability_of_one = one / (zero + one);
     if (probability_of_one >= certain && probability_of_one <= 1 - certain) return false;
@@ -275,7 +280,7 @@ bool OutcomeLaws::step() {
 void OutcomeLaws::take(bool outcome) {
     const Operation& operation = plan_.operations[state_.operation];
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    kernels_.project(vector_.data(), operation, outcome, weight);
+    kernels_.project(re_.data(), im_.data(), operation, outcome, weight);
     if (outcome)
         flip_words(state_.row.data(), &plan_.outcome_effects[size_t(operation.outcome) * plan_.branch_words],
                    plan_.branch_words);

@@ -112,7 +112,7 @@ class OutcomeLaws {
     uint64_t simulations_ = 0;
 
     // The state of the simulation under way.
-    std::vector<Complex> vector_;
+    std::vector<double> re_, im_;               // the coefficient vector
     State state_;
     std::vector<Decision> decisions_;
     std::vector<uint64_t> result_;              // [output_words]
@@ -120,7 +120,7 @@ class OutcomeLaws {
     // Stations of the path of signature 0, up to its first uncertain MEASURE: simulations start there.
     struct Prefix {
         size_t operation;
-        std::vector<Complex> vector;
+        std::vector<double> re, im;
         std::vector<uint64_t> row;
     };
     std::vector<Prefix> prefix_;

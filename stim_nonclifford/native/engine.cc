@@ -36,11 +36,14 @@ size_t PatternCounts::Hash::operator()(const std::vector<uint64_t>& words) const
     return h ^ h >> 32;
 }
 
-void PatternCounts::add(const uint64_t* pattern) {
-    if (!table_.empty())
-        ++table_[words_ == 0 ? 0 : pattern[0]];
-    else
-        ++map_[{pattern, pattern + words_}];
+void PatternCounts::add(const uint64_t* outputs, const uint64_t* flipped) {
+    if (!table_.empty()) {
+        ++table_[words_ == 0 ? 0 : outputs[0] ^ flipped[0]];
+        return;
+    }
+    std::vector<uint64_t> pattern(words_);
+    for (uint32_t w = 0; w < words_; ++w) pattern[w] = outputs[w] ^ flipped[w];
+    ++map_[std::move(pattern)];
 }
 
 void PatternCounts::merge(const PatternCounts& other) {
@@ -144,7 +147,6 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             if (!quiet_.kept) return;
             keep(shot, outputs, quiet_.outputs.data());
         } else {
-            interrupted_();
             const uint64_t* flipped =
                 worker.laws->sample({signature, layout.signature_words}, seed, first_shot + shot);
             if (flipped == nullptr) return;
@@ -195,9 +197,7 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
                         if (any == 0) return;
                         ++errors;
                         if (list_errors) tally.error_shots.push_back(piece.block * block_shots + shot);
-                        std::vector<uint64_t> pattern(output_words);
-                        for (uint32_t w = 0; w < output_words; ++w) pattern[w] = outputs[w] ^ flipped[w];
-                        tally.patterns.add(pattern.data());
+                        tally.patterns.add(outputs, flipped);
                     });
                 tally.shots += piece.end - piece.begin;
                 tally.discards += piece.end - piece.begin - kept;

@@ -17,7 +17,8 @@ namespace snc {
 class PatternCounts {
    public:
     explicit PatternCounts(uint32_t num_outputs);
-    void add(const uint64_t* pattern);
+    // The pattern is the sum of two rows of words.
+    void add(const uint64_t* outputs, const uint64_t* flipped);
     void merge(const PatternCounts& other);
     // Calls use(pattern words, count) for each pattern seen.
     void for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const;

@@ -53,21 +53,21 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
 const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
     NodeIndex* root = root_slot(signature);
     decisions_.clear();
-    if (root == nullptr || *root == no_node) return simulate(signature, root, seed, shot);
+    OutcomeDraws draws(seed, shot);
+    if (root == nullptr || *root == no_node) return simulate(signature, root, draws);
     NodeIndex index = *root;
     while (nodes_[index].outcome >= 0) {
         const Node& node = nodes_[index];
-        const bool outcome =
-            outcome_uniform(seed, shot, static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
+        const bool outcome = draws(static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
         decisions_.push_back({index, outcome});
         index = node.children[outcome];
-        if (index == no_node) return simulate(signature, nullptr, seed, shot);
+        if (index == no_node) return simulate(signature, nullptr, draws);
     }
     return nodes_[index].outcome == kept ? outputs_of(index) : nullptr;
 }
 
-const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeIndex* root, uint64_t seed,
-                                      uint64_t shot) {
+const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeIndex* root, OutcomeDraws& draws) {
+    interrupted_();
     ++simulations_;
     start(signature);
     // The next node becomes the child `branch` of `parent`, or the root.
@@ -98,7 +98,7 @@ const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeI
             std::copy_n(state_outputs(), output_words_, result_.begin());
             return result_.data();
         }
-        branch = outcome_uniform(seed, shot, static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
+        branch = draws(static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
         take(branch);
     }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels.h"
+#include "philox.h"
 #include "plan.h"
 
 namespace snc {
@@ -83,7 +84,7 @@ class OutcomeLaws {
 
     // Runs from the start along `decisions_`, then draws outcomes; grows the tree if `root` is given (its
     // place in the table) or if decisions were made.
-    const uint64_t* simulate(std::span<const uint64_t> signature, NodeIndex* root, uint64_t seed, uint64_t shot);
+    const uint64_t* simulate(std::span<const uint64_t> signature, NodeIndex* root, OutcomeDraws& draws);
     void start(std::span<const uint64_t> signature);
     // Runs up to the next MEASURE that is not certain, or to the end. Returns it as a node without children.
     Node advance();

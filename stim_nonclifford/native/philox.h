@@ -45,9 +45,24 @@ inline std::array<uint64_t, words_per_draw> random_words(uint64_t seed, Stream s
 // A word as a number in [0, 1) with 53 bits.
 inline double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
-// The number in [0, 1) that decides MEASURE `outcome` of a shot.
-inline double outcome_uniform(uint64_t seed, uint64_t shot, uint32_t outcome) {
-    return uniform(random_words(seed, Stream::outcomes, shot, outcome / words_per_draw)[outcome % words_per_draw]);
-}
+// The numbers in [0, 1) that decide the MEASUREs of a shot.
+class OutcomeDraws {
+   public:
+    OutcomeDraws(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) {}
+
+    double operator()(uint32_t outcome) {
+        const uint64_t quad = outcome / words_per_draw;
+        if (quad != quad_) {
+            words_ = random_words(seed_, Stream::outcomes, shot_, quad);
+            quad_ = quad;
+        }
+        return uniform(words_[outcome % words_per_draw]);
+    }
+
+   private:
+    uint64_t seed_, shot_;
+    uint64_t quad_ = ~uint64_t{0};
+    std::array<uint64_t, words_per_draw> words_{};
+};
 
 }  // namespace snc

@@ -24,8 +24,9 @@ from enum import IntEnum
 
 import stim
 
-from .paulis import Factors, Z, from_pauli_string, pauli_code, to_pauli_string
-from .steps import Clifford, Feedback, Measure, Program, Reset, Rotate
+from .gf2 import independent
+from .paulis import Factors, Z, anticommute, from_pauli_string, pauli_code, to_pauli_string
+from .steps import Clifford, Feedback, Measure, Noise, Program, Reset, Rotate
 
 __all__ = ["Insertion", "Operation", "OperationKind", "QuantumProgram", "forward_sweep"]
 
@@ -78,11 +79,14 @@ class Insertion:
         factors: The Pauli on the qubits of the circuit.
         waiting: Steps of the rotations that come earlier in the circuit but are applied after the
             insertion, and anticommute with it.
+        reordered: Records that anticommute with it, and are measured before it though they come after
+            the step in the circuit, or the other way round.
     """
 
     step: int
     factors: Factors
     waiting: frozenset[int]
+    reordered: frozenset[int]
 
 
 @dataclass
@@ -131,15 +135,22 @@ def forward_sweep(program: Program) -> QuantumProgram:
     sweep.result.base_records = [0] * program.num_records
     for index, step in enumerate(program.steps):
         match step:
+            case Measure() if not step.resets:
+                sweep.add_to_together(index, step)
+                continue
+            case Noise():
+                continue
+        sweep.measure_together()
+        match step:
             case Clifford(gate, groups):
                 for targets in groups:
                     sweep.to_coordinates.prepend(gate.inverse, targets)
             case Rotate(factors, half_turns):
                 sweep.rotate(index, factors, half_turns)
-            case Measure(factors, record, inverted, _, resets):
+            case Measure(factors, record, inverted, _, _):
                 outcome = sweep.measure(index, factors)
                 sweep.result.base_records[record] = outcome ^ inverted
-                if resets and outcome:
+                if outcome:
                     sweep.apply_pauli(*_flipping(factors[0]))
             case Reset(qubit, pauli):
                 if sweep.measure(index, ((qubit, pauli),)):
@@ -147,6 +158,7 @@ def forward_sweep(program: Program) -> QuantumProgram:
             case Feedback(record, qubit, pauli):
                 if sweep.result.base_records[record]:
                     sweep.apply_pauli(qubit, pauli)
+    sweep.measure_together()
     return sweep.result
 
 
@@ -164,6 +176,10 @@ class _ForwardSweep:
         self.active: list[int] = []  # active[k] is the coordinate of bit k of the index
         self.active_mask = 0
         self.waiting: list[_Waiting] = []
+        # Measurements that commute, with nothing between them that depends on their order.
+        self.together: list[tuple[int, Measure]] = []
+        self.together_on: dict[int, list[Factors]] = {}  # by qubit
+        self.measured: set[int] = set()  # those of them that are done
         self.result = QuantumProgram()
 
     def apply_pauli(self, qubit: int, pauli: int) -> None:
@@ -187,6 +203,48 @@ class _ForwardSweep:
         if trivial and all(pauli.commutes(other.pauli) for other in self.waiting):
             return  # an eigenstate: a global phase
         self.waiting.append(_Waiting(step, pauli, half_turns))
+
+    def add_to_together(self, index: int, step: Measure) -> None:
+        """Adds a measurement to those that stand together; they are made first if it must come after."""
+        neighbours = (other for qubit, _ in step.factors for other in self.together_on.get(qubit, ()))
+        if any(anticommute(step.factors, other) for other in neighbours):
+            self.measure_together()
+        self.together.append((index, step))
+        for qubit, _ in step.factors:
+            self.together_on.setdefault(qubit, []).append(step.factors)
+
+    def measure_together(self) -> None:
+        """Measures what stands together, in the order that wakes the fewest coordinates at a time."""
+        left = list(self.together)
+        while left:
+            best = min(left, key=self._woken_by) if self.waiting else left[0]
+            left.remove(best)
+            index, step = best
+            outcome = self.measure(index, step.factors)
+            self.result.base_records[step.record] = outcome ^ step.inverted
+            self.measured.add(index)
+        self.together.clear()
+        self.together_on.clear()
+        self.measured.clear()
+
+    def _woken_by(self, measurement: tuple[int, Measure]) -> int:
+        """How many coordinates a measurement would wake."""
+        pauli = self.coordinate_form(measurement[1].factors)
+        dormant = (_bits(rotation.pauli)[0] & ~self.active_mask for rotation in self._needed_by(pauli))
+        return len(independent(dormant))
+
+    def _reordered(self, step: int, factors: Factors) -> frozenset[int]:
+        """Records of the measurements around a step whose order with an insertion there has changed."""
+        return frozenset(
+            measurement.record
+            for index, measurement in self.together
+            if (index < step) != (index in self.measured) and index != step
+            if anticommute(factors, measurement.factors)
+        )
+
+    def _insertion(self, step: int, pauli: stim.PauliString, waiting: frozenset[int]) -> Insertion:
+        factors = from_pauli_string(pauli)
+        return Insertion(step, factors, waiting, self._reordered(step, factors))
 
     def measure(self, step: int, factors: Factors) -> int:
         """Measures along the base path; returns its outcome."""
@@ -222,21 +280,26 @@ class _ForwardSweep:
         del self.active[bit]
         self.active_mask &= ~(1 << pivot)
         waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[1] >> pivot & 1)
-        self.result.outcomes.append(Insertion(step, from_pauli_string(partner), waiting))
+        self.result.outcomes.append(self._insertion(step, partner, waiting))
 
     def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> stim.PauliString:
         """Applies the waiting rotations that the measurement of ``pauli`` needs; returns its new form."""
+        needed = self._needed_by(pauli)
+        # The measured Pauli follows changes of coordinates like a waiting rotation.
+        measured = _Waiting(step, pauli, 0.0)
+        for rotation in needed:
+            self._apply(rotation, step, measured)
+        return measured.pauli
+
+    def _needed_by(self, pauli: stim.PauliString) -> list[_Waiting]:
+        """The waiting rotations that must be applied before a measurement, in their order."""
         needed: list[_Waiting] = []
         for rotation in reversed(self.waiting):
             if not rotation.pauli.commutes(pauli) or not all(
                 rotation.pauli.commutes(other.pauli) for other in needed
             ):
                 needed.append(rotation)
-        # The measured Pauli follows changes of coordinates like a waiting rotation.
-        measured = _Waiting(step, pauli, 0.0)
-        for rotation in reversed(needed):
-            self._apply(rotation, step, measured)
-        return measured.pauli
+        return needed[::-1]
 
     def _apply(self, rotation: _Waiting, step: int, measured: _Waiting) -> None:
         x, z = _bits(rotation.pauli)
@@ -247,7 +310,7 @@ class _ForwardSweep:
             self._change_coordinates(change, measured)
             stabilizer = self.to_coordinates.inverse_z_output(woken, unsigned=True)
             waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[0] >> woken & 1)
-            self.result.activations.append(Insertion(step, from_pauli_string(stabilizer), waiting))
+            self.result.activations.append(self._insertion(step, stabilizer, waiting))
             sign = rotation.pauli.sign.real
             self._record(
                 OperationKind.ACTIVATE,

@@ -219,6 +219,8 @@ class _BackwardSweep:
                 into[k] = effect_of(insertion.factors, x_effects, z_effects)
                 for step in insertion.waiting:
                     into[k] ^= self.sign_bit_of_step.get(step, 0)
+                for record in insertion.reordered:
+                    into[k] ^= self.record_effects[record]
         for qubit in range(self.program.num_qubits):
             self.note_stabilizer(z_effects[qubit])
         if self.by_records:

@@ -78,3 +78,14 @@ def effect_of(factors: Factors, x_effects: Sequence[int], z_effects: Sequence[in
         if code & Z:
             effect ^= z_effects[qubit]
     return effect
+
+
+def anticommute(a: Factors, b: Factors) -> bool:
+    """Whether two products of Paulis anticommute.
+
+    Examples:
+        >>> anticommute(((0, X), (1, Z)), ((0, Z),)), anticommute(((0, X), (1, Z)), ((0, Z), (1, Y)))
+        (True, False)
+    """
+    codes = dict(b)
+    return sum(code != codes[qubit] for qubit, code in a if qubit in codes) % 2 == 1

@@ -20,8 +20,12 @@ from pathlib import Path
 
 import sinter
 
+from circuits.cultivation.builder import GateChoice
+from circuits.cultivation.files import circuit_file_name
+
 ROOT = Path(__file__).parents[1]
 CIRCUITS = Path("circuits") / "cultivation"
+GATES: tuple[GateChoice, ...] = ("T", "S")
 STRENGTHS = ("0.0005", "0.001", "0.002", "0.003", "0.005")
 
 
@@ -71,9 +75,13 @@ def main() -> int:
     sinter_command = str(scripts / "sinter")
     run(
         *(python, "-m", "circuits.cultivation", "--distance", "3", "--p", *STRENGTHS),
-        *("--gate", "T", "S", "--out", str(CIRCUITS)),
+        *("--gate", *GATES, "--out", str(CIRCUITS)),
     )
-    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / CIRCUITS).glob("*d=3*.stim"))
+    files = [
+        str(CIRCUITS / circuit_file_name(distance=3, p=float(p), gate=gate, noise="uniform"))
+        for gate in GATES
+        for p in STRENGTHS
+    ]
     run(
         *(sinter_command, "collect", "--circuits", *files, "--decoders", "soft_postselect"),
         *("--custom_decoders_module_function", "sinter_plugin:sinter_samplers"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,10 @@ import pytest
 import sinter
 import stim
 
+import stim_nonclifford as snc
 from circuits.cultivation import (
+    AVAILABLE_DISTANCES,
+    INJECTION_CHOICES,
     CircuitStatistics,
     circuit_file_name,
     circuit_statistics,
@@ -22,27 +24,19 @@ from circuits.cultivation import (
     write_circuit_file,
 )
 from circuits.cultivation.__main__ import main
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.cat_check import append_double_cat_check
+from circuits.cultivation.bell_pairs import BellPairs
+from circuits.cultivation.builder import CircuitBuilder, Pauli
+from circuits.cultivation.cat_check import CAT_TREES, append_double_cat_check
 from circuits.cultivation.color_code import ColorCode, Coord
-from circuits.cultivation.injection import CORNER, CORNER_PARKING, append_unitary_injection
+from circuits.cultivation.growth import append_growth
+from circuits.cultivation.injection import INJECTIONS
 from circuits.cultivation.noise import NoiseModel, add_noise
+from circuits.cultivation.rotations import opposite_rotation_sites
 from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
+from stim_nonclifford.engines import CpuEngine
 
 ROOT = Path(__file__).parents[1]
-REFERENCE_FILE = (
-    Path(__file__).parents[2] / "shared" / "reference_circuits" / "msc_d3_inject_cultivate_p1e-3.stim"
-)
 CHANNELS = ("X_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2")
-
-
-@pytest.fixture(scope="module")
-def reference() -> stim.Circuit:
-    """The published d=3 circuit at p=1e-3, its T gates written as tagged gates."""
-    if not REFERENCE_FILE.exists():
-        pytest.skip(f"no reference circuit at {REFERENCE_FILE}")
-    text = re.sub(r"^T(_DAG)? ", r"S\1[T] ", REFERENCE_FILE.read_text(), flags=re.MULTILINE)
-    return stim.Circuit(text)
 
 
 # Geometry
@@ -68,20 +62,53 @@ def test_color_code_refuses_other_distances(distance: int) -> None:
         ColorCode.triangular(distance)
 
 
-def test_two_qubit_gates_connect_nearest_neighbours() -> None:
-    circuit = cultivation_circuit(noise="none")
+@pytest.mark.parametrize("distance", [3, 5, 7, 9])
+@pytest.mark.parametrize("color", [0, 1, 2])
+def test_edges_connect_tiles_of_their_color(distance: int, color: int) -> None:
+    code = ColorCode.triangular(distance)
+    edges = code.edges(color)
+    on_edges = [site for edge in edges for site in edge]
+    assert len(on_edges) == len(set(on_edges)) == len(code.data) - 1
+    for edge in edges:
+        for tile in code.tiles:
+            assert len(set(edge) & set(tile.data)) in ((0, 1) if tile.color == color else (0, 2))
+
+
+@pytest.mark.parametrize("length", [1, 5])
+def test_bell_pairs_have_two_to_four_sites(length: int) -> None:
+    with pytest.raises(ValueError, match=f"a path must have 2, 3 or 4 sites, but .* has {length}"):
+        BellPairs.along([tuple((x, 0) for x in range(length))])
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_rotations_make_the_check_a_logical_operator(distance: int) -> None:
+    code = ColorCode.triangular(distance)
+    sign = {site: 1 if site in opposite_rotation_sites(code) else -1 for site in code.data}
+    assert all(sum(sign[site] for site in tile.data) % 4 == 0 for tile in code.tiles)
+    assert sum(sign.values()) % 8 == 1
+
+
+def test_rotations_of_larger_codes_are_not_known() -> None:
+    with pytest.raises(ValueError, match="no rotations are known for distance 7"):
+        opposite_rotation_sites(ColorCode.triangular(7))
+
+
+@pytest.mark.parametrize("injection", INJECTION_CHOICES)
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_two_qubit_gates_connect_nearest_neighbours(distance: int, injection: str) -> None:
+    circuit = cultivation_circuit(distance, noise="none", injection=injection)
     site = circuit.get_final_qubit_coordinates()
-    pairs = [
-        group for instruction in circuit if instruction.name == "CX" for group in instruction.target_groups()
-    ]
-    assert len(pairs) == 81
-    for control, target in pairs:
-        (x, y), (u, v) = site[control.value], site[target.value]
-        assert abs(x - u) + abs(y - v) == 1
+    for instruction in circuit:
+        if instruction.name == "CX":
+            for control, target in instruction.target_groups():
+                if not control.is_measurement_record_target:
+                    (x, y), (u, v) = site[control.value], site[target.value]
+                    assert abs(x - u) + abs(y - v) == 1
 
 
-def test_qubits_are_numbered_in_the_order_of_their_coordinates() -> None:
-    coordinates = list(cultivation_circuit().get_final_qubit_coordinates().values())
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_qubits_are_numbered_in_the_order_of_their_coordinates(distance: int) -> None:
+    coordinates = list(cultivation_circuit(distance).get_final_qubit_coordinates().values())
     assert coordinates == sorted(coordinates)
 
 
@@ -96,13 +123,16 @@ def numbered(sites: tuple[Coord, ...]) -> dict[Coord, int]:
     return {site: k for k, site in enumerate(sites)}
 
 
-def test_injection_prepares_the_encoded_state() -> None:
+@pytest.mark.parametrize("injection", INJECTION_CHOICES)
+def test_injection_prepares_the_encoded_state(injection: str) -> None:
     code = ColorCode.triangular(3)
-    sites = code.sites(extra=[CORNER_PARKING])
+    chosen = INJECTIONS[injection]
+    sites = code.sites(extra=chosen.extra_sites)
     builder = CircuitBuilder(sites, gate="S")
-    append_unitary_injection(builder)
+    chosen.append(builder)
     numbers = numbered(sites)
-    numbers[CORNER] = numbers[CORNER_PARKING]
+    for origin, site in chosen.arriving:
+        numbers[site] = numbers[origin]
     for tile in code.tiles:
         for pauli in "XZ":
             assert builder.circuit.has_flow(stim.Flow("1 -> " + pauli_product(pauli, tile.data, numbers)))
@@ -111,11 +141,12 @@ def test_injection_prepares_the_encoded_state() -> None:
 
 
 @pytest.mark.parametrize("distance", [3, 5, 7])
-def test_syndrome_cycle_measures_and_keeps_every_check(distance: int) -> None:
+@pytest.mark.parametrize("first", ["X", "Z"])
+def test_syndrome_cycle_measures_and_keeps_every_check(distance: int, first: Pauli) -> None:
     code = ColorCode.triangular(distance)
     sites = code.sites()
     builder = CircuitBuilder(sites)
-    append_syndrome_cycle(builder, code)
+    append_syndrome_cycle(builder, code, first=first)
     numbers = numbered(sites)
     num_tiles = len(code.tiles)
     products = [
@@ -127,15 +158,17 @@ def test_syndrome_cycle_measures_and_keeps_every_check(distance: int) -> None:
         record = k // 2 + (num_tiles if pauli == "X" else 0)
         assert builder.circuit.has_flow(stim.Flow(f"{product} -> rec[{record}]"))
     for pauli, product in products:
-        # Outcomes of X checks may be left on the data as Z byproducts, those of Z checks are not.
+        # Outcomes of the checks that go first leave byproducts, which flip checks of the same kind.
         [records] = builder.circuit.solve_flow_measurements([stim.Flow(f"{product} -> {product}")])
         assert records is not None
-        assert all(pauli == "X" and record >= num_tiles for record in records)
+        assert all(pauli == first and (record >= num_tiles) == (first == "X") for record in records)
 
 
-def test_cat_check_measures_the_logical_operator_and_keeps_the_code() -> None:
-    code = ColorCode.triangular(3)
-    sites = code.sites(extra=[(0, 1)])
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_cat_check_measures_the_logical_operator_and_keeps_the_code(distance: int) -> None:
+    code = ColorCode.triangular(distance)
+    tree = CAT_TREES[distance]
+    sites = code.sites(extra=tree.flags)
     builder = CircuitBuilder(sites, gate="S")
     append_double_cat_check(builder, code)
     numbers = numbered(sites)
@@ -144,17 +177,58 @@ def test_cat_check_measures_the_logical_operator_and_keeps_the_code() -> None:
     for tile in code.tiles:
         z_check = pauli_product("Z", tile.data, numbers)
         assert builder.circuit.has_flow(stim.Flow(f"{z_check} -> {z_check}"))
-        # The root is in every tile; -1 instead of +1 on it leaves a Z there.
+        # -1 instead of +1 on the root leaves a Z there.
         x_check = pauli_product("X", tile.data, numbers)
-        assert builder.circuit.has_flow(stim.Flow(f"{x_check} -> {x_check} xor rec[0]"))
+        flipped = " xor rec[0]" if tree.root in tile.data else ""
+        assert builder.circuit.has_flow(stim.Flow(f"{x_check} -> {x_check}{flipped}"))
+
+
+def test_growth_keeps_the_state_and_makes_all_checks_plus_one() -> None:
+    small, large = ColorCode.triangular(3), ColorCode.triangular(5)
+    builder = CircuitBuilder(large.sites())
+    append_growth(builder, small, large)
+    circuit = builder.circuit
+    numbers = numbered(large.sites())
+    # Each of the six Bell pairs has XX = ZZ = +1 and YY = -1.
+    pairs = [(small.data, large.data, pauli) for pauli in "XYZ"]
+    old = {tile.x_ancilla: tile.data for tile in small.tiles}
+    pairs += [(old.get(tile.x_ancilla, ()), tile.data, pauli) for tile in large.tiles for pauli in "XZ"]
+    for before, after, pauli in pairs:
+        start = pauli_product(pauli, before, numbers) or "1"
+        flow = f"{start} -> {pauli_product(pauli, after, numbers)}"
+        [records] = circuit.solve_flow_measurements([stim.Flow(flow)])
+        assert records is not None
+        # Outcomes that a detector checks are 0 in a kept shot.
+        assert checked_records(circuit).issuperset(records)
+        assert circuit.has_flow(stim.Flow("".join([flow, *(f" xor rec[{record}]" for record in records)])))
+
+
+def checked_records(circuit: stim.Circuit) -> set[int]:
+    """Measurements that are a detector on their own."""
+    found = set()
+    num_measured = 0
+    for instruction in circuit:
+        num_measured += instruction.num_measurements
+        if instruction.name == "DETECTOR":
+            [target] = instruction.targets_copy()
+            found.add(num_measured + target.value)
+    return found
+
+
+def test_growth_has_four_random_outcomes() -> None:
+    circuit = cultivation_circuit(5, gate="S", noise="none")
+    assert circuit.num_measurements - circuit.num_detectors == 4 + 1  # and the logical one
+    shots = circuit.compile_sampler(seed=1).sample(100)
+    assert shots.any(axis=0).sum() == 4
+    assert 30 < shots[:, shots.any(axis=0)].mean() * 100 < 70
 
 
 # The whole circuit
 
 
-def test_statistics_are_those_of_table_ii() -> None:
-    # SOFT paper (arXiv 2512.23037), Table II, column d=3.
-    published = CircuitStatistics(
+# SOFT paper (arXiv 2512.23037), Table II.
+TABLE_II = {
+    3: CircuitStatistics(
         qubits=15,
         gates=137,
         depth=39,
@@ -163,21 +237,52 @@ def test_statistics_are_those_of_table_ii() -> None:
         t_count=22,
         t_support=7,
         t_depth=4,
-    )
-    assert circuit_statistics(cultivation_circuit(3, p=1e-3, gate="T")) == published
-    assert circuit_statistics(cultivation_circuit(3, noise="none", gate="S")) == published
+    ),
+    5: CircuitStatistics(
+        qubits=42,
+        gates=741,
+        depth=94,
+        two_qubit_gates=477,
+        measurements=93,
+        t_count=72,
+        t_support=19,
+        t_depth=6,
+    ),
+}
 
 
-def test_proxy_is_deterministic() -> None:
-    circuit = cultivation_circuit(3, p=1e-3)
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_statistics_are_those_of_table_ii(distance: int) -> None:
+    assert circuit_statistics(cultivation_circuit(distance, p=1e-3, gate="T")) == TABLE_II[distance]
+    assert circuit_statistics(cultivation_circuit(distance, noise="none", gate="S")) == TABLE_II[distance]
+
+
+@pytest.mark.parametrize("injection", INJECTION_CHOICES)
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_proxy_is_deterministic(distance: int, injection: str) -> None:
+    circuit = cultivation_circuit(distance, p=1e-3, injection=injection)
     circuit.detector_error_model()  # raises if a detector or the observable is random
     detectors, observables = circuit.reference_detector_and_observable_signs()
     assert not detectors.any()
     assert not observables.any()
-    assert (circuit.num_detectors, circuit.num_observables) == (20, 1)
 
 
-def test_true_t_gates_give_zero_everywhere() -> None:
+@pytest.mark.parametrize("noise", ["uniform", "none"])
+@pytest.mark.parametrize("injection", INJECTION_CHOICES)
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_true_t_gates_give_zero_with_certainty(distance: int, injection: str, noise: str) -> None:
+    """By the exact law of all quantum outcomes of a shot without faults."""
+    circuit = snc.Circuit(cultivation_circuit(distance, injection=injection, noise=noise))
+    plan = circuit.compile().detector_plan(
+        reported=range(circuit.num_detectors + circuit.num_observables), skip_reference_sample=True
+    )
+    assert len(plan.coins) == len(plan.constant) == 0
+    signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
+    [(probability, discarded, flipped)] = CpuEngine(plan).outcome_law(signature)
+    assert (probability, discarded, flipped.any()) == (pytest.approx(1, abs=1e-12), False, False)
+
+
+def test_true_t_gates_give_zero_by_the_state_vector() -> None:
     """Follows the state vector of the noiseless circuit: every measurement is certain, and 0."""
     circuit = cultivation_circuit(3, gate="T", noise="none")
     n = circuit.num_qubits
@@ -242,19 +347,21 @@ def test_proxy_fault_distance_is_three() -> None:
     assert len(found) == 3
 
 
-def test_detectors_have_coordinates_that_postselect() -> None:
-    circuit = cultivation_circuit()
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_detectors_have_coordinates_that_postselect(distance: int) -> None:
+    circuit = cultivation_circuit(distance)
     for x, y, t, flag in circuit.get_detector_coordinates().values():
         assert [x, y] in circuit.get_final_qubit_coordinates().values()
-        assert 0 <= t <= 39
+        assert 0 <= t <= circuit.num_ticks
         assert flag == 1
     mask = sinter.post_selection_mask_from_4th_coord(circuit)
     assert np.unpackbits(mask, bitorder="little").sum() == circuit.num_detectors
 
 
-def test_proxy_is_the_same_circuit_without_tags() -> None:
-    tagged = cultivation_circuit(3, p=2e-3, gate="T")
-    proxy = cultivation_circuit(3, p=2e-3, gate="S")
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_proxy_is_the_same_circuit_without_tags(distance: int) -> None:
+    tagged = cultivation_circuit(distance, p=2e-3, gate="T")
+    proxy = cultivation_circuit(distance, p=2e-3, gate="S")
     assert {i.tag for i in tagged if i.name in ("S", "S_DAG")} == {"T"}
     assert not any(i.tag for i in proxy)
     assert tagged.without_tags() == proxy
@@ -270,113 +377,18 @@ def test_without_noise(arguments: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"distance": 5}, "distance 5 is not available yet; distances available: 3"),
+        ({"distance": 7}, "distance 7 is not available; distances available: 3, 5"),
         ({"p": 1.5}, r"p must be a probability \(0 to 1\), but is 1.5"),
         ({"p": float("nan")}, "p must be a probability"),
         ({"gate": "U"}, "gate must be one of T, S, but is 'U'"),
-        ({"noise": "pink"}, "unknown noise model 'pink'; noise models: uniform, none"),
+        ({"noise": "pink"}, "unknown noise model 'pink'; noise models: uniform, si1000, none"),
+        ({"noise": "si1000", "p": 0.3}, "si1000 measures wrongly .* p must be <= 0.2, not 0.3"),
+        ({"injection": "vaccine"}, "unknown injection 'vaccine'; injections: unitary, bell, degenerate"),
     ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cultivation_circuit(**arguments)
-
-
-# Against the published circuit
-
-
-def noise_locations(circuit: stim.Circuit) -> Counter[str]:
-    locations: Counter[str] = Counter()
-    for instruction in circuit:
-        if instruction.name in CHANNELS or (instruction.name in ("M", "MX") and instruction.gate_args_copy()):
-            locations[instruction.name] += len(instruction.target_groups())
-    return locations
-
-
-def protocol_moments(circuit: stim.Circuit) -> list[set[tuple[object, ...]]]:
-    """Operations and noise up to the last TICK, by moment, in an order-free form.
-
-    Operations of one moment act on different qubits, and so do its noise channels, so neither of
-    them has an order. Qubits are named by their coordinates.
-    """
-    site = {q: tuple(c) for q, c in circuit.get_final_qubit_coordinates().items()}
-    moments: list[list[tuple[object, ...]]] = [[]]
-    for instruction in circuit:
-        if instruction.name == "TICK":
-            moments.append([])
-        elif instruction.name not in ("QUBIT_COORDS", "DETECTOR", "OBSERVABLE_INCLUDE", "MPP"):
-            for group in instruction.target_groups():
-                sites = [site[target.value] for target in group]
-                if instruction.name == "DEPOLARIZE2":
-                    sites.sort()
-                arguments = tuple(instruction.gate_args_copy())
-                moments[-1].append((instruction.name, instruction.tag, arguments, *sites))
-    for moment in moments:
-        assert len(set(moment)) == len(moment)
-    return [set(moment) for moment in moments[:-1]]
-
-
-def test_as_many_noise_locations_as_the_published_circuit(reference: stim.Circuit) -> None:
-    locations = noise_locations(cultivation_circuit(3, p=1e-3))
-    assert locations == noise_locations(reference)
-    assert sum(locations.values()) == 518
-
-
-def test_same_operations_and_noise_as_the_published_circuit(reference: stim.Circuit) -> None:
-    assert protocol_moments(cultivation_circuit(3, p=1e-3)) == protocol_moments(reference)
-
-
-def measured_parities(circuit: stim.Circuit) -> tuple[list[set[object]], set[object]]:
-    """Detectors and observable 0 as sets of measurements, named by where and when they happen."""
-    site = {q: tuple(c) for q, c in circuit.get_final_qubit_coordinates().items()}
-    names: list[object] = []
-    detectors: list[set[object]] = []
-    observable: set[object] = set()
-    moment = 0
-    for instruction in circuit:
-        if instruction.name == "TICK":
-            moment += 1
-        elif instruction.name in ("M", "MX"):
-            names += [(moment, site[target.value]) for target in instruction.targets_copy()]
-        elif instruction.name == "MPP":
-            for group in instruction.target_groups():
-                factors = [target for target in group if not target.is_combiner]
-                if len(factors) == circuit_statistics(circuit).t_support:
-                    names.append("logical")
-                else:
-                    names.append((factors[0].pauli_type, *(site[target.value] for target in factors)))
-        elif instruction.name == "DETECTOR":
-            detectors.append({names[target.value] for target in instruction.targets_copy()})
-        elif instruction.name == "OBSERVABLE_INCLUDE":
-            observable ^= {names[target.value] for target in instruction.targets_copy()}
-    return detectors, observable
-
-
-def rank(parities: list[set[object]]) -> int:
-    """Number of independent parities, by elimination over GF(2)."""
-    pivots: dict[object, set[object]] = {}
-    for parity in parities:
-        remainder = set(parity)
-        while remainder:
-            pivot = min(remainder, key=str)
-            if pivot not in pivots:
-                pivots[pivot] = remainder
-                break
-            remainder ^= pivots[pivot]
-    return len(pivots)
-
-
-def test_same_shots_are_kept_and_right_as_in_the_published_circuit(reference: stim.Circuit) -> None:
-    """The detectors span the same parities, and in kept shots the observables are the same."""
-    ours, our_observable = measured_parities(cultivation_circuit())
-    theirs, their_observable = measured_parities(reference)
-    # Our detectors are single measurements, so a set of measurements is a sum of detectors if it
-    # is a subset of them.
-    assert all(len(detector) == 1 for detector in ours)
-    checked = set().union(*ours)
-    assert set().union(*theirs) == checked
-    assert rank(theirs) == len(theirs) == len(ours) == 20
-    assert their_observable ^ our_observable <= checked
 
 
 # Noise
@@ -390,8 +402,28 @@ def test_noise_follows_the_kind_of_operation() -> None:
         reset=0.04,
         measurement=0.05,
         after_measurement=0.06,
+        waiting=0.07,
     )
-    circuit = stim.Circuit("R 0\nRX 1\nH 2\nTICK\nCX 0 1\nM 2\nDETECTOR rec[-1]\nTICK\nTICK\nM 0")
+    circuit = stim.Circuit(
+        """
+        R 0
+        RX 1
+        H 2
+        TICK
+        CX 0 1
+        M 2
+        DETECTOR rec[-1]
+        TICK
+        CX rec[-1] 0
+        TICK
+        CZ rec[-1] 1
+        R 0 1
+        TICK
+        R 0 1 2
+        TICK
+        M 0
+        """
+    )
     assert add_noise(circuit, model) == stim.Circuit(
         """
         R 0
@@ -400,18 +432,49 @@ def test_noise_follows_the_kind_of_operation() -> None:
         X_ERROR(0.04) 0
         Z_ERROR(0.04) 1
         DEPOLARIZE1(0.01) 2
+        DEPOLARIZE1(0.07) 2
         TICK
         CX 0 1
         M(0.05) 2
         DETECTOR rec[-1]
         DEPOLARIZE2(0.02) 0 1
         DEPOLARIZE1(0.06) 2
+        DEPOLARIZE1(0.07) 0 1
         TICK
+        CX rec[-1] 0
         DEPOLARIZE1(0.03) 0 1 2
+        TICK
+        CZ rec[-1] 1
+        R 0 1
+        X_ERROR(0.04) 0 1
+        DEPOLARIZE1(0.03) 2
+        DEPOLARIZE1(0.07) 2
+        TICK
+        R 0 1 2
+        X_ERROR(0.04) 0 1 2
         TICK
         M 0
         """
     )
+
+
+def test_si1000_has_the_published_strengths() -> None:
+    assert NoiseModel.si1000(0.01) == NoiseModel(
+        one_qubit_gate=0.001,
+        two_qubit_gate=0.01,
+        idle=0.001,
+        reset=0.02,
+        measurement=0.05,
+        after_measurement=0.01,
+        waiting=0.02,
+    )
+
+
+@pytest.mark.parametrize("noise", ["uniform", "si1000"])
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_noise_changes_nothing_else(distance: int, noise: str) -> None:
+    noisy = cultivation_circuit(distance, p=0.01, noise=noise)
+    assert noisy.without_noise() == cultivation_circuit(distance, noise="none")
 
 
 @pytest.mark.parametrize(
@@ -419,7 +482,7 @@ def test_noise_follows_the_kind_of_operation() -> None:
     [
         ("H 0\nM 0", "'M 0' touches a qubit for the second time"),
         ("CX 0 1 1 2", "touches a qubit for the second time"),
-        ("M 0\nTICK\nCX rec[-1] 0", "no noise is defined for 'CX rec"),
+        ("M 0\nTICK\nCX rec[-1] 0 1 2", "no noise is defined for 'CX rec"),
         ("M(0.1) 0", "no noise is defined"),
         ("X_ERROR(0.1) 0", "no noise is defined"),
         ("MPP X0*X1", "no noise is defined"),
@@ -440,6 +503,8 @@ def test_sinter_reads_metadata_from_the_file_name(p: float) -> None:
     metadata = sinter.comma_separated_key_values(f"some/folder/{name}")
     assert metadata == {"c": "inject+cultivate", "d": 3, "g": "T", "noise": "uniform", "p": p}
     assert isinstance(metadata["p"], float)
+    name = circuit_file_name(distance=5, p=p, gate="S", noise="si1000", injection="bell")
+    assert sinter.comma_separated_key_values(name)["injection"] == "bell"
 
 
 def test_written_file_is_the_circuit(tmp_path: Path) -> None:
@@ -457,6 +522,14 @@ def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.Ca
     assert stim.Circuit.from_file(path) == cultivation_circuit(3, p=0.0005)
 
 
+def test_command_line_writes_other_noise_and_injection(tmp_path: Path) -> None:
+    arguments = ["--d", "5", "--p", "0.001", "--noise", "si1000", "--injection", "bell"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    path = tmp_path / "c=inject+cultivate,d=5,g=T,injection=bell,noise=si1000,p=0.001.stim"
+    expected = cultivation_circuit(5, p=0.001, noise="si1000", injection="bell")
+    assert stim.Circuit.from_file(path) == expected
+
+
 def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--noise", "none", "--out", str(tmp_path)]) == 0
     path = Path(capsys.readouterr().out.strip())
@@ -468,12 +541,12 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
     ("arguments", "message"),
     [
         (
-            ["--distance", "5", "--p", "0.001"],
-            "distance 5 is not available yet; distances available: 3",
+            ["--distance", "7", "--p", "0.001"],
+            "distance 7 is not available; distances available: 3, 5",
         ),
         (
-            ["--d", "3", "5", "--p", "0.001"],
-            "argument --distance/--d: distance 5 is not available yet",
+            ["--d", "3", "4", "--p", "0.001"],
+            "argument --distance/--d: distance 4 is not available",
         ),
         (
             ["--d", "three", "--p", "0.001"],
@@ -484,6 +557,8 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--p", "nan"], "argument --p: 'nan' is not a probability between 0 and 1"),
         (["--p", "0.001", "--gate", "U"], "argument --gate: invalid choice: 'U'"),
         (["--p", "0.001", "--noise", "pink"], "argument --noise: invalid choice: 'pink'"),
+        (["--p", "0.001", "--injection", "shot"], "argument --injection: invalid choice: 'shot'"),
+        (["--p", "0.001", "0.3", "--noise", "si1000"], "p must be <= 0.2, not 0.3"),
         ([], "--noise uniform needs its strength, for example --p 0.001"),
         (["--p", "0.001", "--noise", "none"], "--noise none has no strength, leave out --p"),
     ],

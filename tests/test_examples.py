@@ -2,25 +2,144 @@
 
 from __future__ import annotations
 
+import doctest
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import sinter
 
+import examples.rates
+import stim_nonclifford as snc
+from circuits.cultivation import cultivation_circuit
+from examples.failures import examine
+from examples.published import EXACT, FEWEST_FAULTS, STRENGTHS, TABLE_II
+
 ROOT = Path(__file__).parents[1]
+PNG = b"\x89PNG"
+
+
+def run(*arguments: str) -> str:
+    """What an interpreter prints when it runs in the repository."""
+    command = [sys.executable, *arguments]
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_kept(row: sinter.TaskStats) -> None:
+    """Compares kept shots with the exact probability; 6 sigma is a false alarm in 10^9 runs."""
+    kept = EXACT[row.json_metadata["d"], row.json_metadata["p"]].kept
+    assert abs((row.shots - row.discards) / row.shots - kept) < 6 * (kept * (1 - kept) / row.shots) ** 0.5
 
 
 def test_demo_collects_and_plots(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "examples.demo", "--max-shots", "20000", "--out", str(tmp_path)]
     first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert "logical error per kept shot" in first.stdout
-    assert (tmp_path / "error_rate.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "error_rate.png").read_bytes().startswith(PNG)
     rows = sinter.read_stats_from_csv_files(tmp_path / "stats.csv")
-    assert sorted((row.json_metadata["p"], row.json_metadata["g"]) for row in rows) == sorted(
-        (p, gate) for p in (0.0005, 0.001, 0.002, 0.003, 0.005) for gate in "ST"
-    )
+    at_p = {(row.json_metadata["p"], row.json_metadata["g"]): row for row in rows}
+    assert at_p.keys() == {(p, gate) for p in (0.0005, 0.001, 0.002, 0.003, 0.005) for gate in "ST"}
     assert all(row.shots == 20000 for row in rows)
-    # The exact acceptance at p = 5e-3 is 0.1547982082; 6 sigma is a false alarm in 10^9 runs.
-    [row] = [r for r in rows if (r.json_metadata["p"], r.json_metadata["g"]) == (0.005, "T")]
-    assert abs((row.shots - row.discards) / row.shots - 0.1547982082) < 6 * (0.155 * 0.845 / 20000) ** 0.5
+    check_kept(at_p[0.005, "T"])
+
+
+def test_table_ii_is_that_of_the_paper() -> None:
+    lines = run("-m", "examples.table_ii").splitlines()[1 : 1 + len(TABLE_II)]
+    cells = [[int(cell) for cell in line.split()[-4:]] for line in lines]
+    assert cells == [[row[3], row[3], row[5], row[5]] for row in TABLE_II.values()]
+
+
+def test_tables_iii_and_iv_are_collected_and_resumed(tmp_path: Path) -> None:
+    csv, out = tmp_path / "new" / "stats.csv", tmp_path / "rates.png"
+    arguments = ("-m", "examples.table_iii_iv", "--csv", str(csv), "--out", str(out), "--p", "0.001")
+    run(*arguments, "--shots", "20000", "--d", "5")
+    printed = run(*arguments, "--shots", "30000")
+    assert out.read_bytes().startswith(PNG)
+    rows = sinter.read_stats_from_csv_files(csv)
+    assert sorted((row.json_metadata["d"], row.json_metadata["g"], row.shots) for row in rows) == [
+        (d, gate, 30000) for d in (3, 5) for gate in "ST"
+    ]
+    for row in rows:
+        if row.json_metadata["g"] == "T":
+            check_kept(row)
+    for published in (
+        "3.32843e-09",
+        "8.98279e-07",
+        "4.59e-09 [",
+        "3.473e-10 [",
+        "6e-10",
+        "85.60444%",
+        "85.60%",
+    ):
+        assert published in printed
+
+
+def test_throughput_measures_and_plots(tmp_path: Path) -> None:
+    out = tmp_path / "throughput.png"
+    sizes = ("--batch-sizes", "1024", "65536", "--threads", "1", "2")
+    printed = run("-m", "examples.throughput", "--seconds", "0.01", *sizes, "--out", str(out))
+    assert all(f"\n{p:12}" in printed for p in STRENGTHS)
+    assert out.read_bytes().startswith(PNG)
+
+
+def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
+    distance = ("--d", "3", "--p", "0.002", "--seed", "3")
+    printed = run("-m", "examples.failures", *distance, "--count", "3", "--out", str(tmp_path))
+    assert printed.count("reference engine:") == 3
+    files = sorted(tmp_path.glob("*.stim"))
+    assert len(files) == 3
+    for file in files:
+        circuit = snc.Circuit.from_file(file)
+        assert circuit == circuit.without_noise()
+        sampler = circuit.compile_detector_sampler(seed=1, skip_reference_sample=True)
+        dets, obs = sampler.sample(2000, separate_observables=True)
+        stated = float(file.read_text().split("with probability ")[1].split(".\n")[0])
+        wrong = float((obs[:, 0] & ~dets.any(axis=1)).mean())
+        assert abs(wrong - stated) <= 6 * (stated * (1 - stated) / 2000) ** 0.5
+
+
+def test_three_faults_can_make_a_kept_shot_of_distance_5_wrong() -> None:
+    circuit = snc.Circuit(cultivation_circuit(distance=5, p=2e-3))
+    places = [
+        "tick 77: DEPOLARIZE2 14 15: X14",
+        "tick 77: DEPOLARIZE2 3 1: X3",
+        "tick 91: DEPOLARIZE2 30 23: Y23",
+    ]
+    faults = tuple(fault for fault in circuit.faults() if any(str(fault).endswith(place) for place in places))
+    verdict = examine(circuit, faults, shots=200)
+    assert verdict.exact.kept_and_wrong == pytest.approx(1 / 16, abs=1e-9)
+    assert verdict.exact.discarded == pytest.approx(15 / 16, abs=1e-9)
+    assert len(faults) == len(verdict.needed) == FEWEST_FAULTS[5]
+    assert 0 < verdict.wrong < 50
+    assert verdict.wrong + verdict.discarded == 200
+
+
+def test_replacing_one_line_leaves_the_logical_error_rate() -> None:
+    printed = run("-m", "examples.replace_one_line", "--shots", "20000")
+    p_values = [float(line.rsplit(" ", 1)[1]) for line in printed.splitlines() if "p-value" in line]
+    assert len(p_values) == 2
+    assert min(p_values) > 1e-9
+
+
+def test_notebook_runs_and_holds_no_outputs() -> None:
+    notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
+    printed = run("-c", "\n".join("".join(cell["source"]) for cell in cells))
+    assert "OutcomeProbabilities" in printed
+
+
+def test_examples_of_the_rates() -> None:
+    assert doctest.testmod(examples.rates).failed == 0
+
+
+def test_readme_names_every_example() -> None:
+    readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    for file in (ROOT / "examples").glob("*.py"):
+        assert file.name == "__init__.py" or f"`{file.name}`" in readme

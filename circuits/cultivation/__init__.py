@@ -8,10 +8,13 @@ How the modules build on each other:
 
 * `color_code`: where the qubits are and what is checked (geometry, any distance);
 * `builder`: writes a noiseless circuit moment by moment, naming qubits by their coordinates;
-* `injection`, `syndrome_cycle`, `cat_check`, `final_check`: one stage of the protocol each;
+* `unitary_injection`, `bell_injection`, `degenerate_injection`, `syndrome_cycle`, `cat_check`, `growth`,
+  `final_check`: one stage of the protocol each; `injection` lists the first three, `rotations` and
+  `bell_pairs` serve several;
 * `noise`: adds noise to a noiseless circuit, knowing nothing of what the circuit does;
 * `protocol`: puts the stages and the noise together;
-* `counts`, `files`, `__main__`: counts, file names, command line.
+* `counts`, `files`, `__main__`: counts, file names, command line;
+* `svg`, `pictures`: drawings of the stages.
 
 Examples:
     >>> from circuits.cultivation import cultivation_circuit
@@ -22,10 +25,13 @@ Examples:
 
 from circuits.cultivation.counts import CircuitStatistics, circuit_statistics
 from circuits.cultivation.files import circuit_file_name, write_circuit_file
-from circuits.cultivation.protocol import AVAILABLE_DISTANCES, cultivation_circuit
+from circuits.cultivation.noise import NOISE_CHOICES
+from circuits.cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
 
 __all__ = [
     "AVAILABLE_DISTANCES",
+    "INJECTION_CHOICES",
+    "NOISE_CHOICES",
     "CircuitStatistics",
     "circuit_file_name",
     "circuit_statistics",

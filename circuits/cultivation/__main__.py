@@ -1,6 +1,6 @@
 """Command line: writes cultivation circuits to files and prints their paths.
 
-Usage: `python -m circuits.cultivation --distance 3 --p 0.0005 0.001 --gate T S --out DIR`.
+Usage: `python -m circuits.cultivation --d 3 5 --p 0.0005 0.001 --gate T S --out DIR`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from circuits.cultivation.builder import GATE_CHOICES
 from circuits.cultivation.files import write_circuit_file
-from circuits.cultivation.noise import NOISE_CHOICES
-from circuits.cultivation.protocol import AVAILABLE_DISTANCES, check_distance
+from circuits.cultivation.noise import NOISE_CHOICES, noise_model
+from circuits.cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, check_distance
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,12 +38,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         strengths = [0.0]
     elif strengths is None:
         parser.error(f"--noise {arguments.noise} needs its strength, for example --p 0.001")
+    try:
+        for p in strengths:
+            noise_model(arguments.noise, p)
+    except ValueError as error:
+        parser.error(f"argument --p: {error}")
     for distance in arguments.distance:
         for p in strengths:
             for gate in arguments.gate:
                 try:
                     path = write_circuit_file(
-                        arguments.out, distance=distance, p=p, gate=gate, noise=arguments.noise
+                        arguments.out,
+                        distance=distance,
+                        p=p,
+                        gate=gate,
+                        noise=arguments.noise,
+                        injection=arguments.injection,
                     )
                 except OSError as error:
                     parser.error(str(error))
@@ -76,6 +86,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--noise", choices=NOISE_CHOICES, default="uniform", help="noise model (default: uniform)"
+    )
+    parser.add_argument(
+        "--injection",
+        choices=INJECTION_CHOICES,
+        default="unitary",
+        help="how the state gets into the code (default: unitary)",
     )
     parser.add_argument(
         "--out",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import stim
@@ -11,6 +12,7 @@ from circuits.cultivation.color_code import Coord
 
 GateChoice = Literal["T", "S"]
 GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)
+Pauli = Literal["X", "Z"]
 
 CxMoment = tuple[tuple[Coord, Coord], ...]
 """CX gates that happen at the same time, as (control, target) pairs."""
@@ -18,6 +20,19 @@ CxMoment = tuple[tuple[Coord, Coord], ...]
 # Fourth coordinate of a detector that discards the shot when it fires; 0 would be one that does
 # not. Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
 POSTSELECT = 1
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A named part of a circuit.
+
+    Attributes:
+        name: What happens in it.
+        first_moment: The moment that it begins with.
+    """
+
+    name: str
+    first_moment: int
 
 
 class CircuitBuilder:
@@ -28,6 +43,7 @@ class CircuitBuilder:
 
     Attributes:
         circuit: What has been written so far.
+        stages: The stages that have begun so far, in order.
 
     Examples:
         >>> builder = CircuitBuilder([(0, 0), (1, 0)])
@@ -62,11 +78,16 @@ class CircuitBuilder:
         if gate not in GATE_CHOICES:
             raise ValueError(f"gate must be one of {', '.join(GATE_CHOICES)}, but is {gate!r}")
         self.circuit = stim.Circuit()
+        self.stages: list[Stage] = []
         self._tag = "T" if gate == "T" else ""
         self._number = {site: k for k, site in enumerate(sites)}
         self._num_moments = 0
         for site, k in self._number.items():
             self.circuit.append("QUBIT_COORDS", [k], site)
+
+    def begin_stage(self, name: str) -> None:
+        """Begins a stage with the current moment."""
+        self.stages.append(Stage(name, self._num_moments))
 
     def tick(self) -> None:
         """Ends the moment."""
@@ -90,6 +111,27 @@ class CircuitBuilder:
         """Applies controlled X to (control, target) pairs."""
         self._append("CX", [site for pair in pairs for site in pair])
 
+    def cx_moments(self, moments: Iterable[Iterable[tuple[Coord, Coord]]]) -> None:
+        """Applies CX gates moment by moment, with a TICK after each."""
+        for pairs in moments:
+            self.cx(pairs)
+            self.tick()
+
+    def feedback(self, pauli: Pauli, record: int, sites: Iterable[Coord]) -> None:
+        """Applies a Pauli to qubits if an outcome is 1.
+
+        It takes no time, as the control system can keep the books instead: it may share a moment with
+        operations on the same qubits, which come after it.
+
+        Args:
+            pauli: The Pauli.
+            record: Index of the outcome in the measurement record, counted from 0.
+            sites: The qubits.
+        """
+        [control] = self._lookbacks([record])
+        targets = [target for site in sites for target in (control, self._number[site])]
+        self.circuit.append({"X": "CX", "Z": "CZ"}[pauli], targets)
+
     def measure(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> list[int]:
         """Measures qubits, those of `z` first.
 
@@ -105,7 +147,7 @@ class CircuitBuilder:
         self._append("MX", x)
         return list(range(first, self.circuit.num_measurements))
 
-    def measure_product(self, pauli: Literal["X", "Z"], sites: Iterable[Coord]) -> int:
+    def measure_product(self, pauli: Pauli, sites: Iterable[Coord]) -> int:
         """Measures the product of one Pauli over several qubits, as a single perfect measurement.
 
         Args:

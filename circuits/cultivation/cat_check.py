@@ -1,8 +1,7 @@
 """The double cat check: measures the logical operator whose +1 state is the wanted T state.
 
-Conjugating X by T on every data qubit gives a product of H_XY = T X T_DAG = (X+Y)/sqrt(2). On the
-distance-3 code this product is the logical operator (X-Y)/sqrt(2), whose +1 state is T_DAG|+>. So
-between a layer of T_DAG and a layer of T, the check measures the product of X over all data qubits.
+Between two layers of rotations (see `rotations`), the product of X over all data qubits is the logical
+operator (X-Y)/sqrt(2), whose +1 state is T_DAG|+>. This stage measures that product.
 
 It does so with a tree of CX gates that folds the product onto one qubit, and with extra qubits in
 |+> spread over the tree, which do not change the product. After the qubit has been measured and put
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 
 from circuits.cultivation.builder import CircuitBuilder, CxMoment
 from circuits.cultivation.color_code import ColorCode, Coord
+from circuits.cultivation.rotations import append_rotations
 
 
 @dataclass(frozen=True)
@@ -57,35 +57,71 @@ _TREE_D3 = CatTree(
     flags=((0, 1), (1, 0), (2, 0), (2, 2), (3, 1), (4, 1)),
 )
 
-CAT_TREES: Mapping[int, CatTree] = {3: _TREE_D3}
+# Here every data qubit meets a flag. The product then runs in from all edges, on the left to (4,1) and on
+# the right to the root (5,1), which fold together last.
+_TREE_D5 = CatTree(
+    root=(5, 1),
+    folds=(
+        (
+            ((0, 1), (0, 0)),
+            ((1, 0), (1, 1)),
+            ((2, 0), (2, 1)),
+            ((2, 2), (3, 2)),
+            ((2, 4), (3, 4)),
+            ((3, 1), (3, 0)),
+            ((3, 3), (2, 3)),
+            ((4, 1), (4, 0)),
+            ((4, 3), (5, 3)),
+            ((4, 5), (5, 5)),
+            ((5, 0), (5, 1)),
+            ((5, 2), (4, 2)),
+            ((5, 4), (4, 4)),
+            ((5, 6), (4, 6)),
+            ((6, 0), (6, 1)),
+            ((6, 2), (6, 3)),
+            ((7, 1), (7, 0)),
+            ((7, 3), (7, 2)),
+            ((8, 1), (8, 0)),
+        ),
+        (((1, 1), (0, 1)), ((3, 3), (3, 4)), ((5, 5), (5, 6)), ((6, 2), (7, 2)), ((7, 1), (8, 1))),
+        (((2, 1), (1, 1)), ((3, 2), (3, 3)), ((5, 2), (6, 2)), ((5, 4), (5, 5)), ((6, 1), (7, 1))),
+        (((3, 1), (3, 2)), ((5, 1), (6, 1)), ((5, 3), (5, 4))),
+        (((3, 1), (2, 1)), ((5, 2), (5, 3))),
+        (((4, 1), (3, 1)), ((5, 1), (5, 2))),
+        (((5, 1), (4, 1)),),
+    ),
+    flags=(
+        *((0, 1), (1, 0), (2, 0), (2, 2), (2, 4), (3, 1), (3, 3), (4, 1), (4, 3), (4, 5)),
+        *((5, 0), (5, 2), (5, 4), (5, 6), (6, 0), (6, 2), (7, 1), (7, 3), (8, 1)),
+    ),
+)
+
+CAT_TREES: Mapping[int, CatTree] = {3: _TREE_D3, 5: _TREE_D5}
 """The tree for each code distance."""
 
 
 def append_double_cat_check(builder: CircuitBuilder, code: ColorCode) -> None:
-    """Appends the check (14 moments for distance 3), all outcomes 0 in the wanted state.
+    """Appends the check, all outcomes 0 in the wanted state (14 moments for distance 3, 20 for 5).
 
     Args:
         builder: The circuit to extend.
         code: The code whose logical state is checked; its distance must be in `CAT_TREES`.
     """
     tree = CAT_TREES[code.distance]
+    builder.begin_stage(f"cat check d={code.distance}")
     builder.reset(x=tree.flags)
     builder.tick()
-    builder.t_dag(code.data)
+    append_rotations(builder, code)
     builder.tick()
-    for pairs in tree.folds:
-        builder.cx(pairs)
-        builder.tick()
+    builder.cx_moments(tree.folds)
     [outcome] = builder.measure(x=[tree.root])
     builder.detector(tree.root, [outcome])
     builder.tick()
 
     builder.reset(x=[tree.root])
     builder.tick()
-    for pairs in reversed(tree.folds):
-        builder.cx(pairs)
-        builder.tick()
-    builder.t(code.data)
+    builder.cx_moments(reversed(tree.folds))
+    append_rotations(builder, code, undo=True)
     builder.tick()
     records = builder.measure(x=tree.flags)
     for site, record in zip(tree.flags, records, strict=True):

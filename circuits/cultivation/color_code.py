@@ -34,6 +34,16 @@ def shifted(site: Coord, step: Coord) -> Coord:
     return site[0] + step[0], site[1] + step[1]
 
 
+def adjacent(a: Coord, b: Coord) -> bool:
+    """Tells whether two sites are nearest neighbours.
+
+    Examples:
+        >>> adjacent((3, 1), (2, 1)), adjacent((3, 1), (2, 2))
+        (True, False)
+    """
+    return abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1
+
+
 @dataclass(frozen=True, order=True)
 class Tile:
     """One face of the code: its data qubits carry an X check and a Z check.
@@ -114,6 +124,28 @@ class ColorCode:
                 if len(inside) >= 4:
                     tiles.append(Tile((x, y), inside))
         return cls(distance, data, tuple(tiles))
+
+    def edges(self, color: int) -> tuple[tuple[Coord, Coord], ...]:
+        """Lists the edges of one color: each connects two tiles of that color, or one with the boundary.
+
+        The two data qubits of an edge lie in the same tiles of the other two colors. Every data qubit
+        is on one edge, apart from the corner that no tile of the other colors touches.
+
+        Args:
+            color: The color: 0, 1 or 2.
+
+        Returns:
+            Pairs of data qubits, each sorted, in sorted order.
+
+        Examples:
+            >>> ColorCode.triangular(3).edges(0)
+            (((1, 1), (2, 3)), ((2, 1), (3, 2)), ((3, 0), (4, 0)))
+        """
+        groups: dict[tuple[Tile, ...], list[Coord]] = {}
+        for site in self.data:
+            others = tuple(tile for tile in self.tiles if site in tile.data and tile.color != color)
+            groups.setdefault(others, []).append(site)
+        return tuple(sorted((a, b) for others, (a, *bs) in groups.items() if others for b in bs))
 
     @property
     def x_ancillas(self) -> tuple[Coord, ...]:

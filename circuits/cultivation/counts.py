@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import stim
 
+from circuits.cultivation.noise import is_feedback
+
 _T_GATES = ("S", "S_DAG")
 
 
@@ -19,7 +21,8 @@ class CircuitStatistics:
 
     Attributes:
         qubits: Number of qubits.
-        gates: Number of gates, resets and measurements; a gate on two qubits counts once.
+        gates: Number of gates, resets and measurements; a gate on two qubits counts once, and Paulis
+            controlled by outcomes do not count.
         depth: Number of moments.
         two_qubit_gates: Number of gates on two qubits.
         measurements: Number of measurements.
@@ -41,7 +44,7 @@ class CircuitStatistics:
 def circuit_statistics(circuit: stim.Circuit) -> CircuitStatistics:
     """Counts what Table II of the SOFT paper counts.
 
-    Noise and annotations do not count. S and S_DAG gates count as T gates with or without the tag,
+    Noise, annotations and feedback do not count. S and S_DAG gates count as T gates with or without the tag,
     so that the S-proxy has the statistics of the circuit that it stands for.
 
     Args:
@@ -74,12 +77,14 @@ t_count=22, t_support=7, t_depth=4)
 
 
 def _operations_by_moment(circuit: stim.Circuit) -> list[list[stim.CircuitInstruction]]:
-    """Splits a circuit at its TICKs, without noise and annotations."""
+    """Splits a circuit at its TICKs, without noise, annotations and feedback."""
     moments: list[list[stim.CircuitInstruction]] = [[]]
     for instruction in circuit.flattened():
         gate = stim.gate_data(instruction.name)
         if instruction.name == "TICK":
             moments.append([])
+        elif is_feedback(instruction):
+            continue
         elif gate.is_unitary or gate.is_reset or gate.produces_measurements:
             moments[-1].append(instruction)
     return moments

@@ -8,18 +8,21 @@ from circuits.cultivation.builder import GateChoice
 from circuits.cultivation.protocol import cultivation_circuit
 
 
-def circuit_file_name(*, distance: int, p: float, gate: GateChoice, noise: str) -> str:
+def circuit_file_name(
+    *, distance: int, p: float, gate: GateChoice, noise: str, injection: str = "unitary"
+) -> str:
     """Names the file of a circuit after its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
     --metadata_func auto`): `c` (what the circuit does), `d` (distance), `g` (gate: T, or S for the
-    S-proxy), `noise` and `p` (noise strength).
+    S-proxy), `injection` (left out if it is unitary), `noise` and `p` (noise strength).
 
     Args:
         distance: Distance of the color code.
         p: Noise strength.
         gate: "T" or "S".
         noise: Name of the noise model.
+        injection: Name of the injection.
 
     Returns:
         The name, without a folder.
@@ -31,11 +34,25 @@ def circuit_file_name(*, distance: int, p: float, gate: GateChoice, noise: str) 
         >>> import sinter
         >>> sinter.comma_separated_key_values(name)
         {'c': 'inject+cultivate', 'd': 3, 'g': 'T', 'noise': 'uniform', 'p': 0.001}
+        >>> circuit_file_name(distance=5, p=1e-3, gate="S", noise="si1000", injection="bell")
+        'c=inject+cultivate,d=5,g=S,injection=bell,noise=si1000,p=0.001.stim'
     """
-    return f"c=inject+cultivate,d={distance},g={gate},noise={noise},p={float(p)}.stim"
+    terms: dict[str, object] = {"c": "inject+cultivate", "d": distance, "g": gate}
+    if injection != "unitary":
+        terms["injection"] = injection
+    terms |= {"noise": noise, "p": float(p)}
+    return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
 
 
-def write_circuit_file(folder: str | Path, *, distance: int, p: float, gate: GateChoice, noise: str) -> Path:
+def write_circuit_file(
+    folder: str | Path,
+    *,
+    distance: int,
+    p: float,
+    gate: GateChoice,
+    noise: str,
+    injection: str = "unitary",
+) -> Path:
     """Writes one circuit to a file, replacing a file of that name.
 
     Args:
@@ -44,6 +61,7 @@ def write_circuit_file(folder: str | Path, *, distance: int, p: float, gate: Gat
         p: Noise strength.
         gate: "T" or "S".
         noise: Name of the noise model.
+        injection: Name of the injection.
 
     Returns:
         The path of the file.
@@ -52,8 +70,9 @@ def write_circuit_file(folder: str | Path, *, distance: int, p: float, gate: Gat
         ValueError: `cultivation_circuit` has no circuit with these parameters.
         OSError: The file or its folder cannot be written.
     """
-    circuit = cultivation_circuit(distance, p, gate, noise)
-    path = Path(folder) / circuit_file_name(distance=distance, p=p, gate=gate, noise=noise)
+    circuit = cultivation_circuit(distance, p, gate, noise, injection)
+    name = circuit_file_name(distance=distance, p=p, gate=gate, noise=noise, injection=injection)
+    path = Path(folder) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     circuit.to_file(path)
     return path

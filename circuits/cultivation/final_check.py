@@ -1,16 +1,18 @@
 """The final check: reads the result out perfectly, to say what a shot was worth.
 
 It is not part of the protocol but of its evaluation, and so has no noise and takes no time (no
-TICK). The logical operator is measured the way it is defined, as X between T_DAG and T on all data
-qubits. In the S-proxy the same operations measure S X S_DAG = Y, which is as certain there as H_XY
-is here; that is what lets Stim make an error model of the proxy. (T, Y, T_DAG in place of T_DAG, X,
-T measures the same operator, but its proxy measures X, which is random.)
+TICK). The logical operator is measured the way it is defined, as X between rotations of all data
+qubits (see `rotations`). In the S-proxy the same operations measure S X S_DAG = Y and S_DAG X S = -Y,
+whose product is as certain there as that of H_XY and H_NXY is here; that is what lets Stim make an
+error model of the proxy. (T, Y, T_DAG in place of T_DAG, X, T measures the same operator, but its
+proxy measures X, which is random.)
 """
 
 from __future__ import annotations
 
 from circuits.cultivation.builder import CircuitBuilder
 from circuits.cultivation.color_code import ColorCode
+from circuits.cultivation.rotations import append_rotations
 
 
 def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:
@@ -23,9 +25,10 @@ def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:
         builder: The circuit to extend.
         code: The code whose state is read out.
     """
-    builder.t_dag(code.data)
+    builder.begin_stage("final check")
+    append_rotations(builder, code)
     logical = builder.measure_product("X", code.data)
-    builder.t(code.data)
+    append_rotations(builder, code, undo=True)
     builder.observable([logical])
     for tile in code.tiles:
         builder.detector(tile.x_ancilla, [builder.measure_product("X", tile.data)])

@@ -6,6 +6,7 @@ another, sees which qubits are reset, measured, acted on or idle, and gives each
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import stim
@@ -25,6 +26,8 @@ class NoiseModel:
         reset: Probability that a reset prepares the orthogonal state.
         measurement: Probability that a measurement reports the wrong outcome.
         after_measurement: Strength of the depolarizing noise on a qubit that has been measured.
+        waiting: Strength of the additional depolarizing noise on each qubit that is neither reset nor
+            measured, in each moment in which another qubit is.
     """
 
     one_qubit_gate: float
@@ -33,6 +36,7 @@ class NoiseModel:
     reset: float
     measurement: float
     after_measurement: float
+    waiting: float = 0.0
 
     @classmethod
     def uniform(cls, p: float) -> NoiseModel:
@@ -46,8 +50,38 @@ class NoiseModel:
             after_measurement=p,
         )
 
+    @classmethod
+    def si1000(cls, p: float) -> NoiseModel:
+        """Makes the superconducting inspired model with 1000 ns cycles (arXiv 2108.10457).
 
-NOISE_CHOICES = ("uniform", "none")
+        Two-qubit gates are the measure of everything: one-qubit gates and idling are ten times
+        better, resets and measurements slow and several times worse. The published model knows CZ,
+        one-qubit gates and operations in the Z basis; here CX counts as CZ does, and resets and
+        measurements in the X basis as those in the Z basis.
+
+        Raises:
+            ValueError: p is more than 0.2, so that a measurement would be wrong with a probability
+                5p of more than 1.
+        """
+        if p > 0.2:
+            raise ValueError(f"si1000 measures wrongly with probability 5p, so p must be <= 0.2, not {p}")
+        return cls(
+            one_qubit_gate=p / 10,
+            two_qubit_gate=p,
+            idle=p / 10,
+            reset=2 * p,
+            measurement=5 * p,
+            after_measurement=p,
+            waiting=2 * p,
+        )
+
+
+_MODELS: Mapping[str, Callable[[float], NoiseModel]] = {
+    "uniform": NoiseModel.uniform,
+    "si1000": NoiseModel.si1000,
+    "none": lambda _: NoiseModel.uniform(0.0),
+}
+NOISE_CHOICES = tuple(_MODELS)
 
 
 def noise_model(name: str, p: float) -> NoiseModel:
@@ -61,34 +95,35 @@ def noise_model(name: str, p: float) -> NoiseModel:
         The model.
 
     Raises:
-        ValueError: The name is unknown or p is not a probability.
+        ValueError: The name is unknown, or p is not a probability or too large for the model.
 
     Examples:
         >>> noise_model("uniform", 1e-3).reset
         0.001
+        >>> noise_model("si1000", 1e-3).reset
+        0.002
         >>> noise_model("none", 1e-3) == noise_model("uniform", 0)
         True
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be a probability (0 to 1), but is {p}")
-    if name == "uniform":
-        return NoiseModel.uniform(p)
-    if name == "none":
-        return NoiseModel.uniform(0.0)
-    raise ValueError(f"unknown noise model {name!r}; noise models: {', '.join(NOISE_CHOICES)}")
+    if name not in _MODELS:
+        raise ValueError(f"unknown noise model {name!r}; noise models: {', '.join(NOISE_CHOICES)}")
+    return _MODELS[name](p)
 
 
 def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
     r"""Adds noise to every moment that ends with a TICK.
 
-    In each moment every qubit of the circuit gets exactly one noise channel, after all operations:
-    the one of the operation that touches it, or `model.idle`. Measurements also get their flip
-    probability. What comes after the last TICK takes no time and stays as it is. Channels of
-    strength 0 are left out.
+    In each moment every qubit of the circuit gets the noise channel of the operation that touches it,
+    or that of `model.idle`, after all operations, and then that of `model.waiting` if it applies.
+    Measurements also get their flip probability. Feedback (CX and CZ controlled by outcomes) takes no
+    time, so that it has no noise and a qubit may have another operation after it. What comes after
+    the last TICK takes no time and stays as it is. Channels of strength 0 are left out.
 
     Args:
-        circuit: A circuit without noise, made of gates on one or two qubits, resets, measurements
-            of single qubits, and annotations.
+        circuit: A circuit without noise, made of gates on one or two qubits, feedback, resets,
+            measurements of single qubits, and annotations.
         model: The strengths.
 
     Returns:
@@ -125,6 +160,18 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
     return noisy + moment
 
 
+def is_feedback(instruction: stim.CircuitInstruction) -> bool:
+    r"""Tells whether an instruction applies Paulis controlled by outcomes.
+
+    Examples:
+        >>> [is_feedback(instruction) for instruction in stim.Circuit("CX rec[-1] 0\nH 0\nCX 1 0")]
+        [True, False, False]
+    """
+    return stim.gate_data(instruction.name).is_two_qubit_gate and all(
+        any(target.is_measurement_record_target for target in group) for group in instruction.target_groups()
+    )
+
+
 _ANNOTATIONS = ("DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS")
 _MEASUREMENTS = ("M", "MX", "MY")
 # The error that turns the state a reset prepares into the orthogonal one.
@@ -134,9 +181,10 @@ _RESET_ERRORS = {"R": "X_ERROR", "RY": "X_ERROR", "RX": "Z_ERROR"}
 def _noisy_moment(moment: stim.Circuit, num_qubits: int, model: NoiseModel) -> stim.Circuit:
     noisy = stim.Circuit()
     idle = set(range(num_qubits))
+    waiting = set(range(num_qubits))
     channels: dict[tuple[str, float], list[int]] = {}  # qubits by (channel, strength)
     for instruction in moment:
-        if instruction.name in _ANNOTATIONS:
+        if instruction.name in _ANNOTATIONS or is_feedback(instruction):
             noisy.append(instruction)
             continue
         channel = _channel_after(instruction, model)
@@ -145,6 +193,8 @@ def _noisy_moment(moment: stim.Circuit, num_qubits: int, model: NoiseModel) -> s
             raise ValueError(f"'{instruction}' touches a qubit for the second time in a moment")
         idle.difference_update(qubits)
         channels.setdefault(channel, []).extend(qubits)
+        if instruction.name in _RESET_ERRORS or instruction.name in _MEASUREMENTS:
+            waiting.difference_update(qubits)
         if instruction.name in _MEASUREMENTS and model.measurement > 0:
             targets = instruction.targets_copy()
             noisy.append(instruction.name, targets, model.measurement, tag=instruction.tag)
@@ -154,6 +204,8 @@ def _noisy_moment(moment: stim.Circuit, num_qubits: int, model: NoiseModel) -> s
     for (name, strength), qubits in channels.items():
         if qubits and strength > 0:
             noisy.append(name, qubits, strength)
+    if 0 < len(waiting) < num_qubits and model.waiting > 0:
+        noisy.append("DEPOLARIZE1", sorted(waiting), model.waiting)
     return noisy
 
 

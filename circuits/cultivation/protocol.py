@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import stim
 
 from circuits.cultivation.builder import CircuitBuilder, GateChoice
 from circuits.cultivation.cat_check import CAT_TREES, append_double_cat_check
 from circuits.cultivation.color_code import ColorCode
 from circuits.cultivation.final_check import append_final_check
-from circuits.cultivation.injection import CORNER, CORNER_PARKING, append_unitary_injection
+from circuits.cultivation.growth import append_growth
+from circuits.cultivation.injection import INJECTIONS
 from circuits.cultivation.noise import add_noise, noise_model
 from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
 
-AVAILABLE_DISTANCES: tuple[int, ...] = (3,)
+AVAILABLE_DISTANCES: tuple[int, ...] = tuple(CAT_TREES)
+INJECTION_CHOICES: tuple[str, ...] = tuple(INJECTIONS)
 
 
 def check_distance(distance: int) -> None:
     """Raises a ValueError, saying what there is, if there is no circuit of this distance."""
     if distance not in AVAILABLE_DISTANCES:
         available = ", ".join(str(d) for d in AVAILABLE_DISTANCES)
-        raise ValueError(f"distance {distance} is not available yet; distances available: {available}")
+        raise ValueError(f"distance {distance} is not available; distances available: {available}")
 
 
 def cultivation_circuit(
@@ -27,6 +31,7 @@ def cultivation_circuit(
     p: float = 1e-3,
     gate: GateChoice = "T",
     noise: str = "uniform",
+    injection: str = "unitary",
 ) -> stim.Circuit:
     """Makes the injection + cultivation circuit, with a perfect final check at its end.
 
@@ -38,7 +43,9 @@ def cultivation_circuit(
         p: Noise strength, a probability; see `circuits.cultivation.noise`.
         gate: "T" for T gates, written as the tagged gates `S[T]` and `S_DAG[T]`; "S" for the
             S-proxy, with plain S and S_DAG in their place.
-        noise: Name of the noise model: "uniform" (depolarizing) or "none" (p is ignored).
+        noise: Name of the noise model: "uniform" (depolarizing), "si1000" (superconducting inspired)
+            or "none" (p is ignored).
+        injection: How the state gets into the code, one of `INJECTION_CHOICES`.
 
     Returns:
         The circuit. Without noise every detector and the observable is 0, for T gates and for the
@@ -54,19 +61,58 @@ def cultivation_circuit(
         5
         >>> circuit == cultivation_circuit(3, p=5e-4, gate="S")
         False
-        >>> cultivation_circuit(distance=5)
+        >>> cultivation_circuit(distance=5).num_qubits
+        42
+        >>> cultivation_circuit(distance=7)
         Traceback (most recent call last):
             ...
-        ValueError: distance 5 is not available yet; distances available: 3
+        ValueError: distance 7 is not available; distances available: 3, 5
+    """
+    model = noise_model(noise, p)
+    return add_noise(build_noiseless(distance, gate, injection).circuit, model)
+
+
+def build_noiseless(distance: int, gate: GateChoice = "T", injection: str = "unitary") -> CircuitBuilder:
+    """Writes the circuit without noise.
+
+    Args:
+        distance: See `cultivation_circuit`.
+        gate: See `cultivation_circuit`.
+        injection: See `cultivation_circuit`.
+
+    Returns:
+        The circuit and its stages.
+
+    Raises:
+        ValueError: An argument is not one that `cultivation_circuit` takes.
+
+    Examples:
+        >>> for stage in build_noiseless(5).stages:
+        ...     print(stage.first_moment, stage.name)
+        0 unitary injection
+        15 syndrome cycle d=3
+        25 cat check d=3
+        39 growth d=5
+        44 syndrome cycle d=5
+        54 syndrome cycle d=5
+        64 syndrome cycle d=5
+        74 cat check d=5
+        94 final check
     """
     check_distance(distance)
-    model = noise_model(noise, p)
+    if injection not in INJECTIONS:
+        raise ValueError(f"unknown injection {injection!r}; injections: {', '.join(INJECTION_CHOICES)}")
+    chosen = INJECTIONS[injection]
 
-    code = ColorCode.triangular(distance)
-    sites = code.sites(extra=[CORNER_PARKING, *CAT_TREES[distance].flags])
-    builder = CircuitBuilder(sites, gate=gate)
-    append_unitary_injection(builder)
-    append_syndrome_cycle(builder, code, arriving=[(CORNER_PARKING, CORNER)])
-    append_double_cat_check(builder, code)
-    append_final_check(builder, code)
-    return add_noise(builder.circuit, model)
+    codes = [ColorCode.triangular(d) for d in range(3, distance + 1, 2)]
+    flags = [site for code in codes for site in CAT_TREES[code.distance].flags]
+    builder = CircuitBuilder(codes[-1].sites(extra=[*chosen.extra_sites, *flags]), gate=gate)
+
+    chosen.append(builder)
+    append_syndrome_cycle(builder, codes[0], arriving=chosen.arriving)
+    append_double_cat_check(builder, codes[0])
+    for small, large in pairwise(codes):
+        append_growth(builder, small, large)
+        append_double_cat_check(builder, large)
+    append_final_check(builder, codes[-1])
+    return builder

@@ -1,81 +1,106 @@
 """One superdense syndrome cycle: measures the X and Z checks of every tile at the same time.
 
 The two ancillas of a tile start as a Bell pair and act as one ancilla with neighbours on all sides.
-On the way out (three moments of ancilla -> data gates) the pair collects the X check of its tile,
-in the value of XX; on the way back (data -> ancilla) the Z check, in the value of ZZ. Undoing the
-Bell pair leaves the X check on the X ancilla and the Z check on the Z ancilla.
+On the way out (three moments) the pair collects one check of its tile, on the way back the other:
+ancilla -> data gates collect the X check, in the value of XX, and data -> ancilla gates the Z check,
+in the value of ZZ. Undoing the Bell pair leaves the X check on the X ancilla and the Z check on the Z
+ancilla.
 
-Between the two ways an X check of -1 also sits on the ancillas as a phase, which the way back
-copies to data qubits: outcome 1 of an X check comes with Z byproducts. Here this needs no
-correction, since shots with any outcome other than 0 are discarded.
+Between the two ways, a check of -1 that has been collected also sits on the ancillas as a Pauli, which
+the way back copies to data qubits: outcome 1 of a check that goes first comes with *byproducts*, Z on
+half of the tile for an X check, X on half of the tile for a Z check. In most cycles this needs no
+correction, since shots with any outcome other than 0 are discarded; the exception is `growth`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import ColorCode, Coord, shifted
+from circuits.cultivation.builder import CircuitBuilder, Pauli
+from circuits.cultivation.color_code import ColorCode, Coord, Tile, shifted
 
 # Steps to the data qubits that the X ancilla and the Z ancilla of a tile meet in one moment.
-_SIDE: tuple[Coord, Coord] = ((-1, 0), (1, 0))
-_NORTH: tuple[Coord, Coord] = ((0, 1), (0, 1))
-_SOUTH: tuple[Coord, Coord] = ((0, -1), (0, -1))
+SIDE: tuple[Coord, Coord] = ((-1, 0), (1, 0))
+NORTH: tuple[Coord, Coord] = ((0, 1), (0, 1))
+SOUTH: tuple[Coord, Coord] = ((0, -1), (0, -1))
 
-_WAY_OUT = (_SIDE, _NORTH, _SOUTH)
-_WAY_BACK = (_SOUTH, _SIDE, _NORTH)
+# The three moments of the way out and the three of the way back, by the check that goes first.
+_WAYS: Mapping[Pauli, tuple[tuple[tuple[Coord, Coord], ...], ...]] = {
+    "X": ((SIDE, NORTH, SOUTH), (SOUTH, SIDE, NORTH)),
+    "Z": ((SOUTH, NORTH, SIDE), (SOUTH, NORTH, SIDE)),
+}
 
 
 def append_syndrome_cycle(
     builder: CircuitBuilder,
     code: ColorCode,
     *,
+    first: Pauli = "X",
     arriving: Sequence[tuple[Coord, Coord]] = (),
-) -> None:
+    random: Collection[Coord] = (),
+) -> Mapping[Coord, int]:
     """Appends a cycle (10 moments) whose outcomes are all 0 if all checks are +1.
 
     Args:
         builder: The circuit to extend.
         code: The code to check.
+        first: Which checks to collect on the way out.
         arriving: (from, to) pairs of sites: data qubits `to` whose state is still at `from`. They
             move during the first two moments of gates and must not meet an ancilla before the
             third. The sites `from` end in |0>, which is measured together with the checks.
+        random: Ancillas whose outcomes may be 1, so that they get no detector.
+
+    Returns:
+        The index of each outcome in the measurement record, by the site of the measurement.
     """
+    builder.begin_stage(f"syndrome cycle d={code.distance}")
     departures = [origin for origin, _ in arriving]
     arrivals = [site for _, site in arriving]
     builder.reset(x=code.x_ancillas, z=sorted([*code.z_ancillas, *arrivals]))
     builder.tick()
 
     bell_pairs = [(tile.x_ancilla, tile.z_ancilla) for tile in code.tiles]
-    way_out = [_meetings(code, steps) for steps in _WAY_OUT]
-    way_back = [_meetings(code, steps) for steps in _WAY_BACK]
-    # An arrival site starts in |0>, so two CXs move a state there: copy it, then erase the
-    # original.
-    moments = [
-        [*bell_pairs, *arriving],
-        [*way_out[0], *((site, origin) for origin, site in arriving)],
-        *way_out[1:],
-        *([(data, ancilla) for ancilla, data in pairs] for pairs in way_back),
-        bell_pairs,
-    ]
-    for pairs in moments:
-        builder.cx(pairs)
-        builder.tick()
-
+    second: Pauli = "Z" if first == "X" else "X"
+    steps_out, steps_back = _WAYS[first]
+    way_out = [meetings(code.tiles, steps, first) for steps in steps_out]
+    way_back = [meetings(code.tiles, steps, second) for steps in steps_back]
+    builder.cx_moments(
+        [
+            # An arrival site starts in |0>, so two CXs move a state there: copy it, then erase the
+            # original.
+            [*bell_pairs, *arriving],
+            [*way_out[0], *((site, origin) for origin, site in arriving)],
+            *way_out[1:],
+            *way_back,
+            bell_pairs,
+        ]
+    )
     z_sites = sorted([*code.z_ancillas, *departures])
     records = builder.measure(z=z_sites, x=code.x_ancillas)
-    for site, record in zip([*z_sites, *code.x_ancillas], records, strict=True):
-        builder.detector(site, [record])
+    record_of = dict(zip([*z_sites, *code.x_ancillas], records, strict=True))
+    for site, record in record_of.items():
+        if site not in random:
+            builder.detector(site, [record])
     builder.tick()
+    return record_of
 
 
-def _meetings(code: ColorCode, steps: tuple[Coord, Coord]) -> list[tuple[Coord, Coord]]:
-    """Lists (ancilla, data) pairs, leaving out steps that lead outside the triangle."""
-    x_step, z_step = steps
+def meetings(tiles: Sequence[Tile], steps: tuple[Coord, Coord], check: Pauli) -> list[tuple[Coord, Coord]]:
+    """Lists the CX gates by which ancillas collect a check in one moment.
+
+    Args:
+        tiles: The tiles whose ancillas take part.
+        steps: The steps from the X ancilla and from the Z ancilla of a tile to the data qubits that
+            they meet. Steps that lead out of the tile are left out.
+        check: "X" for ancilla -> data gates, "Z" for data -> ancilla gates.
+
+    Returns:
+        (control, target) pairs.
+    """
     pairs = []
-    for tile in code.tiles:
-        for ancilla, step in ((tile.x_ancilla, x_step), (tile.z_ancilla, z_step)):
+    for tile in tiles:
+        for ancilla, step in zip((tile.x_ancilla, tile.z_ancilla), steps, strict=True):
             data = shifted(ancilla, step)
             if data in tile.data:
-                pairs.append((ancilla, data))
+                pairs.append((ancilla, data) if check == "X" else (data, ancilla))
     return pairs

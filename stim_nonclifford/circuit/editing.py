@@ -216,7 +216,7 @@ class CircuitEditing:
             return "stim_nonclifford.Circuit()"
         if "\\" in text or "'''" in text:
             return f"stim_nonclifford.Circuit({text!r})"
-        indented = "\n".join(f"    {line}" for line in text.splitlines())
+        indented = "\n".join(f"    {line}" for line in text.split("\n"))
         return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
 
     def __getstate__(self) -> str:

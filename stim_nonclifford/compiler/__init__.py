@@ -24,7 +24,7 @@ from .coordinates import QuantumProgram, forward_sweep
 from .mechanisms import EffectTable, Fault, Outputs, backward_sweep, list_faults
 from .reduction import reduce_to_plan
 from .reference_path import reference_offset
-from .steps import Program, program_of
+from .steps import DetectorStep, ObservableStep, Program, program_of
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
@@ -55,16 +55,27 @@ class CompiledCircuit:
         return list_faults(self.program, self.quantum, outputs)
 
     @cached_property
-    def reference_detectors(self) -> int:
-        """Detectors and observables of the noiseless reference sample, as a mask."""
-        effects = self.effects("detectors")
-        return effects.base_outputs ^ reference_offset(self.quantum, effects)
-
-    @cached_property
     def reference_records(self) -> int:
         """Measurement records of the noiseless reference sample, as a mask."""
-        effects = self.effects("records")
-        return effects.base_outputs ^ reference_offset(self.quantum, effects)
+        base = sum(bit << record for record, bit in enumerate(self.quantum.base_records))
+        if not self.quantum.operations:
+            return base
+        return base ^ reference_offset(self.quantum, self.effects("records"))
+
+    @cached_property
+    def reference_detectors(self) -> int:
+        """Detectors and observables of the noiseless reference sample, as a mask."""
+        records = self.reference_records
+        outputs = 0
+        for step in self.program.steps:
+            if isinstance(step, DetectorStep):
+                output = step.index
+            elif isinstance(step, ObservableStep):
+                output = self.program.num_detectors + step.index
+            else:
+                continue
+            outputs ^= (sum(records >> record & 1 for record in step.records) & 1) << output
+        return outputs
 
     def detector_plan(
         self,

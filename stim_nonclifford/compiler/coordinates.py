@@ -97,6 +97,8 @@ class QuantumProgram:
         operations: The operations on the coefficient vector, in order.
         activations: For each ACTIVATE, the stabilizer that makes the sign of its rotation a free choice.
         outcomes: For each MEASURE, the Pauli by which the paths of outcome 1 and 0 differ.
+        coins: For each recorded fair coin (number of operations before it, record, the stabilizer by which
+            the paths of its two outcomes differ).
         base_records: The measurement record of the base path.
         peak_width: Largest number of active coordinates.
     """
@@ -104,6 +106,7 @@ class QuantumProgram:
     operations: list[Operation] = field(default_factory=list)
     activations: list[Insertion] = field(default_factory=list)
     outcomes: list[Insertion] = field(default_factory=list)
+    coins: list[tuple[int, int, Insertion]] = field(default_factory=list)
     base_records: list[int] = field(default_factory=list)
     peak_width: int = 0
 
@@ -148,7 +151,7 @@ def forward_sweep(program: Program) -> QuantumProgram:
             case Rotate(factors, half_turns):
                 sweep.rotate(index, factors, half_turns)
             case Measure(factors, record, inverted, _, _):
-                outcome = sweep.measure(index, factors)
+                outcome = sweep.measure(index, factors, record)
                 sweep.result.base_records[record] = outcome ^ inverted
                 if outcome:
                     sweep.apply_pauli(*_flipping(factors[0]))
@@ -220,7 +223,7 @@ class _ForwardSweep:
             best = min(left, key=self._woken_by) if self.waiting else left[0]
             left.remove(best)
             index, step = best
-            outcome = self.measure(index, step.factors)
+            outcome = self.measure(index, step.factors, step.record)
             self.result.base_records[step.record] = outcome ^ step.inverted
             self.measured.add(index)
         self.together.clear()
@@ -246,7 +249,7 @@ class _ForwardSweep:
         factors = from_pauli_string(pauli)
         return Insertion(step, factors, waiting, self._reordered(step, factors))
 
-    def measure(self, step: int, factors: Factors) -> int:
+    def measure(self, step: int, factors: Factors, record: int | None = None) -> int:
         """Measures along the base path; returns its outcome."""
         pauli = self.coordinate_form(factors)
         pauli = self._apply_what_must_come_before(step, pauli)
@@ -254,7 +257,13 @@ class _ForwardSweep:
         negative = pauli.sign.real < 0
         dormant_x = x & ~self.active_mask
         if dormant_x:
-            self._change_coordinates(_to_plus_z(pauli, _lowest(dormant_x)))
+            tossed = _lowest(dormant_x)
+            if record is not None and self.result.operations:
+                stabilizer = self.to_coordinates.inverse_z_output(tossed, unsigned=True)
+                waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[0] >> tossed & 1)
+                coin = self._insertion(step, stabilizer, waiting)
+                self.result.coins.append((len(self.result.operations), record, coin))
+            self._change_coordinates(_to_plus_z(pauli, tossed))
             return 0
         if not (x | z) & self.active_mask:
             return int(negative)

@@ -56,6 +56,7 @@ class EffectTable:
         sites: Mutually exclusive events: for each site effect -> probability.
         coins: Independent effects, each present with probability 1/2.
         outcomes: For each MEASURE operation the effect of its outcome being 1.
+        tosses: For each of the quantum program's coins the effect of its outcome being 1.
         base_outputs: The outputs of the base path (no noise, all random outcomes 0).
     """
 
@@ -67,6 +68,7 @@ class EffectTable:
     sites: list[dict[int, float]] = field(default_factory=list)
     coins: list[int] = field(default_factory=list)
     outcomes: list[int] = field(default_factory=list)
+    tosses: list[int] = field(default_factory=list)
     base_outputs: int = 0
 
 
@@ -168,9 +170,11 @@ class _BackwardSweep:
         self.insertions: dict[int, list[tuple[list[int], int, Insertion]]] = {}
         self.activation_effects = [0] * len(quantum.activations)
         self.outcome_effects = [0] * len(quantum.outcomes)
+        self.toss_effects = [0] * len(quantum.coins)
         for found, into in (
             (quantum.activations, self.activation_effects),
             (quantum.outcomes, self.outcome_effects),
+            ([insertion for _, _, insertion in quantum.coins], self.toss_effects),
         ):
             for k, insertion in enumerate(found):
                 self.insertions.setdefault(insertion.step, []).append((into, k, insertion))
@@ -248,6 +252,7 @@ class _BackwardSweep:
                 sites.append(fixed)
         table.sites = sites
         table.outcomes = [fix(effect) for effect in self.outcome_effects]
+        table.tosses = [fix(effect) for effect in self.toss_effects]
         table.coins = independent(fix(effect) for effect in sorted(self.stabilizer_effects))
         return table
 

@@ -19,28 +19,33 @@ _TIE = 1e-9
 
 
 def reference_offset(quantum: QuantumProgram, table: EffectTable) -> int:
-    r"""By which outputs the reference sample differs from the base path.
+    r"""By which records the reference sample differs from the base path.
 
     Args:
         quantum: What the forward sweep found.
-        table: What the backward sweep found.
+        table: What the backward sweep found, with records as outputs.
 
     Returns:
-        A mask over outputs.
+        A mask over records.
 
     Examples:
         >>> import stim
         >>> from stim_nonclifford.compiler import compile_circuit
-        >>> compiled = compile_circuit(stim.Circuit("RX 0\nS[T] 0\nS 0\nMX 0\nDETECTOR rec[-1]"))
-        >>> reference_offset(compiled.quantum, compiled.effects("detectors"))  # 1 with probability 0.85
+        >>> compiled = compile_circuit(stim.Circuit("RX 0\nS[T] 0\nS 0\nMX 0"))
+        >>> reference_offset(compiled.quantum, compiled.effects("records"))  # 1 with probability 0.85
         1
     """
     outputs = (1 << table.num_outputs) - 1
     signs = {table.num_outputs + k: k for k in range(table.num_signs)}
     operations = operation_array(quantum.operations, table, signs)
+    tosses = [
+        (position, record, effect)
+        for (position, record, _), effect in zip(quantum.coins, table.tosses, strict=True)
+    ]
     path = 0
     vector = coefficients.initial_vector()
-    for operation in operations:
+    for k, operation in enumerate(operations):
+        path = _tossed_to_zero(path, tosses, k)
         if operation["kind"] == ROTATE:
             sign = path >> (table.num_outputs + int(operation["sign"])) & 1
             vector = coefficients.rotate(vector, operation, bool(sign))
@@ -52,4 +57,13 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable) -> int:
             vector = coefficients.measure(vector, operation, outcome)
             if outcome:
                 path ^= table.outcomes[operation["outcome"]]
-    return path & outputs
+    return _tossed_to_zero(path, tosses, len(operations)) & outputs
+
+
+def _tossed_to_zero(path: int, tosses: list[tuple[int, int, int]], position: int) -> int:
+    """Chooses the outcomes of the coins at a place among the operations so that they are 0."""
+    while tosses and tosses[0][0] <= position:
+        _, record, effect = tosses.pop(0)
+        if path >> record & 1:
+            path ^= effect
+    return path

@@ -7,6 +7,7 @@ are unrolled, measurements and rotations stand one by one, and sweep bits are ze
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 MAX_TARGETS = 1 << 28
+MAX_OUTPUTS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def program_of(circuit: stim.Circuit) -> Program:
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
-        ResourceLimitError: Unrolled loops would give more than 2^28 targets.
+        ResourceLimitError: Unrolled loops would give more than 2^28 targets, or there are more than 2^24
+            qubits, measurements, detectors or observables.
 
     Examples:
         >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
@@ -176,6 +179,14 @@ def program_of(circuit: stim.Circuit) -> Program:
             f"The circuit has {targets} instruction targets once its REPEAT blocks are unrolled;"
             f" the limit is {MAX_TARGETS}. Lower the repeat counts."
         )
+    for count, what in (
+        (circuit.num_detectors, "detectors"),
+        (circuit.num_observables, "observables"),
+        (circuit.num_measurements, "measurements"),
+        (circuit.num_qubits, "qubits"),
+    ):
+        if count > MAX_OUTPUTS:
+            raise ResourceLimitError(f"The circuit has {count} {what}; the limit is {MAX_OUTPUTS}.")
     flattener = _Flattener()
     flattener.add_block(circuit, first_line=1)
     return Program(
@@ -193,7 +204,7 @@ def _count_targets(circuit: stim.Circuit) -> int:
     count = 0
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
-            count += instruction.repeat_count * _count_targets(instruction.body_copy())
+            count += instruction.repeat_count * max(1, _count_targets(instruction.body_copy()))
         else:
             count += max(1, len(instruction.targets_copy()))
     return count
@@ -320,9 +331,10 @@ class _Flattener:
 
     def add_rotation(self, factors: Factors, half_turns: float) -> None:
         """A rotation, or the Clifford gate that it is when the angle is a multiple of a quarter turn."""
-        quarter_turns = 2 * half_turns
         if not factors:
             return
+        half_turns = math.fmod(half_turns, 4)
+        quarter_turns = 2 * half_turns
         if quarter_turns != round(quarter_turns):
             self.emit(Rotate(factors, half_turns))
         elif round(quarter_turns) % 4:
@@ -350,7 +362,7 @@ class _Flattener:
             flush()
             classical, qubit = (b, a) if a.is_qubit_target else (a, b)
             if classical.is_measurement_record_target and qubit.is_qubit_target:
-                record = self.num_records + classical.value
+                record = self.record_of(classical, instruction)
                 self.emit(Feedback(record, qubit.value, _FEEDBACK[instruction.name]))
         flush()
 
@@ -419,20 +431,34 @@ class _Flattener:
         self.emit(CorrelatedError(self.chain, self.chain_reaches * probability, factors))
         self.chain_reaches *= 1 - probability
 
+    def record_of(self, target: stim.GateTarget, instruction: stim.CircuitInstruction) -> int:
+        """The absolute index of the record that rec[-k] means here."""
+        index = self.num_records + target.value
+        if not 0 <= index < self.num_records:
+            raise ValueError(
+                f"Line {self.line}: `{instruction}`: there is no measurement record rec[{target.value}] here;"
+                f" there have been {self.num_records} measurements."
+            )
+        return index
+
     # Annotations
 
     def add_detector(self, instruction: stim.CircuitInstruction) -> None:
-        records = tuple(self.num_records + target.value for target in instruction.targets_copy())
+        records = tuple(self.record_of(target, instruction) for target in instruction.targets_copy())
         self.emit(DetectorStep(self.num_detectors, records))
         self.num_detectors += 1
 
     def add_observable(self, instruction: stim.CircuitInstruction) -> None:
         targets = instruction.targets_copy()
-        records = tuple(self.num_records + t.value for t in targets if t.is_measurement_record_target)
+        records = tuple(self.record_of(t, instruction) for t in targets if t.is_measurement_record_target)
         factors, _ = product_of(
             (t for t in targets if not t.is_measurement_record_target), f"Line {self.line}"
         )
         index = int(instruction.gate_args_copy()[0])
+        if index >= MAX_OUTPUTS:
+            raise ResourceLimitError(
+                f"Line {self.line}: `{instruction}`: the limit for observables is {MAX_OUTPUTS}."
+            )
         self.emit(ObservableStep(index, records, factors))
 
 

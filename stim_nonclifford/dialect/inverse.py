@@ -30,6 +30,8 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
         tag = tag_of_rotation(gate.name, (-gate.half_turns[0],))
     else:
         tag = {"CS": "CS_DAG", "CS_DAG": "CS"}.get(gate.name, gate.name)
-    return stim.CircuitInstruction(
-        instruction.name, instruction.targets_copy(), instruction.gate_args_copy(), tag=tag
-    )
+    targets = instruction.targets_copy()
+    if gate.name in ("CCZ", "CCX"):
+        # For Stim these are gates on one qubit each, and it has reversed the whole list.
+        targets = [targets[k + j] for k in range(0, len(targets), 3) for j in (2, 1, 0)]
+    return stim.CircuitInstruction(instruction.name, targets, tag=tag)

@@ -30,7 +30,7 @@ import stim
 
 __all__ = ["CONTROLLED_CARRIERS", "NonCliffordGate", "gate_from_tag", "tag_of_rotation", "tag_of_t"]
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s*")
 

@@ -27,6 +27,8 @@ _INSTRUCTION = re.compile(
 )
 _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
+MAX_NESTING = 100
+
 _T_GATES = {"T": "S", "T_DAG": "S_DAG", "TPP": "SPP", "TPP_DAG": "SPP_DAG"}
 _NUM_ANGLES = {"R_X": 1, "R_Y": 1, "R_Z": 1, "R_PAULI": 1, "U3": 3, "U": 3}
 _PAIR_ROTATIONS = {"R_XX": "X", "R_YY": "Y", "R_ZZ": "Z"}
@@ -59,6 +61,10 @@ def parse(text: str) -> stim.Circuit:
         ...
         ValueError: Line 2: `TT 0`: Gate not found: 'TT'. Did you mean T?
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"The circuit text is not valid Unicode: {error}") from None
     tagged = _with_tags(text)
     try:
         circuit = stim.Circuit(tagged)
@@ -83,7 +89,7 @@ def extended_text(circuit: stim.Circuit) -> str:
             tag = str(stim.CircuitInstruction("TICK", [], tag=instruction.tag))[len("TICK") :]
             lines.append(f"REPEAT{tag} {instruction.repeat_count} {{")
             body = extended_text(instruction.body_copy())
-            lines += ["    " + line for line in body.splitlines()]
+            lines += ["    " + line for line in body.split("\n") if line]
             lines.append("}")
             continue
         gate = gate_from_tag(instruction)
@@ -92,6 +98,8 @@ def extended_text(circuit: stim.Circuit) -> str:
 
 
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
+    if gate.half_turns and instruction.name in ("II", "SPP_DAG"):
+        return str(instruction)  # bare text stands for another tagged form of the same gate
     plain = str(stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=""))
     targets = plain[len(instruction.name) :]
     if gate.name in CONTROLLED_CARRIERS:
@@ -100,8 +108,7 @@ def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
         # Print an empty instruction to have Stim escape the user's tag.
         tag = str(stim.CircuitInstruction("TICK", [], tag=gate.user_tag))[len("TICK") :]
         return f"{gate.name}{tag}{targets}"
-    sign = -1.0 if instruction.name == "SPP_DAG" else 1.0
-    angles = ", ".join(repr(sign * value) for value in gate.half_turns)
+    angles = ", ".join(repr(value) for value in gate.half_turns)
     pairs = _PAIR.findall(targets) if gate.name == "R_PAULI" else []
     axes = {axis for axis, _, _ in pairs}
     if len(axes) == 1 and "".join(f" {axis}{a}*{axis}{b}" for axis, a, b in pairs) == targets:
@@ -137,6 +144,9 @@ def _with_tags(text: str) -> str:
 
 def _tagged_instruction(found: re.Match[str]) -> str:
     name, tag, targets = found["name"].upper(), found["tag"], found["targets"]
+    if tag is None and not found["parens"] and targets.startswith("["):
+        # Stim's parser does not come back from a tag that the text ends in.
+        raise ValueError("The tag is not closed with ']' before the end of the line.")
     if name in _T_GATES:
         if found["parens"]:
             raise ValueError(f"{name} takes no arguments.")
@@ -227,11 +237,13 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
     raise ValueError(problem)
 
 
-def first_wrong_tag(circuit: stim.Circuit) -> str | None:
-    """What is wrong with the first misused tag of a circuit, or None."""
+def first_wrong_tag(circuit: stim.Circuit, depth: int = 0) -> str | None:
+    """What is wrong with the first misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
+    if depth > MAX_NESTING:
+        return f"REPEAT blocks are nested more than {MAX_NESTING} deep."
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
-            problem = first_wrong_tag(instruction.body_copy())
+            problem = first_wrong_tag(instruction.body_copy(), depth + 1)
             if problem is not None:
                 return problem
             continue
@@ -274,7 +286,8 @@ def tagged_instruction(
     elif upper in CONTROLLED_CARRIERS:
         carrier, gate_tag = CONTROLLED_CARRIERS[upper], upper
     elif upper in _PAIR_ROTATIONS:
-        carrier, gate_tag = "II", tag_of_rotation(upper, angles)
+        text = f"{upper}({angles[0]!r}) {' '.join(str(int(target)) for target in targets)}"
+        return parse(text)[0]
     else:
         carrier = "SPP" if upper == "R_PAULI" else "I"
         gate_tag = tag_of_rotation("U3" if upper == "U" else upper, angles)

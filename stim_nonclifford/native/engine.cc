@@ -96,13 +96,12 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
     std::exception_ptr failure;
     std::mutex failure_mutex;
     const std::thread::id caller = std::this_thread::get_id();
-    auto last_poll = std::chrono::steady_clock::now();
     interrupted_ = [&] {
         if (stop.load(std::memory_order_relaxed)) throw Stopped{};
         if (std::this_thread::get_id() != caller) return;
         const auto now = std::chrono::steady_clock::now();
-        if (now - last_poll < poll_period) return;
-        last_poll = now;
+        if (now - last_poll_ < poll_period) return;
+        last_poll_ = now;
         poll();
     };
     const auto work = [&](Worker& worker) {

@@ -1,6 +1,7 @@
 // The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -99,6 +100,7 @@ class Engine {
     const Kernels& kernels_;
     std::vector<Worker> workers_;
     OutcomeLaws::QuietLaw quiet_;
+    std::chrono::steady_clock::time_point last_poll_{};  // lasts over the waves of a call
     // Set while another thread, or the poll, has thrown.
     std::function<void()> interrupted_;
 };

@@ -1,0 +1,149 @@
+"""Draws the stages of the protocol, moment by moment.
+
+Usage: `python -m circuits.cultivation.pictures` writes the files in the folder `pictures`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import stim
+
+from circuits.cultivation.builder import CircuitBuilder
+from circuits.cultivation.color_code import ColorCode, Coord, Tile
+from circuits.cultivation.degenerate_injection import STRETCHED_TILES
+from circuits.cultivation.noise import is_feedback
+from circuits.cultivation.protocol import build_noiseless
+from circuits.cultivation.svg import Box, Panel, Picture
+from circuits.cultivation.unitary_injection import CORNER_PARKING
+
+PICTURES = Path(__file__).parent / "pictures"
+
+# How an operation on one qubit is drawn, by its name: the kind of box and the letter in it.
+_BOXES = {
+    "R": ("reset", "0"),
+    "RX": ("reset", "+"),
+    "M": ("measure", "Z"),
+    "MX": ("measure", "X"),
+    "S": ("rotate", "T"),
+    "S_DAG": ("rotate", "T†"),
+}
+
+
+def all_pictures() -> Mapping[str, str]:
+    """Draws everything.
+
+    Returns:
+        The text of each SVG file, by file name.
+    """
+    small, large = ColorCode.triangular(3), ColorCode.triangular(5)
+    unitary, bell, degenerate = (
+        build_noiseless(5, injection=injection) for injection in ("unitary", "bell", "degenerate")
+    )
+    pictures = {
+        "layout": _layout(unitary, large),
+        "unitary_injection": _stage(unitary, 0, small.tiles),
+        "bell_injection": _stage(bell, 0, small.tiles, corrections_in=1),
+        "degenerate_injection": _stage(degenerate, 0, STRETCHED_TILES, corrections_in=1),
+        "syndrome_cycle_d3": _stage(unitary, 1, small.tiles),
+        "cat_check_d3": _stage(unitary, 2, small.tiles),
+        "growth_d5": _stage(unitary, 3, large.tiles, corrections_in=5),
+        "syndrome_cycle_d5": _stage(unitary, 4, large.tiles),
+        "cat_check_d5": _stage(unitary, 7, large.tiles),
+    }
+    return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
+
+
+def write_pictures(folder: Path = PICTURES) -> None:
+    """Writes all pictures to a folder, replacing what is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in all_pictures().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _layout(builder: CircuitBuilder, code: ColorCode) -> Picture:
+    """Draws all qubits of the circuit with their roles."""
+    roles = {
+        **dict.fromkeys(code.data, ("data", "D")),
+        **dict.fromkeys(code.x_ancillas, ("reset", "X")),
+        **dict.fromkeys(code.z_ancillas, ("reset", "Z")),
+        CORNER_PARKING: ("reset", "P"),
+    }
+    sites = list(_sites(builder.circuit).values())
+    boxes = [Box(*roles.get(site, ("reset", "F")), site) for site in sites]
+    return Picture("distance 5", code.tiles, sites, [Panel("", boxes)])
+
+
+def _stage(
+    builder: CircuitBuilder, index: int, tiles: Sequence[Tile], *, corrections_in: int | None = None
+) -> Picture:
+    """Draws one stage.
+
+    Args:
+        builder: A circuit with all its stages.
+        index: Which stage.
+        tiles: Tiles to draw below the qubits.
+        corrections_in: The stage whose first moment holds the corrections that this stage needs.
+    """
+    moments = _moments(builder.circuit)
+    sites = _sites(builder.circuit)
+    first, end = (builder.stages[k].first_moment for k in (index, index + 1))
+    panels = [_panel(str(k - first + 1), moments[k], sites) for k in range(first, end)]
+    if corrections_in is not None:
+        panels += _corrections(builder.circuit, builder.stages[corrections_in].first_moment)
+    used = {site for tile in tiles for site in tile.data}
+    used.update(box.site for panel in panels for box in panel.boxes)
+    used.update(site for panel in panels for pair in panel.cx for site in pair)
+    return Picture(builder.stages[index].name, tiles, sorted(used), panels)
+
+
+def _panel(title: str, moment: Sequence[stim.CircuitInstruction], sites: Mapping[int, Coord]) -> Panel:
+    boxes: list[Box] = []
+    cx: list[tuple[Coord, Coord]] = []
+    for instruction in moment:
+        if instruction.name in _BOXES:
+            kind, letter = _BOXES[instruction.name]
+            boxes += [Box(kind, letter, sites[target.value]) for target in instruction.targets_copy()]
+        elif instruction.name == "CX" and not is_feedback(instruction):
+            cx += [
+                (sites[control.value], sites[target.value]) for control, target in instruction.target_groups()
+            ]
+    return Panel(title, boxes, cx)
+
+
+def _corrections(circuit: stim.Circuit, moment: int) -> list[Panel]:
+    """Draws the feedback in one moment: a panel for each outcome that causes some."""
+    sites = _sites(circuit)
+    measured: list[str] = []
+    paulis: dict[int, list[Box]] = {}  # by record
+    for k, instructions in enumerate(_moments(circuit)):
+        for instruction in instructions:
+            if instruction.name in ("M", "MX"):
+                basis = "X" if instruction.name == "MX" else "Z"
+                measured += [f"{basis} at {sites[t.value]}" for t in instruction.targets_copy()]
+            elif k == moment and is_feedback(instruction):
+                pauli = "X" if instruction.name == "CX" else "Z"
+                for control, target in instruction.target_groups():
+                    boxes = paulis.setdefault(len(measured) + control.value, [])
+                    boxes.append(Box("feedback", pauli, sites[target.value]))
+    return [Panel(f"if {measured[record]} gave 1", boxes) for record, boxes in sorted(paulis.items())]
+
+
+def _moments(circuit: stim.Circuit) -> list[list[stim.CircuitInstruction]]:
+    moments: list[list[stim.CircuitInstruction]] = [[]]
+    for instruction in circuit.flattened():
+        if instruction.name == "TICK":
+            moments.append([])
+        else:
+            moments[-1].append(instruction)
+    return moments
+
+
+def _sites(circuit: stim.Circuit) -> dict[int, Coord]:
+    coordinates = circuit.get_final_qubit_coordinates()
+    return {qubit: (int(x), int(y)) for qubit, (x, y) in coordinates.items()}
+
+
+if __name__ == "__main__":
+    write_pictures()

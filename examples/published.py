@@ -1,0 +1,114 @@
+"""Published numbers about cultivation circuits, to put beside our own.
+
+The circuits are injection + cultivation with uniform depolarizing noise, discarding on every detector.
+
+* ``TABLE_II``, ``TABLE_III``, ``TABLE_IV``, ``SECONDS_PER_SHOT``: the SOFT paper, arXiv 2512.23037, which
+  sampled on GPUs. (At p = 0.002 Table III has 28.9 and 0.60 billion shots, Table I 31.0 and 0.64 billion. The
+  rate that both print fits the latter, which are used here.)
+* ``EXACT``: arXiv 2609.18922, github.com/kh428/exact_ler_for_msc at b99452d. Where ``series`` is False, from
+  data/results.csv (exact fractions, rounded). Where it is True, from the exact coefficients a_k and e_k of
+  data/series, k = 0...10: with x = p/(1-p), kept = (1-p)^N sum a_k x^k, N = 402 (d=3) or 1996 (d=5),
+  and P_L = sum L_k x^k with L_k = e_k - sum_j a_j L_(k-j). The orders left out are less than 10^-4 of it.
+* ``PROXY_SAMPLED``: Gidney, Shutty and Jones's samples of the S-proxy (their Zenodo data), as counted in
+  data/comparisons/comparison.csv there. ``CONJECTURED`` are the values that the SOFT paper's Table I
+  ascribes to them: estimates for T gates, made from the S-proxy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STRENGTHS = (0.0005, 0.001, 0.002, 0.003, 0.004, 0.005)
+
+TABLE_II = {
+    "qubits": {3: 15, 5: 42},
+    "gates": {3: 137, 5: 741},
+    "depth": {3: 39, 5: 94},
+    "two_qubit_gates": {3: 81, 5: 477},
+    "measurements": {3: 14, 5: 93},
+    "t_count": {3: 22, 5: 72},
+    "t_support": {3: 7, 5: 19},
+    "t_depth": {3: 4, 5: 6},
+}
+"""Circuit statistics, by metric and distance."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Counts of a Monte Carlo run.
+
+    Attributes:
+        kept: Shots that were kept.
+        errors: Kept shots with a logical error.
+        printed: The logical error rate as printed, if it was; it may stem from more digits of `kept`.
+    """
+
+    kept: float
+    errors: int
+    printed: float | None = None
+
+    @property
+    def rate(self) -> float:
+        """The logical error rate."""
+        return self.errors / self.kept if self.printed is None else self.printed
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Probabilities that were computed, not sampled.
+
+    Attributes:
+        kept: The probability that a shot is kept.
+        error: The probability P_L that a kept shot has a logical error.
+        series: Whether orders above the tenth in p/(1-p) were left out.
+    """
+
+    kept: float
+    error: float
+    series: bool = False
+
+
+TABLE_III = {
+    0.002: Sampled(0.64e9, 22, 3.41e-8),
+    0.001: Sampled(10.6e9, 49, 4.59e-9),
+    0.0005: Sampled(50.9e9, 8, 1.57e-10),
+}
+"""Logical errors of d=5 with T gates, by noise strength."""
+
+TABLE_IV = {
+    5: {0.0005: 0.6210, 0.001: 0.8560, 0.002: 0.9792, 0.003: 0.9970, 0.004: 0.9996, 0.005: 0.9999},
+    3: {0.001: 0.313},  # from the text
+}
+"""Discard rates, by distance and noise strength."""
+
+SECONDS_PER_SHOT = {3: 6.68e-6, 5: 9.37e-5}
+"""Average time of an attempted shot on one NVIDIA H800, by distance."""
+
+EXACT = {
+    (3, 0.0005): Exact(0.8285997036, 1.640659386e-7),
+    (3, 0.001): Exact(0.6867847490, 8.982790954e-7),
+    (3, 0.002): Exact(0.4722572211, 5.691897172e-6),
+    (3, 0.003): Exact(0.3251631977, 1.807374193e-5),
+    (3, 0.004): Exact(0.2241915825, 4.25998e-5, series=True),
+    (3, 0.005): Exact(0.1547982092, 8.489257157e-5),
+    (5, 0.0005): Exact(0.3791841372, 2.846165501e-10),
+    (5, 0.001): Exact(0.1439555841, 3.328425371e-9),
+    (5, 0.002): Exact(0.02082636419, 5.175102366e-8),
+    (5, 0.003): Exact(0.00302862705, 3.0312e-7, series=True),
+    (5, 0.004): Exact(0.00044281566, 1.1478e-6, series=True),
+    (5, 0.005): Exact(6.51103e-5, 3.374e-6, series=True),
+}
+"""Circuits with T gates, by distance and noise strength."""
+
+PROXY_SAMPLED = {
+    0.0005: Sampled(379_188_308_301, 0),
+    0.001: Sampled(143_962_902_536, 50),
+    0.002: Sampled(20_830_759_097, 263),
+}
+"""The S-proxy of d=5, by noise strength."""
+
+CONJECTURED = {0.0005: 2e-11, 0.001: 6e-10, 0.002: 1.82e-8}
+"""Logical error rates of d=5 that were expected before T gates could be simulated, by noise strength."""
+
+FEWEST_FAULTS = {3: 2, 5: 3}
+"""Faults that it takes to make a kept shot wrong, by distance: the leading power of the exact series."""

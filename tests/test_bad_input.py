@@ -1,0 +1,261 @@
+"""Bad input is refused, with a message that says what came, what was expected, and what to do."""
+
+from __future__ import annotations
+
+import re
+import resource
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import stim
+
+import stim_nonclifford
+from stim_nonclifford import Circuit, ResourceLimitError
+from stim_nonclifford.compiler import compile_circuit
+
+DETECTORS = "X_ERROR(0.1) 0\nM 0 0\n" + "DETECTOR rec[-1]\n" * 11 + "OBSERVABLE_INCLUDE(2) rec[-1]"
+
+
+def wide(width: int) -> str:
+    """All qubits in magic states, then one measurement that needs all of them."""
+    qubits = " ".join(map(str, range(width)))
+    return f"RX {qubits}\nT {qubits}\nMPP {'*'.join(f'X{q}' for q in range(width))}"
+
+
+# Circuits
+
+
+def test_unknown_gate() -> None:
+    with pytest.raises(ValueError, match=re.escape("Line 2: `TT 0`: Gate not found: 'TT'. Did you mean T?")):
+        Circuit("H 0\nTT 0")
+
+
+@pytest.mark.parametrize("angle", ["nan", "inf", "-inf", "1e999"])
+def test_angles_that_are_not_finite(angle: str) -> None:
+    with pytest.raises(ValueError, match=r"Line 1: .* R_X must be a finite number of half-turns"):
+        Circuit(f"R_X({angle}) 0")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X_ERROR(1.01) 0",
+        "X_ERROR(-0.01) 0",
+        "DEPOLARIZE1(2) 0",
+        "M(1.5) 0",
+        "PAULI_CHANNEL_1(0.5, 0.4, 0.2) 0",
+        "PAULI_CHANNEL_2(" + ", ".join(["0.1"] * 15) + ") 0 1",
+        "HERALDED_PAULI_CHANNEL_1(0.5, 0.4, 0.2, 0) 0",
+        "E(1.5) X0",
+        "X_ERROR(nan) 0",
+    ],
+)
+def test_probabilities_out_of_range(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^Line 2: .*(probabilit|argument|parens)"):
+        Circuit(f"T 0\n{text}")
+
+
+@pytest.mark.parametrize("line", ["DETECTOR rec[-3]", "OBSERVABLE_INCLUDE(0) rec[-3]", "CX rec[-3] 0"])
+@pytest.mark.parametrize("gates", ["", "H 0\nT 0"])
+def test_records_before_the_first(line: str, gates: str) -> None:
+    """Stim's parser lets them pass, but not its samplers."""
+    text = f"M 0 1\n{line}\nX 0\nM 0"
+    with pytest.raises(IndexError, match="before the beginning of time"):
+        stim.Circuit(text).compile_detector_sampler().sample(1)
+    with pytest.raises((ValueError, IndexError), match=r"(?i)record|rec\[-3\]"):
+        Circuit(f"{gates}\n{text}").compile_detector_sampler().sample(5)
+
+
+@pytest.mark.parametrize("line", ["MPP X0*Z0", "SPP X0*Z0", "SPP[T] X0*Z0", "R_PAULI(0.1) X0*Y0"])
+def test_products_that_are_not_hermitian(line: str) -> None:
+    with pytest.raises(ValueError, match=r"(?i)hermitian"):
+        Circuit(f"T 1\n{line}").compile_sampler()
+
+
+def test_repetitions_without_end() -> None:
+    """Refused at once: a circuit of 10^15 gates is not unrolled."""
+    circuit = Circuit("REPEAT 1000000000 {\n    REPEAT 1000000 {\n        H 0\n    }\n}\nT 0\nM 0")
+    start = time.monotonic()
+    with pytest.raises(ResourceLimitError, match=r"1000000000000002 instruction targets.*limit is \d+"):
+        circuit.compile_sampler()
+    assert time.monotonic() - start < 1
+
+
+# Width
+
+
+def test_too_many_active_coordinates() -> None:
+    """The message has the need, the limit and the keyword; nothing is allocated."""
+    circuit = Circuit(wide(60))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.monotonic()
+    for compile_it in (circuit.compile_sampler, circuit.compile_detector_sampler, circuit.compile):
+        with pytest.raises(ResourceLimitError) as error:
+            compile_it()
+        message = str(error.value)
+        assert "needs 60 active coordinates" in message
+        assert "2^60 coefficients" in message
+        assert "limit is 2^24" in message
+        assert "max_active_coordinates=60" in message
+    assert time.monotonic() - start < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
+
+
+def test_limit_of_active_coordinates() -> None:
+    circuit = Circuit(wide(6))
+    with pytest.raises(ResourceLimitError, match=r"needs 6 .* 2\^5\..*max_active_coordinates=6"):
+        circuit.compile_sampler(max_active_coordinates=5)
+    assert circuit.compile_sampler(max_active_coordinates=6).sample(3).shape == (3, 1)
+    with pytest.raises(ResourceLimitError):
+        compile_circuit(circuit.to_stim(), max_active_coordinates=5)
+
+
+def test_limits_are_runtime_errors() -> None:
+    assert issubclass(ResourceLimitError, RuntimeError)
+    assert stim_nonclifford.ResourceLimitError is ResourceLimitError
+
+
+# Masks
+
+
+@pytest.mark.parametrize(
+    ("mask", "error", "message"),
+    [
+        (
+            np.zeros(10, dtype=np.bool_),
+            ValueError,
+            r"bool and shape \(11,\).*got dtype bool and shape \(10,\)",
+        ),
+        (np.zeros((11, 1), dtype=np.bool_), ValueError, r"got dtype bool and shape \(11, 1\)"),
+        (
+            np.zeros(11, dtype=np.uint8),
+            ValueError,
+            r"uint8 and shape \(2,\), for 11 detectors; got .* \(11,\)",
+        ),
+        (np.zeros(1, dtype=np.uint8), ValueError, r"got dtype uint8 and shape \(1,\)"),
+        (np.zeros(11, dtype=np.int64), TypeError, "got dtype int64"),
+        (np.zeros(11), TypeError, "got dtype float64"),
+        ([0, 1, 2], TypeError, "got dtype int64"),
+        ("all", TypeError, "got dtype"),
+        (np.array([0, 8], dtype=np.uint8), ValueError, "selects number 11, but there are only 11 detectors"),
+        (np.array([0, 128], dtype=np.uint8), ValueError, "selects number 15"),
+    ],
+)
+def test_masks(mask: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match="postselection_mask.*" + message):
+        Circuit(DETECTORS).compile_detector_sampler(postselection_mask=mask)
+
+
+def test_masks_of_observables() -> None:
+    with pytest.raises(ValueError, match=r"postselected_observables_mask .* for 3 observables; got .*\(4,\)"):
+        Circuit(DETECTORS).compile_detector_sampler(postselected_observables_mask=np.zeros(4, dtype=np.bool_))
+    with pytest.raises(ValueError, match="postselected_observables_mask selects number 3"):
+        Circuit(DETECTORS).compile_detector_sampler(
+            postselected_observables_mask=np.array([8], dtype=np.uint8)
+        )
+
+
+def test_masks_of_nothing() -> None:
+    """Empty masks fit circuits without detectors."""
+    circuit = Circuit("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    for dtype in (np.bool_, np.uint8):
+        sampler = circuit.compile_detector_sampler(postselection_mask=np.zeros(0, dtype=dtype))
+        assert sampler.sample_counts(10).discards == 0
+
+
+# Arguments of samplers
+
+
+@pytest.mark.parametrize("shots", [-1, -(10**30), 1 << 62, 1 << 70])
+def test_shots_out_of_range(shots: int) -> None:
+    sampler = Circuit(DETECTORS).compile_detector_sampler()
+    for method in (sampler.sample, sampler.sample_counts, sampler.sample_kept):
+        with pytest.raises(ValueError, match=rf"shots must be between 0 and 2\^62 - 1, not {shots}"):
+            method(shots)
+    with pytest.raises(ValueError, match="shots must be between"):
+        Circuit(DETECTORS).compile_sampler().sample(shots)
+
+
+@pytest.mark.parametrize("shots", [1.0, 0.5, "1", None, [1]])
+def test_shots_that_are_no_integers(shots: Any) -> None:
+    sampler = Circuit(DETECTORS).compile_detector_sampler()
+    for method in (
+        sampler.sample,
+        sampler.sample_counts,
+        sampler.sample_kept,
+        Circuit(DETECTORS).compile_sampler().sample,
+    ):
+        with pytest.raises(TypeError, match="shots must be an integer"):
+            method(shots)
+
+
+def test_numpy_integers_are_integers() -> None:
+    assert Circuit(DETECTORS).compile_detector_sampler().sample_kept(np.int64(3)).shots == 3  # type: ignore[arg-type]
+
+
+def test_counts_without_observables() -> None:
+    sampler = Circuit("M 0\nDETECTOR rec[-1]").compile_detector_sampler()
+    with pytest.raises(ValueError, match=r"no observables.*OBSERVABLE_INCLUDE.*sample_kept"):
+        sampler.sample_counts(10)
+
+
+@pytest.mark.parametrize("max_errors", [0, -1])
+def test_max_errors(max_errors: int) -> None:
+    sampler = Circuit(DETECTORS).compile_detector_sampler()
+    with pytest.raises(ValueError, match=f"max_errors must be at least 1 or None, not {max_errors}"):
+        sampler.sample_counts(10, max_errors=max_errors)
+
+
+@pytest.mark.parametrize("engine", ["CPU", "numpy", "", "cuda"])
+def test_unknown_engines(engine: str) -> None:
+    for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(ValueError, match=f"Unknown engine {engine!r}; there are 'auto', 'cpu'"):
+            compile_it(engine=engine)
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads(threads: int) -> None:
+    for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(ValueError, match=f"threads must be at least 1, not {threads}"):
+            compile_it(threads=threads)
+
+
+def test_cache_bytes() -> None:
+    with pytest.raises(ValueError, match="cache_bytes must not be negative, but is -1"):
+        Circuit("M 0").compile_sampler(cache_bytes=-1)
+
+
+def test_reference_sample_and_skipping_it() -> None:
+    """As in Stim."""
+    reference = np.zeros(1, dtype=np.bool_)
+    for circuit in (stim.Circuit("M 0"), Circuit("M 0")):
+        with pytest.raises(ValueError, match="skip_reference_sample"):
+            circuit.compile_sampler(skip_reference_sample=True, reference_sample=reference)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [np.zeros(2, dtype=np.bool_), np.zeros((3, 1), dtype=np.bool_), np.zeros(3), np.zeros(2, dtype=np.uint8)],
+)
+def test_wrong_reference_samples(reference: Any) -> None:
+    with pytest.raises(ValueError, match=r"reference_sample must be bool of shape \(3,\) or"):
+        Circuit("M 0 1 2").compile_sampler(reference_sample=reference)
+
+
+def test_unknown_arguments() -> None:
+    for method in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(TypeError, match="postselection"):
+            method(postselection=1)  # type: ignore[call-arg]
+
+
+def test_bad_arguments_leave_the_sampler_as_it_was() -> None:
+    """Seed 1: a refused call uses up no shots."""
+    expected = Circuit(DETECTORS).compile_detector_sampler(seed=1).sample(200)
+    sampler = Circuit(DETECTORS).compile_detector_sampler(seed=1)
+    with pytest.raises(ValueError, match="separate_observables"):
+        sampler.sample(10, separate_observables=True, append_observables=True)
+    with pytest.raises(ValueError, match="shots"):
+        sampler.sample(-1)
+    np.testing.assert_array_equal(sampler.sample(200), expected)

@@ -1,0 +1,468 @@
+"""The CPU engine gives the same shots as the reference engine, however it is configured and called."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import scipy.stats
+import stim
+
+from stim_nonclifford import Circuit
+from stim_nonclifford._native import available_kernels
+from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
+from stim_nonclifford.engines.reference import sample_shots
+from stim_nonclifford.plan import BLOCK_SHOTS, Plan
+
+from .exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
+from .oracle.agreement import p_value
+from .oracle.density_matrix import record_distribution
+from .oracle.random_circuits import mirrored_circuit, random_circuit
+
+SEED = 0x1E3779B97F4A7C15
+
+LAYERS = """
+    # Three layers of T gates that do not commute, with noise, a measurement in the middle and feedback.
+    RX 0 1 2 3 4 5
+    T 0 1 2 3 4 5
+    DEPOLARIZE1(0.05) 0 1 2 3 4 5
+    CX 0 1 2 3 4 5
+    SQRT_X 0 1 2 3 4 5
+    T 0 1 2 3 4 5
+    DEPOLARIZE2(0.1) 1 2 3 4 5 0
+    CX 1 2 3 4 5 0
+    M(0.02) 2
+    DETECTOR rec[-1]
+    CX rec[-1] 4
+    CZ rec[-1] 1
+    R 2
+    SQRT_X 0 1 2 3 4 5
+    T 0 1 2 3 4 5
+    X_ERROR(0.1) 0 1 2 3 4 5
+    CX 3 2 0 5
+    R_XX(0.123) 0 1
+    MPP X0*Z1*Y3
+    DETECTOR rec[-1] rec[-2]
+    MX 0 1 2 3 4 5
+    DETECTOR rec[-1] rec[-2]
+    DETECTOR rec[-3] rec[-8]
+    OBSERVABLE_INCLUDE(0) rec[-4]
+    OBSERVABLE_INCLUDE(1) rec[-5] rec[-6]
+"""
+
+REPETITION = """
+    # A distance-3 repetition code with coherent and incoherent noise and a T gate on the logical qubit.
+    R 0 1 2 3 4
+    REPEAT 4 {
+        R_X(0.06) 0 2 4
+        DEPOLARIZE1(0.03) 0 2 4
+        CX 0 1 2 3
+        DEPOLARIZE2(0.02) 0 1 2 3
+        CX 2 1 4 3
+        T 0
+        MR(0.01) 1 3
+        CX rec[-1] 4
+        DETECTOR rec[-1]
+        DETECTOR rec[-2]
+    }
+    M 0 2 4
+    DETECTOR rec[-1] rec[-2]
+    OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+
+# More than eight words of outputs; 30 quantum measurements among them.
+WIDE = """
+    REPEAT 30 {
+        RX 1
+        T 1
+        X_ERROR(0.02) 1
+        SQRT_X 1
+        Z_ERROR(0.1) 1
+        T 1
+        MRX 1
+        DETECTOR rec[-1]
+    }
+    REPEAT 600 {
+        X_ERROR(0.004) 0
+        DEPOLARIZE2(0.002) 0 2
+        MR 0
+        DETECTOR rec[-1]
+    }
+    OBSERVABLE_INCLUDE(0) rec[-1] rec[-300] rec[-601]
+"""
+
+MANY_COINS = "RX " + " ".join(map(str, range(150))) + "\nM " + " ".join(map(str, range(150)))
+
+# The sites have rates of up to ln 16, so that many shots draw them more than once.
+REPEATED_SITES = """
+    HERALDED_ERASE(0.9375) 0 1
+    PAULI_CHANNEL_1(0.25, 0.5, 0.125) 2
+    E(0.4) X3 Z4
+    ELSE_CORRELATED_ERROR(0.8) X4
+    ELSE_CORRELATED_ERROR(0.5) X3 X0
+    PAULI_CHANNEL_2(0.3, 0, 0, 0, 0.1, 0, 0, 0, 0, 0.2, 0, 0, 0, 0, 0.1) 0 1
+    H 4
+    M 0 1 2 3 4
+"""
+
+# On average 76 events per shot: more than eight words, or one.
+MANY_EVENTS = """
+    REPEAT 150 {
+        X_ERROR(0.2) 0 1
+        CX 0 1
+    }
+    M 0 1
+"""
+MANY_WIDE_EVENTS = """
+    REPEAT 600 {
+        X_ERROR(0.1) 0
+        MR 0
+    }
+"""
+
+# More than 64 signature bits and more than 64 operations' signs.
+LONG_SIGNATURE = """
+    REPEAT 70 {
+        RX 0
+        T 0
+        X_ERROR(0.05) 0
+        SQRT_X 0
+        T 0
+        Z_ERROR(0.02) 0
+        MX 0
+        DETECTOR rec[-1]
+    }
+    OBSERVABLE_INCLUDE(69) rec[-1]
+    OBSERVABLE_INCLUDE(3) rec[-5] rec[-7]
+"""
+
+FIXED = {
+    "layers": LAYERS,
+    "repetition": REPETITION,
+    "wide": WIDE,
+    "coins": MANY_COINS,
+    "sites": REPEATED_SITES,
+    "events": MANY_EVENTS,
+    "wide events": MANY_WIDE_EVENTS,
+    "long signature": LONG_SIGNATURE,
+    "nothing": "",
+}
+
+
+def plans_of(text: str) -> Iterator[tuple[str, Plan]]:
+    """Plans for records, for detectors, for kept shots and for counting."""
+    circuit = Circuit(text).to_stim()
+    compiled = compile_circuit(circuit)
+    detectors = range(circuit.num_detectors)
+    observables = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)
+    yield "records", compiled.record_plan()
+    if not circuit.num_detectors + circuit.num_observables:
+        return
+    yield "detectors", compiled.detector_plan(reported=[*detectors, *observables])
+    yield "kept", compiled.detector_plan(reported=[*observables, *detectors], postselected=detectors[::3])
+    yield "counts", compiled.detector_plan(reported=observables, postselected=detectors[:2])
+
+
+def assert_same_shots(
+    plan: Plan, cpu: CpuEngine, first_shot: int, shots: int, where: str, max_errors: int = 3
+) -> None:
+    """Compares all methods of the engines."""
+    reference = ReferenceEngine(plan)
+    kept = reference.sample_kept(SEED, first_shot, shots)
+    np.testing.assert_array_equal(cpu.sample_kept(SEED, first_shot, shots), kept, err_msg=where)
+    if not plan.num_checks + plan.num_outcome_checks and not plan.never_kept:
+        np.testing.assert_array_equal(cpu.sample(SEED, first_shot, shots), kept, err_msg=where)
+    assert kept.shape == (len(kept), -(-plan.num_outputs // 8)), where
+    assert kept.dtype == np.uint8, where
+    assert cpu.count(SEED, first_shot, shots) == reference.count(SEED, first_shot, shots), where
+    limited = reference.count(SEED, first_shot, shots, max_errors)
+    assert cpu.count(SEED, first_shot, shots, max_errors) == limited, where
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_circuits(name: str) -> None:
+    for kind, plan in plans_of(FIXED[name]):
+        assert_same_shots(plan, CpuEngine(plan), 1000, 60, f"{name}, {kind}")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_circuits(seed: int) -> None:
+    """Circuits of the seeds [seed, 0], [seed, 1], ...; every other one is mirrored."""
+    for k in range(4):
+        rng = np.random.default_rng([seed, k])
+        circuit = (
+            mirrored_circuit(rng, num_qubits=2 + seed % 4, num_operations=15)
+            if k % 2
+            else random_circuit(rng, num_qubits=2 + seed % 4, num_operations=30)
+        )
+        for kind, plan in plans_of(str(circuit)):
+            where = f"seed {seed}, {k}, {kind}\n{circuit}"
+            first_shot = int(rng.integers(5000))
+            assert_same_shots(plan, CpuEngine(plan), first_shot, 40, where)
+            assert_same_laws(plan, rng, where)
+
+
+def assert_same_laws(plan: Plan, rng: np.random.Generator, where: str) -> None:
+    """Compares outcome laws of the empty and of two random signatures."""
+    cpu = CpuEngine(plan)
+    size = plan.num_signature_bits
+    for signature in (0, *(mask_of(rng.integers(0, 2, size)) for _ in range(2))):
+        expected, expected_discards = exact_outcome_law(plan, signature)
+        law: dict[int, float] = {}
+        discards = 0.0
+        for probability, discarded, outputs in cpu.outcome_law(bools(signature, size)):
+            assert outputs.shape == (plan.num_outputs,)
+            if discarded:
+                discards += probability
+            else:
+                law[mask_of(outputs)] = law.get(mask_of(outputs), 0.0) + probability
+        assert largest_difference(law, expected) < 1e-12, where
+        assert discards == pytest.approx(expected_discards, abs=1e-12), where
+
+
+@pytest.mark.parametrize("name", ["layers", "repetition", "sites"])
+def test_outcome_laws_of_fixed_circuits(name: str) -> None:
+    """Seed 8."""
+    rng = np.random.default_rng(8)
+    for kind, plan in plans_of(FIXED[name]):
+        assert_same_laws(plan, rng, f"{name}, {kind}")
+
+
+def test_fixed_circuits_are_what_they_should_be() -> None:
+    """The sizes for which the circuits above are made."""
+    plans = {name: dict(plans_of(text)) for name, text in FIXED.items()}
+    assert plans["layers"]["records"].peak_width >= 6
+    assert plans["layers"]["kept"].num_outcome_checks >= 1
+    assert plans["repetition"]["kept"].num_signature_bits >= 5
+    for kind in ("records", "detectors", "kept"):
+        assert plans["wide"][kind].num_outputs > 512
+    assert plans["wide"]["kept"].num_checks > 128
+    assert len(plans["coins"]["records"].coins) == 150
+    assert plans["events"]["records"].mean_events > 50
+    assert plans["wide events"]["records"].mean_events > 50
+    assert plans["wide events"]["records"].num_outputs > 512
+    assert plans["long signature"]["records"].num_signature_bits > 64
+    assert plans["long signature"]["counts"].num_outputs > 64
+    sites = plans["sites"]["records"]
+    repeated = 0
+    for shot in sample_shots(sites, SEED, 0, 100):
+        used = [int(sites.sites[m]) for m in shot.mechanisms if sites.sites[m] >= 0]
+        repeated += len(used) > len(set(used))
+    assert repeated > 30
+
+
+@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize("name", ["layers", "wide", "sites"])
+def test_every_instruction_set(name: str, kernels: str) -> None:
+    """Against the reference on a few shots, and against the default instruction set on many."""
+    for kind, plan in plans_of(FIXED[name]):
+        engine = CpuEngine(plan, kernels=kernels)
+        assert engine.kernels == kernels
+        assert_same_shots(plan, engine, 7, 20, f"{name}, {kind}, {kernels}")
+        rows = CpuEngine(plan).sample_kept(SEED, 0, 3000)
+        np.testing.assert_array_equal(engine.sample_kept(SEED, 0, 3000), rows)
+
+
+def test_generic_instruction_set_is_always_there() -> None:
+    assert available_kernels()[0] == "generic"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("cache_bytes", [0, 100_000, DEFAULT_CACHE_BYTES])
+def test_threads_and_cache_change_nothing(threads: int, cache_bytes: int) -> None:
+    """The second round finds the outcome laws of the first one, as far as they were stored."""
+    for name in ("layers", "repetition", "long signature"):
+        for kind, plan in plans_of(FIXED[name]):
+            expected = CpuEngine(plan)
+            engine = CpuEngine(plan, threads=threads, cache_bytes=cache_bytes)
+            for _ in range(2):
+                where = f"{name}, {kind}"
+                rows = expected.sample_kept(SEED, 77, 5000)
+                np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=where)
+                assert engine.count(SEED, 77, 5000) == expected.count(SEED, 77, 5000), where
+            # Each thread has a node that is no node.
+            assert engine.statistics()["bytes"] <= cache_bytes + 1000 * threads
+
+
+def test_cache_saves_simulations() -> None:
+    """With a store, the second round simulates nothing; without, as much as the first."""
+    plan = dict(plans_of(REPETITION))["counts"]
+    stored, simulated = CpuEngine(plan), CpuEngine(plan, cache_bytes=0)
+    for engine in (stored, simulated):
+        engine.count(SEED, 0, 2000)
+    first = [engine.statistics()["simulations"] for engine in (stored, simulated)]
+    for engine in (stored, simulated):
+        engine.count(SEED, 0, 2000)
+    second = [engine.statistics()["simulations"] for engine in (stored, simulated)]
+    assert second[0] == first[0] > 0
+    assert second[1] == 2 * first[1]
+    assert stored.statistics()["signatures"] > 1
+    assert simulated.statistics()["nodes"] == 0
+
+
+@pytest.mark.parametrize("first_shot", [0, 1, 1023, 1024, 1025, 10**12 + 7, 2**62 + 1000])
+def test_any_first_shot(first_shot: int) -> None:
+    """Shots are numbered with 64 bits, and blocks need not begin where calls do."""
+    for name in ("layers", "coins", "sites", "events"):
+        for kind, plan in plans_of(FIXED[name]):
+            assert_same_shots(plan, CpuEngine(plan), first_shot, 30, f"{name}, {kind}, {first_shot}")
+
+
+@pytest.mark.parametrize("engine", [CpuEngine, ReferenceEngine])
+@pytest.mark.parametrize("name", ["layers", "wide", "sites", "coins"])
+def test_split_calls(name: str, engine: type[CpuEngine] | type[ReferenceEngine]) -> None:
+    """Rows of consecutive calls are those of one call, and counts add up."""
+    parts = [1, 0, 9, 20, 63, 7]
+    start = BLOCK_SHOTS - 50
+    ends = [start + end for end in itertools.accumulate(parts)]
+    for kind, plan in plans_of(FIXED[name]):
+        if engine is ReferenceEngine and kind not in ("records", "counts"):
+            continue
+        whole, split = engine(plan), engine(plan)
+        pieces = [split.sample_kept(SEED, end - size, size) for end, size in zip(ends, parts, strict=True)]
+        rows = whole.sample_kept(SEED, start, sum(parts))
+        np.testing.assert_array_equal(np.concatenate(pieces), rows, err_msg=kind)
+        tallies = [split.count(SEED, end - size, size) for end, size in zip(ends, parts, strict=True)]
+        assert sum_of(tallies) == whole.count(SEED, start, sum(parts)), kind
+
+
+def sum_of(tallies: list[Tally]) -> Tally:
+    patterns: dict[int, int] = {}
+    for tally in tallies:
+        for pattern, count in tally.patterns.items():
+            patterns[pattern] = patterns.get(pattern, 0) + count
+    return Tally(
+        sum(t.shots for t in tallies),
+        sum(t.discards for t in tallies),
+        sum(t.errors for t in tallies),
+        patterns,
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("max_errors", [1, 2, 700, 20_000, 10**9])
+def test_limit_of_errors(max_errors: int, threads: int) -> None:
+    """The block in which counting stops does not depend on threads; the limit is found by hand."""
+    plan = compile_circuit(stim.Circuit("X_ERROR(0.01) 0\nM 0")).record_plan()
+    first_shot, shots = 300, 1_500_000
+    engine = CpuEngine(plan, threads=threads)
+    errors = engine.sample(SEED, first_shot, shots)[:, 0]
+    reached = np.flatnonzero(np.cumsum(errors) >= max_errors)
+    attempted = shots
+    if len(reached):
+        block = (first_shot + int(reached[0])) // BLOCK_SHOTS
+        attempted = (block + 1) * BLOCK_SHOTS - first_shot
+    assert (attempted < shots) == (max_errors <= 700)
+    found = int(errors[:attempted].sum())
+    assert engine.count(SEED, first_shot, shots, max_errors) == Tally(attempted, 0, found, {1: found})
+
+
+@pytest.mark.parametrize("max_errors", [1, 3, 1000])
+def test_limit_of_errors_in_both_engines(max_errors: int) -> None:
+    """The first 60 of the shots are in one block, with more than three errors."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    tally = CpuEngine(plan).count(SEED, BLOCK_SHOTS - 60, 200, max_errors)
+    assert tally == ReferenceEngine(plan).count(SEED, BLOCK_SHOTS - 60, 200, max_errors)
+    assert tally.shots == (60 if max_errors <= 3 else 200)
+    assert tally.errors >= 3
+
+
+def test_instruction_set_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = compile_circuit(stim.Circuit("M 0")).record_plan()
+    monkeypatch.setenv("STIM_NONCLIFFORD_ISA", "generic")
+    assert CpuEngine(plan).kernels == "generic"
+    monkeypatch.setenv("STIM_NONCLIFFORD_ISA", "avx3")
+    with pytest.raises(ValueError, match=r"no kernels 'avx3'.*generic"):
+        CpuEngine(plan)
+    with pytest.raises(ValueError, match="no kernels 'avx3'"):
+        Circuit("M 0").compile_sampler()
+    assert CpuEngine(plan, kernels="generic").kernels == "generic"
+    monkeypatch.delenv("STIM_NONCLIFFORD_ISA")
+    assert CpuEngine(plan).kernels == available_kernels()[-1]
+
+
+def test_unknown_instruction_set() -> None:
+    plan = compile_circuit(stim.Circuit("M 0")).record_plan()
+    with pytest.raises(ValueError, match="no kernels 'sse'"):
+        CpuEngine(plan, kernels="sse")
+
+
+def test_wrong_signature_length() -> None:
+    plan = dict(plans_of(LONG_SIGNATURE))["records"]
+    with pytest.raises(ValueError, match="signature"):
+        CpuEngine(plan).outcome_law(np.zeros(3, dtype=np.bool_))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**53 + 1, 2**63 - 1, 2**63 + 12345, 2**64 - 1])
+def test_any_seed(seed: int) -> None:
+    plan = dict(plans_of(REPETITION))["detectors"]
+    rows = CpuEngine(plan).sample(seed, 5, 50)
+    np.testing.assert_array_equal(rows, ReferenceEngine(plan).sample(seed, 5, 50))
+    assert not np.array_equal(rows, CpuEngine(plan).sample(seed ^ 1, 5, 50))
+
+
+@pytest.mark.parametrize("seed", range(50, 60))
+def test_samples_follow_the_exact_distribution(seed: int) -> None:
+    """Circuits of the seeds [seed, 0], ..., 2 * 10^4 shots of seed 9; false alarms: 2e-9 each, 1e-7 in all.
+
+    Exclusive noise with large probabilities is in them: both engines could agree and be wrong.
+    """
+    for k in range(5):
+        rng = np.random.default_rng([seed, k])
+        circuit = (
+            mirrored_circuit(rng, num_qubits=3, num_operations=15)
+            if k % 2
+            else random_circuit(rng, num_qubits=3, num_operations=25)
+        )
+        compiled = compile_circuit(circuit)
+        rows = CpuEngine(compiled.record_plan()).sample(9, 0, 20_000)
+        samples = np.unpackbits(rows, axis=1, count=circuit.num_measurements, bitorder="little").astype(
+            np.bool_
+        )
+        assert p_value(samples, record_distribution(circuit)) > 2e-9, f"seed {seed}, {k}\n{circuit}"
+
+
+def test_samples_of_sites_follow_the_exact_distribution() -> None:
+    """10^5 shots of seed 10; false alarms: 1e-8."""
+    circuit = stim.Circuit(REPEATED_SITES)
+    rows = CpuEngine(compile_circuit(circuit).record_plan()).sample(10, 0, 100_000)
+    samples = np.unpackbits(rows, axis=1, count=circuit.num_measurements, bitorder="little").astype(np.bool_)
+    assert p_value(samples, record_distribution(circuit)) > 1e-8
+
+
+def test_counts_follow_the_exact_distribution() -> None:
+    """10^6 shots of seed 11, with postselection; false alarms: 1e-8."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    shots = 10**6
+    tally = CpuEngine(plan).count(11, 0, shots)
+    exact = exact_outputs(plan)
+    found = {-1: tally.discards, **{pattern: tally.patterns.get(pattern, 0) for pattern in (1, 2, 3)}}
+    expected = {-1: exact.discarded, **exact.kept}
+    for pattern, count in found.items():
+        assert scipy.stats.binomtest(count, shots, expected[pattern]).pvalue > 1e-8 / 4
+    assert tally.errors == sum(tally.patterns.values())
+    assert tally.shots == shots
+
+
+def test_counting_without_outputs() -> None:
+    """Discards are counted although nothing is reported."""
+    compiled = compile_circuit(stim.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]"))
+    plan = compiled.detector_plan(reported=(), postselected=(0,))
+    tally = CpuEngine(plan).count(SEED, 0, 3000)
+    assert tally == ReferenceEngine(plan).count(SEED, 0, 3000)
+    assert 500 < tally.discards < 1000  # more than ten standard deviations around 750
+    assert tally.errors == 0
+    assert CpuEngine(plan).sample_kept(SEED, 0, 3000).shape == (3000 - tally.discards, 0)
+
+
+def test_never_kept() -> None:
+    """The postselected detector always fires."""
+    compiled = compile_circuit(stim.Circuit("X 0\nM 0\nDETECTOR rec[-1]"))
+    plan = compiled.detector_plan(reported=(0,), postselected=(0,), skip_reference_sample=True)
+    assert plan.never_kept
+    for engine in (CpuEngine(plan), ReferenceEngine(plan)):
+        assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
+        assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)

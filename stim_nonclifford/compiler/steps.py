@@ -456,8 +456,8 @@ class _Flattener:
         )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OUTPUTS:
-            raise ResourceLimitError(
-                f"Line {self.line}: `{instruction}`: the limit for observables is {MAX_OUTPUTS}."
+            raise ValueError(
+                f"Line {self.line}: `{instruction}`: the index of an observable must be below {MAX_OUTPUTS}."
             )
         self.emit(ObservableStep(index, records, factors))
 

@@ -21,6 +21,9 @@ constexpr uint64_t wave_blocks = 256;
 // A piece takes some microseconds, and asking the clock is not free.
 constexpr uint64_t pieces_per_poll = 16;
 
+// From this width on, a piece is work for a thread of its own.
+constexpr uint32_t long_work_width = 8;
+
 struct Stopped {};
 
 }  // namespace
@@ -119,7 +122,10 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
     };
     {
         std::vector<std::jthread> threads;
-        const uint64_t num_threads = std::min<uint64_t>(workers_.size(), num_pieces);
+        // Starting a thread takes as long as some pieces of a circuit that needs little quantum work.
+        const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
+        const uint64_t useful = (num_pieces + pieces_per_thread - 1) / pieces_per_thread;
+        const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
         for (uint64_t t = 1; t < num_threads; ++t) threads.emplace_back(work, std::ref(workers_[t]));
         work(workers_[0]);
     }

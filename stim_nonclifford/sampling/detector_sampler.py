@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import stim
 from ..compiler import CompiledCircuit
 from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
-from ..faults import FaultTable
+from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
 from .bits import checked_count, checked_mask, checked_seed, columns, pack, unpack, write_into
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
@@ -73,6 +73,30 @@ class CompiledDetectorSampler:
     def num_observables(self) -> int:
         """Number of observables of the circuit."""
         return self._num_observables
+
+    @overload
+    def sample(
+        self,
+        shots: int,
+        *,
+        prepend_observables: bool = False,
+        append_observables: bool = False,
+        separate_observables: Literal[False] = False,
+        bit_packed: bool = False,
+        dets_out: npt.NDArray[Any] | None = None,
+        obs_out: npt.NDArray[Any] | None = None,
+    ) -> npt.NDArray[Any]: ...
+
+    @overload
+    def sample(
+        self,
+        shots: int,
+        *,
+        separate_observables: Literal[True],
+        bit_packed: bool = False,
+        dets_out: npt.NDArray[Any] | None = None,
+        obs_out: npt.NDArray[Any] | None = None,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 
     def sample(
         self,
@@ -141,14 +165,12 @@ class CompiledDetectorSampler:
         self, shots: int, *, prepend_observables: bool = False, append_observables: bool = False
     ) -> npt.NDArray[np.uint8]:
         """Deprecated in Stim too: use ``sample(shots, bit_packed=True)``."""
-        rows = self.sample(
+        return self.sample(
             shots,
             prepend_observables=prepend_observables,
             append_observables=append_observables,
             bit_packed=True,
         )
-        assert isinstance(rows, np.ndarray)
-        return rows
 
     def sample_write(
         self,
@@ -271,10 +293,10 @@ class CompiledDetectorSampler:
         """
         first_shot = self._next_shot
         counts = self.sample_counts(shots, max_errors=max_errors)
-        engine = self._counting_engine
-        numbers = engine.error_shots(self._seed, first_shot, counts.shots)
-        plan = self._plan_for(self._observables, self._postselected)
-        causes = FaultTable(self._circuit, self._compiled).by_mechanism(plan)
+        if not counts.errors:
+            return FailureSamples(counts, ())
+        numbers = self._counting_engine.error_shots(self._seed, first_shot, counts.shots)
+        plan, causes = self._causes
         failures = []
         for number in numbers:
             [shot] = sample_shots(plan, self._seed, number, 1)
@@ -334,6 +356,12 @@ class CompiledDetectorSampler:
     def _counting_engine(self) -> SamplingEngine:
         """For the observables of kept shots."""
         return self._engine_for(self._observables, self._postselected)
+
+    @cached_property
+    def _causes(self) -> tuple[Plan, dict[int, list[CircuitFault]]]:
+        """The plan for counting, and the faults that have the effect of each of its mechanisms."""
+        plan = self._plan_for(self._observables, self._postselected)
+        return plan, FaultTable(self._circuit, self._compiled).by_mechanism(plan)
 
     @property
     def _observables(self) -> range:

@@ -13,7 +13,7 @@ import stim
 from .compiler import CompiledCircuit
 from .compiler.gf2 import parities
 from .compiler.mechanisms import Fault
-from .compiler.steps import CorrelatedError, Measure, Noise, program_of
+from .compiler.steps import CorrelatedError, Measure, Noise, unrolled
 from .engines.reference import fate_of_row
 from .plan import Plan
 
@@ -77,11 +77,8 @@ class FaultTable:
     """
 
     def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
-        self._circuit = circuit
         self._compiled = compiled
-        # Flattened, every unrolled step has an instruction of its own.
-        self._flat = circuit.flattened()
-        self._flat_lines = program_of(self._flat).lines
+        self._instructions = list(unrolled(circuit))
 
     @cached_property
     def faults(self) -> list[CircuitFault]:
@@ -90,15 +87,15 @@ class FaultTable:
 
     @cached_property
     def _effects(self) -> dict[CircuitFault, int]:
-        ticks = np.cumsum([instruction.name == "TICK" for instruction in self._flat])
-        names = [instruction.name for instruction in self._flat]
+        program = self._compiled.program
+        ticks = np.cumsum([instruction.name == "TICK" for instruction in self._instructions])
         found = {}
         for fault in self._compiled.faults():
-            flat_line = self._flat_lines[fault.step]
+            number = program.instructions[fault.step]
             located = CircuitFault(
-                line=self._compiled.program.lines[fault.step],
-                tick=int(ticks[flat_line - 1]),
-                instruction=names[flat_line - 1],
+                line=program.lines[fault.step],
+                tick=int(ticks[number]),
+                instruction=self._instructions[number].name,
                 targets=self._targets_of(fault),
                 pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in fault.factors),
                 records=fault.records,
@@ -121,6 +118,10 @@ class FaultTable:
 
         Args:
             plan: A plan made from the circuit.
+
+        Returns:
+            The faults by the index of the mechanism. Channels that more likely do something than nothing
+            have mechanisms that no single fault has the effect of; those are missing.
         """
         mechanisms: dict[int, list[int]] = defaultdict(list)
         for mechanism in range(plan.num_mechanisms):
@@ -135,17 +136,22 @@ class FaultTable:
                 found[mechanism].append(fault)
         return dict(found)
 
-    def outcome_probabilities(self, plan: Plan, faults: Iterable[CircuitFault]) -> OutcomeProbabilities:
+    def outcome_probabilities(
+        self, faults: Iterable[CircuitFault], postselected: Sequence[int]
+    ) -> OutcomeProbabilities:
         """What becomes of a shot that has exactly these faults.
 
         Args:
-            plan: A plan made from the circuit, whose outputs are its observables.
             faults: The faults.
+            postselected: The detectors that discard a shot.
 
         Raises:
             ValueError: The circuit's noise has no such fault.
         """
-        row = np.zeros(plan.num_row_bits, dtype=np.bool_)
+        program = self._compiled.program
+        observables = range(program.num_detectors, program.num_detectors + program.num_observables)
+        plan = self._compiled.fault_plan(reported=observables, postselected=postselected)
+        row = plan.row_of(0)
         for fault in faults:
             if fault not in self._effects:
                 raise ValueError(f"The circuit's noise has no such fault: {fault}.")
@@ -161,24 +167,29 @@ class FaultTable:
             faults: The faults. Paulis become gates, readout errors inverted measurements.
 
         Returns:
-            The circuit, flattened; any simulator of its gates can run it.
+            The circuit, with loops unrolled; any simulator of its gates can run it.
         """
-        at_line: dict[int, list[CircuitFault]] = defaultdict(list)
+        steps_to_instructions = self._compiled.program.instructions
+        at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in faults:
-            at_line[self._flat_lines[fault.step]].append(fault)
+            at_instruction[steps_to_instructions[fault.step]].append(fault)
         first_step: dict[int, int] = {}
-        for step, line in enumerate(self._flat_lines):
-            first_step.setdefault(line, step)
+        for step, number in enumerate(steps_to_instructions):
+            first_step.setdefault(number, step)
         result = stim.Circuit()
-        for line, instruction in enumerate(self._flat, start=1):
+        for number, instruction in enumerate(self._instructions):
             data = stim.gate_data(instruction.name)
             if data.produces_measurements:
                 # Measurements are steps of their own, one per group of targets.
-                flipped = {fault.step - first_step[line] + fault.group for fault in at_line[line]}
+                flipped = {
+                    fault.step - first_step[number] + fault.group
+                    for fault in at_instruction[number]
+                    if fault.records
+                }
                 result.append(_noiseless_measurement(instruction, flipped))
             elif not data.is_noisy_gate:
                 result.append(instruction)
-            for fault in at_line[line]:
+            for fault in at_instruction[number]:
                 for factor in filter(None, fault.pauli.split("*")):
                     result.append(factor[0], [int(factor[1:])])
         return result

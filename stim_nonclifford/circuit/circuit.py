@@ -259,6 +259,7 @@ class Circuit(CircuitEditing, CircuitProxies):
 
         Raises:
             ValueError: A fault is none of this circuit's, or the mask has the wrong shape.
+            ResourceLimitError: More than 16 random outcomes matter that are fair coins.
 
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nH 0\nT 0\nH 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
@@ -266,18 +267,13 @@ class Circuit(CircuitEditing, CircuitProxies):
             >>> round(circuit.outcome_probabilities([flip]).kept_and_wrong, 6)  # cos(pi/8)^2
             0.853553
         """
-        compiled = self.compile()
         if postselection_mask is None:
             postselected = list(range(self.num_detectors))
         else:
             postselected = checked_mask(
                 postselection_mask, self.num_detectors, "postselection_mask", "detectors"
             )
-        plan = compiled.detector_plan(
-            reported=range(self.num_detectors, self.num_detectors + self.num_observables),
-            postselected=postselected,
-        )
-        return FaultTable(self._stim, compiled).outcome_probabilities(plan, faults)
+        return FaultTable(self._stim, self.compile()).outcome_probabilities(faults, postselected)
 
     def with_faults(self, faults: Iterable[CircuitFault]) -> Circuit:
         r"""The circuit without its noise, but with given faults: for any other simulator to run.
@@ -289,7 +285,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             faults: Faults out of ``faults()``, or of a ``KeptFailure``.
 
         Returns:
-            The circuit, flattened, with Paulis as gates and readout errors as inverted measurements.
+            The circuit, with loops unrolled, Paulis as gates and readout errors as inverted measurements.
 
         Examples:
             >>> circuit = Circuit("H 0\nT 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")

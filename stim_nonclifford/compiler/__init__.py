@@ -14,6 +14,7 @@ The stages, in order, each a module with one entry point:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import stim
@@ -101,6 +102,24 @@ class CompiledCircuit:
             reported=reported,
             postselected=postselected,
             output_constant=constant,
+        )
+
+    def fault_plan(self, *, reported: Sequence[int], postselected: Sequence[int]) -> Plan:
+        """A plan for shots whose faults are given, not drawn: rows can be made of the effects of any faults.
+
+        Args:
+            reported: Indices of the outputs to report: detectors, then observables.
+            postselected: Indices of the outputs that must be 0 in a kept shot.
+        """
+        # What every fault does counts as a cause; what noise does in every shot does not.
+        effects = {fault.effect: 1.0 for fault in self.faults() if fault.effect}
+        table = replace(self.effects("detectors"), constant=0, rates=effects, sites=[])
+        return reduce_to_plan(
+            self.quantum,
+            table,
+            reported=reported,
+            postselected=postselected,
+            output_constant=table.base_outputs ^ self.reference_detectors,
         )
 
     def record_plan(self, *, reference: int = 0) -> Plan:

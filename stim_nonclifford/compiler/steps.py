@@ -32,6 +32,7 @@ __all__ = [
     "Rotate",
     "Step",
     "program_of",
+    "unrolled",
 ]
 
 MAX_TARGETS = 1 << 28
@@ -137,6 +138,7 @@ class Program:
     Attributes:
         steps: The steps in circuit order.
         lines: For each step, the line of its instruction in the printed circuit, counted from 1.
+        instructions: For each step, the number of its instruction among the unrolled ones.
         num_qubits: Qubits 0 to num_qubits - 1 exist.
         num_records: Length of the measurement record.
         num_detectors: Number of detectors.
@@ -146,6 +148,7 @@ class Program:
 
     steps: list[Step]
     lines: list[int]
+    instructions: list[int]
     num_qubits: int
     num_records: int
     num_detectors: int
@@ -192,12 +195,27 @@ def program_of(circuit: stim.Circuit) -> Program:
     return Program(
         flattener.steps,
         flattener.lines,
+        flattener.instructions,
         circuit.num_qubits,
         flattener.num_records,
         circuit.num_detectors,
         circuit.num_observables,
         flattener.has_non_clifford_gates,
     )
+
+
+def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """The instructions of a circuit with loops unrolled, one by one as ``Program.instructions`` counts them.
+
+    Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
+    """
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            body = instruction.body_copy()
+            for _ in range(instruction.repeat_count):
+                yield from unrolled(body)
+        else:
+            yield instruction
 
 
 def _count_targets(circuit: stim.Circuit) -> int:
@@ -242,6 +260,8 @@ class _Flattener:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.lines: list[int] = []
+        self.instructions: list[int] = []
+        self.num_instructions = 0
         self.num_records = 0
         self.num_detectors = 0
         self.line = 0
@@ -260,11 +280,13 @@ class _Flattener:
                 continue
             self.line = line
             self.add_instruction(instruction)
+            self.num_instructions += 1
             line += 1
 
     def emit(self, step: Step) -> None:
         self.steps.append(step)
         self.lines.append(self.line)
+        self.instructions.append(self.num_instructions)
 
     def add_instruction(self, instruction: stim.CircuitInstruction) -> None:
         gate = gate_from_tag(instruction)

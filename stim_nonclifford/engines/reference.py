@@ -6,6 +6,8 @@ to read what an engine does.
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import coefficients
+from ..errors import ResourceLimitError
 from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, Plan
 from .contract import PackedBits, Tally
 from .random_streams import Stream, uniform, words
@@ -20,6 +23,8 @@ from .random_streams import Stream, uniform, words
 __all__ = ["Branch", "ReferenceEngine", "Shot", "fate_of_row", "outcome_law", "sample_shots"]
 
 Bits = npt.NDArray[np.bool_]
+
+MAX_AVERAGED_COINS = 16
 
 
 @dataclass(frozen=True)
@@ -194,11 +199,14 @@ def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
     Args:
         plan: The plan.
         row: What the faults of the shot flip: bool, shape (num_row_bits,), as from ``Plan.row_of``; the
-            plan's constant is added here.
+            plan's constant is added here, and coins are averaged over.
 
     Returns:
         The probability that the shot is discarded, and for each pattern of outputs (bit k is output k) the
         probability that it is kept with them.
+
+    Raises:
+        ResourceLimitError: The plan has more than 16 coins.
 
     Examples:
         >>> import stim
@@ -209,20 +217,37 @@ def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
         >>> round(kept[1], 6)  # sin(pi/8)^2
         0.146447
     """
+    num_coins = len(plan.coins)
+    if num_coins > MAX_AVERAGED_COINS:
+        raise ResourceLimitError(
+            f"The exact fate of a shot needs an average over 2^{num_coins} outcomes of fair coins;"
+            f" the limit is 2^{MAX_AVERAGED_COINS}."
+        )
+    coins = plan.coins.dense(plan.num_row_bits)
     row = row.copy()
     row[plan.constant] ^= True
-    first_output = plan.num_checks + plan.num_signature_bits
-    if plan.never_kept or row[: plan.num_checks].any():
-        return 1.0, {}
     discarded = 0.0
     kept: dict[int, float] = {}
-    for branch in outcome_law(plan, row[plan.num_checks : first_output]):
-        if branch.discarded:
-            discarded += branch.probability
-            continue
-        pattern = sum(1 << int(k) for k in np.flatnonzero(row[first_output:] ^ branch.outputs))
-        kept[pattern] = kept.get(pattern, 0.0) + branch.probability
+    for heads in itertools.product((False, True), repeat=num_coins):
+        tossed = row ^ np.logical_xor.reduce(coins[list(heads)], axis=0)
+        weight = 0.5**num_coins
+        for branch in _branches_of_row(plan, tossed):
+            if branch.discarded:
+                discarded += weight * branch.probability
+                continue
+            pattern = sum(1 << int(k) for k in np.flatnonzero(branch.outputs))
+            kept[pattern] = kept.get(pattern, 0.0) + weight * branch.probability
     return discarded, kept
+
+
+def _branches_of_row(plan: Plan, row: Bits) -> list[Branch]:
+    """The branches of a complete row, with the outputs of the shot."""
+    first_output = plan.num_checks + plan.num_signature_bits
+    outputs = row[first_output:]
+    if plan.never_kept or row[: plan.num_checks].any():
+        return [Branch(1.0, True, outputs, ())]
+    law = outcome_law(plan, row[plan.num_checks : first_output])
+    return [dataclasses.replace(branch, outputs=branch.outputs ^ outputs) for branch in law]
 
 
 def _mechanism(plan: Plan, word: int) -> int:

@@ -303,7 +303,7 @@ class CompiledDetectorSampler:
             flipped = tuple(int(k) for k in np.flatnonzero(shot.outputs))
             # An event that happened twice did nothing.
             odd = [m for m in dict.fromkeys(shot.mechanisms) if shot.mechanisms.count(m) % 2]
-            failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd)))
+            failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes)))
         return FailureSamples(counts, tuple(failures))
 
     def sample_kept(self, shots: int) -> KeptSamples:

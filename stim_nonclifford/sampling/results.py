@@ -92,7 +92,8 @@ class KeptFailure:
         shot: Its number.
         observables: The observables that flipped.
         causes: One entry per noise event: the faults that have the event's effect, any one of which may have
-            been the cause; no measurement can tell them apart.
+            been the cause; no measurement can tell them apart. Events of channels that more likely do
+            something than nothing have no entry.
     """
 
     shot: int

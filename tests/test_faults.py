@@ -1,0 +1,79 @@
+"""Faults as places in the circuit: their exact fate, and circuits that contain them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from circuits.cultivation import cultivation_circuit
+
+from .exact import mask_of
+from .oracle.density_matrix import detector_distribution
+from .oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+
+FAMILIES = ALL_FAMILIES - {Family.REPEAT}
+
+
+def fate_by_density_matrix(circuit: snc.Circuit, with_faults: snc.Circuit) -> tuple[float, float, float]:
+    """(kept and right, kept and wrong, discarded) of the noise-free circuit with the faults in it."""
+    num_detectors = circuit.num_detectors
+    reference = circuit.compile().reference_detectors
+    right = wrong = discarded = 0.0
+    for bits, probability in detector_distribution(with_faults.to_stim()).items():
+        flips = mask_of(bits) ^ reference
+        if flips & (1 << num_detectors) - 1:
+            discarded += probability
+        elif flips:
+            wrong += probability
+        else:
+            right += probability
+    return right, wrong, discarded
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_fate_of_faults_is_that_of_the_circuit_with_them(seed: int) -> None:
+    rng = np.random.default_rng([606, seed])
+    families = FAMILIES if seed % 3 else ALL_FAMILIES
+    circuit = snc.Circuit(random_circuit(rng, num_qubits=3, num_operations=16, instructions=families))
+    faults = circuit.faults()
+    if not faults:
+        pytest.skip("no noise")
+    for size in (1, 2, 3):
+        chosen = [faults[int(k)] for k in rng.choice(len(faults), size=min(size, len(faults)), replace=False)]
+        if len({(fault.step, fault.group) for fault in chosen}) < len(chosen):
+            continue  # two faults of one channel never happen together
+        fate = circuit.outcome_probabilities(chosen)
+        expected = fate_by_density_matrix(circuit, circuit.with_faults(chosen))
+        found = (fate.kept_and_right, fate.kept_and_wrong, fate.discarded)
+        assert found == pytest.approx(expected, abs=1e-10), [str(fault) for fault in chosen]
+
+
+def test_failures_are_the_errors_that_are_counted() -> None:
+    """Seed 9; nothing here depends on chance."""
+    circuit = snc.Circuit(cultivation_circuit(distance=3, p=5e-3))
+    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
+
+    def sampler() -> snc.CompiledDetectorSampler:
+        return circuit.compile_detector_sampler(seed=9, postselection_mask=mask, threads=2)
+
+    counts = sampler().sample_counts(1_000_000)
+    found = sampler().sample_failures(1_000_000)
+    assert found.counts == counts
+    assert len(found.failures) == counts.errors > 0
+    assert [failure.shot for failure in found.failures] == sorted(f.shot for f in found.failures)
+    for failure in found.failures:
+        assert failure.observables == (0,)
+        assert len(failure.faults) >= 2  # no single fault is kept and wrong
+        fate = circuit.outcome_probabilities(failure.faults)
+        assert fate.kept_and_wrong > 1e-6
+        # Every alternative has the same fate.
+        others = tuple(alternatives[-1] for alternatives in failure.causes)
+        assert circuit.outcome_probabilities(others) == fate
+
+
+def test_unknown_fault_is_refused() -> None:
+    circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    [fault] = snc.Circuit("Z_ERROR(0.1) 0\nM 0").faults()
+    with pytest.raises(ValueError, match="no such fault"):
+        circuit.outcome_probabilities([fault])

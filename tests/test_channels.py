@@ -10,7 +10,7 @@ import pytest
 import stim
 
 from stim_nonclifford.compiler import compile_circuit
-from stim_nonclifford.compiler.channels import Channel, channel_of_patterns
+from stim_nonclifford.compiler.channels import Channel, channel_of_patterns, independent_errors
 from stim_nonclifford.compiler.steps import Noise, program_of
 
 from .exact import exact_outputs
@@ -243,3 +243,39 @@ def test_chain_of_correlated_errors(p: float, q: float) -> None:
     expected = {0b001: p, 0b010: (1 - p) * q, 0b101: rest / 4, 0b000: rest * 3 / 4}
     for row in {*found, *expected}:
         assert found.get(row, 0.0) == pytest.approx(expected.get(row, 0.0), rel=1e-13, abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_independent_errors_are_found_again(seed: int) -> None:
+    """Up to five independent errors on five outputs, some coins, some more likely than not."""
+    rng = np.random.default_rng(seed)
+    errors = [
+        (int(rng.integers(32)), float(rng.choice([0.5, 1.0, *rng.random(3)])))
+        for _ in range(rng.integers(1, 6))
+    ]
+    channel = distribution_of_independent(errors)
+    found = independent_errors((pattern << 40, p) for pattern, p in channel.items())
+    assert found is not None
+    assert all(0 < p <= 1 for p in found.values())
+    again = distribution_of_independent([(pattern >> 40, p) for pattern, p in found.items()])
+    assert max(abs(again.get(k, 0.0) - channel.get(k, 0.0)) for k in range(32)) < 1e-9
+
+
+@pytest.mark.parametrize("patterns", [((1, 0.1), (2, 0.2)), ((1, 0.5), (2, 0.25)), ((1, 0.5), (2, 0.5))])
+def test_mutually_exclusive_errors_are_not_independent(patterns: Patterns) -> None:
+    found = independent_errors(patterns)
+    if found is not None:
+        again = distribution_of_independent(list(found.items()))
+        assert all(abs(again.get(pattern, 0.0) - p) < 1e-12 for pattern, p in patterns)
+    assert (found is None) == (patterns != ((1, 0.5), (2, 0.5)))
+
+
+def distribution_of_independent(errors: list[tuple[int, float]]) -> dict[int, float]:
+    """The probability of every sum of errors."""
+    total = {0: 1.0}
+    for pattern, p in errors:
+        keys = {*total, *(key ^ pattern for key in total)}
+        total = {
+            key: (1 - p) * total.get(key, 0.0) + p * total.get(key ^ pattern, 0.0) for key in sorted(keys)
+        }
+    return total

@@ -57,11 +57,20 @@ class CompiledCircuit:
 
     @cached_property
     def reference_records(self) -> int:
-        """Measurement records of the noiseless reference sample, as a mask."""
-        base = sum(bit << record for record, bit in enumerate(self.quantum.base_records))
-        if not self.quantum.operations:
+        """Measurement records of the noiseless reference sample, as a mask.
+
+        Values are chosen in the order of the circuit; only where that would take more than 2^24
+        coefficients, in the order of ``quantum``.
+        """
+        quantum = self.quantum
+        if quantum.reordered:
+            in_order = forward_sweep(self.program, keep_order=True)
+            if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
+                quantum = in_order
+        base = sum(bit << record for record, bit in enumerate(quantum.base_records))
+        if not quantum.operations:
             return base
-        return base ^ reference_offset(self.quantum, self.effects("records"))
+        return base ^ reference_offset(quantum, backward_sweep(self.program, quantum, "records"))
 
     @cached_property
     def reference_detectors(self) -> int:

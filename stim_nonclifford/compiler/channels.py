@@ -16,12 +16,18 @@ The most likely pattern is taken out first as a constant, so that probabilities 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import xor
 
-__all__ = ["Channel", "channel_of_patterns"]
+from .gf2 import independent, ones, parities, relations
+
+__all__ = ["Channel", "channel_of_patterns", "independent_errors"]
 
 _MAX_TRANSFORM_BITS = 6
+_VANISHING = 1e-12
+"""Characters below are rounded zeros."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,64 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
     return Channel(constant, (), tuple(sorted(total.items())))
 
 
+def independent_errors(patterns: Iterable[tuple[int, float]]) -> dict[int, float] | None:
+    """Independent errors with the same distribution as a channel, where there are any.
+
+    Args:
+        patterns: (pattern, probability); patterns may repeat. What is missing to 1 is pattern 0.
+
+    Returns:
+        Pattern -> probability, or None where the patterns exclude each other in a way that no
+        independent errors do.
+
+    Examples:
+        >>> independent_errors([(1, 0.25), (2, 0.25), (3, 0.25)])
+        {1: 0.5, 2: 0.5}
+        >>> independent_errors([(1, 0.1), (2, 0.2)]) is None
+        True
+    """
+    total: dict[int, float] = {}
+    for pattern, probability in patterns:
+        total[pattern] = total.get(pattern, 0.0) + probability
+    rows = list(total)
+    basis, dependent = relations(rows)
+    if len(basis) > _MAX_TRANSFORM_BITS:
+        return None
+    place = {row: 1 << k for k, row in enumerate(basis)}
+    for row, sources in dependent.items():
+        place[row] = sum(place[source] for source in ones(sources))
+    errors = _independent_errors(tuple((place[k], total[row]) for k, row in enumerate(rows)), len(basis))
+    if errors is None:
+        return None
+    return {reduce(xor, (rows[basis[k]] for k in ones(bits)), 0): p for bits, p in errors.items()}
+
+
+def _independent_errors(patterns: tuple[tuple[int, float], ...], num_bits: int) -> dict[int, float] | None:
+    """The same for patterns that are any combinations of a few bits."""
+    channel = channel_of_patterns(patterns)
+    if not channel.site:
+        errors = {pattern: -0.5 * math.expm1(-2 * rate) for pattern, rate in channel.rates}
+        if channel.constant:
+            errors[channel.constant] = 1 - errors.get(channel.constant, 0.0)
+        return errors
+    # A vanishing character means a coin that it sees. Divide by the coins; nothing else may vanish then.
+    characters = [
+        q
+        for q in range(1 << num_bits)
+        if abs(1 - 2 * math.fsum(p for pattern, p in patterns if (pattern & q).bit_count() & 1)) > _VANISHING
+    ]
+    generators = independent(characters)
+    if len(characters) != 1 << len(generators) or len(generators) == num_bits:
+        return None
+    everything = range(1 << num_bits)
+    seen = parities(everything, generators)
+    rest = _independent_errors(tuple((seen[pattern], p) for pattern, p in patterns), len(generators))
+    if rest is None:
+        return None
+    coins = independent(pattern for pattern in everything if not seen[pattern])
+    return {coin: 0.5 for coin in coins} | {seen.index(bits): p for bits, p in rest.items()}
+
+
 def _independent_rates(total: dict[int, float]) -> tuple[tuple[int, float], ...] | None:
     """The Poisson rates of patterns whose probabilities are ``total``, or None where there are none."""
     if not total:
@@ -94,7 +158,7 @@ def _independent_rates(total: dict[int, float]) -> tuple[tuple[int, float], ...]
     for q in range(size):
         # f_Q = 1 - 2 Σ p_P over the patterns that Q sees; log1p keeps small probabilities exact.
         seen = 2 * math.fsum(p for pattern, p in total.items() if (pattern & q).bit_count() & 1)
-        if seen >= 1:
+        if seen > 1 - _VANISHING:
             return None
         log_characters.append(math.log1p(-seen))
     rounding = 1e-13 * sum(total.values())

@@ -101,6 +101,7 @@ class QuantumProgram:
             the paths of its two outcomes differ).
         base_records: The measurement record of the base path.
         peak_width: Largest number of active coordinates.
+        reordered: Whether commuting measurements are made in another order than the circuit's.
     """
 
     operations: list[Operation] = field(default_factory=list)
@@ -109,6 +110,7 @@ class QuantumProgram:
     coins: list[tuple[int, int, Insertion]] = field(default_factory=list)
     base_records: list[int] = field(default_factory=list)
     peak_width: int = 0
+    reordered: bool = False
 
 
 @dataclass(eq=False)
@@ -118,11 +120,13 @@ class _Waiting:
     half_turns: float
 
 
-def forward_sweep(program: Program) -> QuantumProgram:
+def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
     r"""Runs the circuit without noise along the base path.
 
     Args:
         program: The circuit's steps.
+        keep_order: Whether to make commuting measurements in the order of the circuit, not in the one that
+            wakes the fewest coordinates at a time.
 
     Returns:
         The operations, the base path's record, and the questions for the backward sweep.
@@ -134,7 +138,7 @@ def forward_sweep(program: Program) -> QuantumProgram:
         >>> [(op.kind.name, op.width) for op in quantum.operations], quantum.peak_width
         ([('ACTIVATE', 0), ('MEASURE', 1)], 1)
     """
-    sweep = _ForwardSweep(program.num_qubits)
+    sweep = _ForwardSweep(program.num_qubits, keep_order)
     sweep.result.base_records = [0] * program.num_records
     for index, step in enumerate(program.steps):
         match step:
@@ -172,8 +176,9 @@ def _flipping(factor: tuple[int, int]) -> tuple[int, int]:
 
 
 class _ForwardSweep:
-    def __init__(self, num_qubits: int) -> None:
+    def __init__(self, num_qubits: int, keep_order: bool) -> None:
         self.num_qubits = num_qubits
+        self.keep_order = keep_order
         # P -> U^-1 P U; gates are prepended, changes of coordinates appended.
         self.to_coordinates = stim.Tableau(num_qubits)
         self.active: list[int] = []  # active[k] is the coordinate of bit k of the index
@@ -220,7 +225,9 @@ class _ForwardSweep:
         """Measures what stands together, in the order that wakes the fewest coordinates at a time."""
         left = list(self.together)
         while left:
-            best = min(left, key=self._woken_by) if self.waiting else left[0]
+            free = self.waiting and not self.keep_order and len(left) > 1
+            best = min(left, key=self._woken_by) if free else left[0]
+            self.result.reordered |= best is not left[0]
             left.remove(best)
             index, step = best
             outcome = self.measure(index, step.factors, step.record)

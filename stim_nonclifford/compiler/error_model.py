@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import stim
 
+from .channels import independent_errors
 from .gf2 import ones
 from .mechanisms import EffectTable
 
@@ -21,9 +22,9 @@ def error_model(
 ) -> stim.DetectorErrorModel:
     """The error model of the outputs of a circuit.
 
-    Mechanisms with equal outputs are one error. Mutually exclusive events become independent errors with
-    their probabilities (Stim: ``approximate_disjoint_errors``). What flips an output through the outcome of
-    a quantum measurement alone is no error and is not listed.
+    Mechanisms with equal outputs are one error. Mutually exclusive events become independent errors: exactly
+    where that can be, else with the events' own probabilities (Stim: ``approximate_disjoint_errors``). What
+    flips an output through the outcome of a quantum measurement alone is no error and is not listed.
 
     Args:
         table: The effects on detectors and observables.
@@ -39,11 +40,13 @@ def error_model(
     for effect, rate in table.rates.items():
         rates[effect & outputs] = rates.get(effect & outputs, 0.0) + rate
     errors = [(effect, -0.5 * math.expm1(-2 * rate)) for effect, rate in rates.items()]
+    errors.append((table.constant & outputs, 1.0))
     for site in table.sites:
         choices: dict[int, float] = {}
         for effect, probability in site.items():
             choices[effect & outputs] = choices.get(effect & outputs, 0.0) + probability
-        errors += choices.items()
+        exact = independent_errors(choices.items())
+        errors += (choices if exact is None else exact).items()
     errors += [(effect & outputs, 0.5) for effect in table.coins]
 
     model = stim.DetectorErrorModel()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import stim
 
-__all__ = ["Factors", "X", "Y", "Z", "effect_of", "pauli_code", "product_of", "to_pauli_string"]
+__all__ = ["Factors", "X", "Y", "Z", "effect_of", "factors_of", "pauli_code", "product_of", "to_pauli_string"]
 
 X, Z, Y = 1, 2, 3
 
@@ -38,22 +38,31 @@ def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors,
     Raises:
         ValueError: The product is not Hermitian.
     """
+    factors, phase = _product(targets)
+    if phase.imag:
+        raise ValueError(f"{where}: the Pauli product is not Hermitian.")
+    return factors, phase.real < 0
+
+
+def factors_of(targets: Iterable[stim.GateTarget]) -> Factors:
+    """The same of targets that may repeat a qubit, where the phase of the product means nothing."""
+    return _product(targets)[0]
+
+
+def _product(targets: Iterable[stim.GateTarget]) -> tuple[Factors, complex]:
     letters: dict[int, stim.PauliString] = {}
-    sign = 1 + 0j
+    phase = 1 + 0j
     for target in targets:
         if target.is_combiner:
             continue
         if target.is_inverted_result_target:
-            sign = -sign
+            phase = -phase
         qubit = target.qubit_value
         assert qubit is not None
         letters[qubit] = letters.get(qubit, stim.PauliString("I")) * stim.PauliString(target.pauli_type)
     for string in letters.values():
-        sign *= string.sign
-    if sign.imag:
-        raise ValueError(f"{where}: the Pauli product is not Hermitian.")
-    factors = tuple((q, _CODE_OF_STIM[s[0]]) for q, s in letters.items() if s[0])
-    return factors, sign.real < 0
+        phase *= string.sign
+    return tuple((q, _CODE_OF_STIM[s[0]]) for q, s in letters.items() if s[0]), phase
 
 
 def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:

@@ -17,7 +17,7 @@ from ..dialect import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag
 from ..errors import ResourceLimitError
 from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate, named_gate, pauli_product_gate
-from .paulis import Factors, X, Y, Z, pauli_code, product_of
+from .paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
 
 __all__ = [
     "Clifford",
@@ -383,6 +383,12 @@ class _Flattener:
                 continue
             flush()
             classical, qubit = (b, a) if a.is_qubit_target else (a, b)
+            target = {"CX": b, "CY": b, "XCZ": a, "YCZ": a}.get(instruction.name)
+            if target is not None and not target.is_qubit_target:
+                raise ValueError(
+                    f"Line {self.line}: `{instruction}`: measurement record editing is not supported: a"
+                    " record or sweep bit can control a Pauli gate, but not be its target."
+                )
             if classical.is_measurement_record_target and qubit.is_qubit_target:
                 record = self.record_of(classical, instruction)
                 self.emit(Feedback(record, qubit.value, _FEEDBACK[instruction.name]))
@@ -449,7 +455,7 @@ class _Flattener:
             self.chain += 1
             self.chain_reaches = 1.0
         probability = instruction.gate_args_copy()[0]
-        factors, _ = product_of(instruction.targets_copy(), f"Line {self.line}: `{instruction}`")
+        factors = factors_of(instruction.targets_copy())
         self.emit(CorrelatedError(self.chain, self.chain_reaches * probability, factors))
         self.chain_reaches *= 1 - probability
 
@@ -473,9 +479,7 @@ class _Flattener:
     def add_observable(self, instruction: stim.CircuitInstruction) -> None:
         targets = instruction.targets_copy()
         records = tuple(self.record_of(t, instruction) for t in targets if t.is_measurement_record_target)
-        factors, _ = product_of(
-            (t for t in targets if not t.is_measurement_record_target), f"Line {self.line}"
-        )
+        factors = factors_of(t for t in targets if not t.is_measurement_record_target)
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OUTPUTS:
             raise ValueError(

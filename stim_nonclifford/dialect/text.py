@@ -67,11 +67,16 @@ def parse(text: str) -> stim.Circuit:
         raise ValueError(f"The circuit text is not valid Unicode: {error}") from None
     tagged = _with_tags(text)
     try:
-        circuit = stim.Circuit(tagged)
+        circuit = _stim_circuit(tagged)
     except ValueError as error:
         raise _located(error, text, tagged) from None
     _check_tags(text, tagged, circuit)
     return circuit
+
+
+def _stim_circuit(text: str) -> stim.Circuit:
+    """Stim's parser does not come back from a tag that the text ends in, so a line end is added."""
+    return stim.Circuit(text + "\n")
 
 
 def extended_text(circuit: stim.Circuit) -> str:
@@ -144,9 +149,6 @@ def _with_tags(text: str) -> str:
 
 def _tagged_instruction(found: re.Match[str]) -> str:
     name, tag, targets = found["name"].upper(), found["tag"], found["targets"]
-    if tag is None and not found["parens"] and targets.startswith("["):
-        # Stim's parser does not come back from a tag that the text ends in.
-        raise ValueError("The tag is not closed with ']' before the end of the line.")
     if name in _T_GATES:
         if found["parens"]:
             raise ValueError(f"{name} takes no arguments.")
@@ -209,7 +211,7 @@ def _located(error: ValueError, text: str, tagged: str) -> ValueError:
     """Stim's message with the line that it is about; Stim itself does not say."""
     for number, written, seen in _instruction_lines(text, tagged):
         try:
-            stim.Circuit(seen)
+            _stim_circuit(seen)
         except ValueError as line_error:
             message = str(line_error)
             return ValueError(f"Line {number}: `{written}`: {message}{_suggestion(message)}")
@@ -231,7 +233,7 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
     if problem is None:
         return
     for number, written, seen in _instruction_lines(text, tagged):
-        line_problem = first_wrong_tag(stim.Circuit(seen))
+        line_problem = first_wrong_tag(_stim_circuit(seen))
         if line_problem is not None:
             raise ValueError(f"Line {number}: `{written}`: {line_problem}")
     raise ValueError(problem)

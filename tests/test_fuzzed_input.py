@@ -1,0 +1,482 @@
+"""Mutated circuit texts and tags: no crash, no hang, and only the documented exceptions.
+
+Valid texts over all instructions are changed in one to four places, by character, token and line, and tags of
+every carrier likewise. Whatever comes out is parsed; what can be parsed is printed and parsed again; and what is
+small is compiled and sampled, if and only if Stim samples it too. Case k is fixed by its number, so a failure
+stands in the report with a text that shows it again.
+
+By default 16000 cases run (some 20 s). ``STIM_NONCLIFFORD_FUZZ=100000`` runs as many as it says. A crash or a
+hang in C++ ends the process: the text is then in ``last_case.txt`` in the temporary folder of the test, and what
+ran for too long in ``traceback.txt``.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import random
+import re
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.compiler.steps import Clifford, Noise, Program, Step, program_of
+
+from .test_every_instruction import LINES, NON_CLIFFORD, lines_of
+
+NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "16000"))
+NUM_TAG_CASES = NUM_CASES // 4
+NUM_TEXT_CASES = NUM_CASES - NUM_TAG_CASES
+SLOW = 5.0
+"""Seconds of the processor that a case may take; it takes some milliseconds."""
+HUNG = 10.0
+"""Seconds after which a case is given up; after twice as many, the process is ended."""
+
+# Texts
+
+HAND_WRITTEN = [
+    "QUBIT_COORDS(0, 1.5) 0\nQUBIT_COORDS(-2, 1e3) 1\nR 0 1\nH 0\nT 0\nCX 0 1\nT_DAG 1\nMR 0 !1\n"
+    "DETECTOR(1, 2, 0.5) rec[-1] rec[-2]\nSHIFT_COORDS(0, 1)\nDETECTOR(1, 2)\nOBSERVABLE_INCLUDE(1) rec[-1]",
+    "# a comment with T 0 and R_Z(0.1) 1\nh 0 # another { [T] }\nt 0\nr_z(.5e-1)  0\n\n   S[T]   0 0 \nm 0\n",
+    "T[my note] 0 1\nT_DAG[a\\Cb\\n\\r\\B] 0\nTICK[ T 0 ]\nX[S[T\\C] 0\nTPP[T:x] X0*!Y1 Z2\nM[REPEAT 2 {] 0 1 2",
+    "REPEAT[loop] 2 {\n    T 0\n    REPEAT 3 {\n        MR 0\n        CX rec[-1] 1\n        DETECTOR rec[-1]\n"
+    "    }\n    SHIFT_COORDS(1)\n}\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]",
+    "S[T] 0\nS_DAG[T:note] 1\nSPP[T] X0*X1\nSPP_DAG[T] !Z0*Z1*Z2\nI[R_X(theta=0.25*pi)] 0\nM 0 1 2",
+    "I[R_Y(theta=-1e-3*pi)] 1\nI[U3(theta=0.1*pi, phi=-.2*pi, lambda=+3.*pi)] 0 1\nMX 0 1\nDETECTOR rec[-1]",
+    "SPP[R_PAULI(theta=0.3*pi)] X0*Y1*Z2\nSPP_DAG[R_PAULI(theta=0.3*pi)] X0\nII[R_XX( theta = 0.1 * pi )] 0 1\nMY 0",
+    "II[CS] 0 1\nII[CS_DAG] 1 2\nII[CH] 0 2\nI[CCZ] 0 1 2\nI[CCX] 2 1 0\nMZZ !0 1\nMPP X0*X1*!X2 Z0",
+    "R_XX(0.1) 0 1 2 3\nR_YY(-0.25) 0 1\nR_PAULI(0.7) X0*Y1*!Z2 Z3\nU3(0.1,0.2,0.3) 0\nU(1, 2, 3) 1\nM(0.01) 0 1 2",
+    "H 0\r\nT 0\r\nH 0\r\nM 0\r\nDETECTOR rec[-1]\r\n",
+    "CX sweep[0] 0 rec[-1] 1\nCZ 0 sweep[3]",
+]
+
+
+def around(line: str) -> str:
+    """A small circuit with T gates around some lines, which may refer to two measurements."""
+    return (
+        f"R 0 1 2\nH 0 1\nT 0\nMR 0 1\n{line}\nR_X(0.3) 0\nM 0 1 2\n"
+        "DETECTOR(0, 1) rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+    )
+
+
+def corpus() -> list[str]:
+    """Valid texts: every instruction, every non-Clifford gate, the same with tags, and those above."""
+    lines = [*HAND_WRITTEN[:-1], "\n".join(["M 0", HAND_WRITTEN[-1]])]
+    for name in sorted({*stim.gate_data(), *LINES}):
+        lines += [around(line) for line in lines_of(name)]
+    for bare in NON_CLIFFORD.values():
+        lines += [around("\n".join(bare)), str(snc.Circuit(around("\n".join(bare))).to_stim())]
+    return lines
+
+
+CORPUS = corpus()
+
+TOKENS = [
+    *("T", "T_DAG", "[T]", "[T:", "[", "]", "[t]", "S[T]", "[R_X(theta=0.25*pi)]", "[CCZ]", "[CS]", "TPP", "CH"),
+    *("R_Z(", "R_PAULI(0.1)", "U3", "SPP", "SPP_DAG", "II", "I", "MPP", "E(0.5)", "ELSE_CORRELATED_ERROR(1)"),
+    *("{", "}", "(", ")", "{\n", "\n}", "REPEAT 2 {\n", "REPEAT 3 {", "REPEAT 0 {\n", "repeat[T] 2 {\n", "REPEAT"),
+    *("nan", "inf", "-inf", "1e999", "1e308", "-1e308", "1e-320", "-1", "-0.0", "0", "1", "2", "0.5", ".5", "1."),
+    *("1_0", "0x10", "1/4", "pi", "*pi", "theta=", "0.30000000000000004", "1e16", "3000000000.25"),
+    *("rec[-1]", "rec[-2]", "rec[-99]", "rec[0]", "rec[-1", "sweep[0]", "sweep[-1]", "sweep[99999999999]"),
+    *("!", "*", "!!", "**", "X0*Y0", "X0*X0", "X0*Y0*Z0", "X0 Y0", "rec[-0]", "!X1", "Z2", "X0", "*X1", "Y19", "X", "D0", "L0"),
+    *("16777215", "16777216", "2147483648", "4294967296", "18446744073709551616", "9" * 40, "1" * 400),
+    *("DETECTOR", "OBSERVABLE_INCLUDE(5)", "OBSERVABLE_INCLUDE(0) X0", "SHIFT_COORDS(1e300)", "QUBIT_COORDS(1) 0"),
+    *(";", ",", "#", "# ", "\\", "\\C", "\\n", "'", '"', "%", "$", "=", "^", "  ", "\t", "\n", "\r\n", "\r"),
+    *("\0", "\v", "\f", "\x1c", "\x7f", "\x85", "\u00a0", "\u2028", "\ufeff", "\ud800"),
+    *("é", "٣", "²", "０", "π", "ﬁ", "ı", "\U0001d7d8", "\U0001f600"),
+]  # fmt: skip
+CHARACTERS = "0123456789.-+eE*!()[]{}#:=, \t\n\r\\TSRMXYZIUCHP_DAGxytheta√\0"
+TOKEN = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
+WORDS = sorted({word for text in CORPUS for word in TOKEN.findall(text) if word[0].isalpha()})
+NUMBERS = [
+    *("0", "1", "2", "3", "4", "5", "7", "19", "0.5", "0.25", "1.5", "1e-9", "1e9", "1e16", "1e308", "1e999"),
+    *("0.125", "00", "1e-400", "0.30000000000000004", "16777215", "16777216", "4294967296", "9" * 30, "1" * 400),
+]  # fmt: skip
+
+
+def edited(rng: random.Random, pieces: list[str], new: Callable[[], str]) -> str:
+    """Pieces of a text with one of them deleted, doubled, exchanged, replaced, or one more."""
+    if not pieces:
+        return new()
+    a, b = rng.randrange(len(pieces)), rng.randrange(len(pieces))
+    edit = rng.randrange(6)
+    if edit == 0:
+        del pieces[a]
+    elif edit == 1:
+        pieces.insert(a, pieces[a])
+    elif edit == 2:
+        pieces[a], pieces[b] = pieces[b], pieces[a]
+    elif edit == 3:
+        pieces[a] = new()
+    elif edit == 4:
+        pieces.insert(a, new())
+    else:
+        pieces.insert(a, pieces[b])
+    return "".join(pieces)
+
+
+def with_another_of_its_kind(rng: random.Random, text: str) -> str:
+    """The text with a number or a word replaced by another number or word."""
+    tokens = TOKEN.findall(text)
+    places = [k for k, token in enumerate(tokens) if token[0].isalnum()]
+    if places:
+        place = rng.choice(places)
+        tokens[place] = rng.choice(NUMBERS if tokens[place].isdigit() else WORDS)
+    return "".join(tokens)
+
+
+def mutated_text(rng: random.Random) -> str:
+    """A text of the corpus after one to four changes, and now and then a block around it."""
+    text = rng.choice(CORPUS)
+    for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4])):
+        kind = rng.choice(["character", "token", "token", "line", "line", "line", "kin", "kin", "kin", "end"])
+        if kind == "character":
+            text = edited(rng, list(text), lambda: rng.choice(CHARACTERS))
+        elif kind == "token":
+            text = edited(rng, TOKEN.findall(text), lambda: rng.choice(TOKENS))
+        elif kind == "line":
+            other = rng.choice(CORPUS).splitlines(keepends=True)
+            text = edited(
+                rng, text.splitlines(keepends=True), lambda other=other: rng.choice(other).rstrip("\n") + "\n"
+            )
+        elif kind == "kin":
+            text = with_another_of_its_kind(rng, text)
+        else:
+            text = text[: rng.randrange(len(text) + 1)]
+    if rng.random() < 0.05:
+        depth = rng.choice([1, 2, 3, 10, 40])
+        closing = depth + rng.choice([0, 0, 0, -1, 1])
+        text = f"REPEAT {rng.choice([1, 1, 2, 10**18])} {{\n" * depth + text + "\n}" * closing
+    return text
+
+
+TAGS = [
+    *("T", "T:", "T:note", "CCZ", "CCX", "CS", "CS_DAG", "CH", "R_X(theta=0.25*pi)", "R_Z(theta=-1.5e-3*pi)"),
+    *("R_XX(theta=.5*pi)", "R_PAULI(theta=0.1*pi)", "U3(theta=0.1*pi, phi=0.2*pi, lambda=-1.*pi)", ""),
+    *("R_Y( theta = +2e0 * pi )", "a note", "R_Y(theta=0.5*pi)", "R_YY(theta=1*pi)", "R_ZZ(theta=0.25*pi)"),
+]  # fmt: skip
+CARRIERS = {
+    "S": "0 1",
+    "S_DAG": "0",
+    "SPP": "X0*Y1 !Z2",
+    "SPP_DAG": "X0*Y1",
+    "I": "0 1 2",
+    "II": "0 1 1 2",
+    "H": "0",
+    "CX": "0 1",
+    "TICK": "",
+    "M": "0",
+}
+
+
+def mutated_tag(rng: random.Random) -> str:
+    """A tag after none to three changes."""
+    tag = rng.choice(TAGS)
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        if rng.random() < 0.5:
+            tag = edited(rng, list(tag), lambda: rng.choice(CHARACTERS))
+        else:
+            tag = edited(rng, TOKEN.findall(tag), lambda: rng.choice(TOKENS).replace("\ud800", "\U0001f600"))
+    return tag
+
+
+# What must hold
+
+MAX_QUBITS = 20
+MAX_TARGETS = 1000
+MAX_DEPTH = 50
+
+
+def check(make: Callable[[], snc.Circuit]) -> str:
+    """Parses, prints, compiles and samples; returns how far it came."""
+    try:
+        circuit = make()
+    except ValueError:
+        return "refused"
+    again = assert_round_trip(circuit)
+    size = size_of(circuit.to_stim())
+    counts = (circuit.num_measurements, circuit.num_detectors, circuit.num_observables)
+    if circuit.num_qubits > MAX_QUBITS or max(*counts, size.targets) > MAX_TARGETS or size.depth > MAX_DEPTH:
+        return "large"
+    assert steps_of(circuit) == steps_of(again)
+    refusal = sampling_refusal(circuit)
+    if size.observable < 2**63:
+        stims = stims_refusal(circuit)
+        assert (refusal is None) == (stims is None), f"{refusal}, but Stim: {stims}"
+    return "sampled" if refusal is None else "not sampled"
+
+
+def assert_round_trip(circuit: snc.Circuit) -> snc.Circuit:
+    """The printed circuit can be parsed, and printing and parsing then changes nothing more."""
+    again = snc.Circuit(str(circuit))
+    text = str(again)  # now equal neighbors are one instruction
+    assert snc.Circuit(text) == again
+    assert str(snc.Circuit(text)) == text
+    assert snc.Circuit(again.to_stim()) == again
+    assert snc.Circuit(str(again.to_stim())) == again
+    counts = [(c.num_qubits, c.num_measurements, c.num_detectors) for c in (circuit, again)]
+    assert counts[0] == counts[1]
+    if size_of(circuit.to_stim()).observable < 10**6:  # Stim prints six digits
+        assert circuit.num_observables == again.num_observables
+    return again
+
+
+def steps_of(circuit: snc.Circuit) -> list[Step] | None:
+    """What a circuit means, gate by gate, with the digits that Stim prints; None if it is refused."""
+    printed = stim.Circuit(str(circuit.to_stim()))
+    try:
+        program = program_of(printed)
+    except (ValueError, snc.ResourceLimitError):
+        return None
+    return list(one_by_one(program))
+
+
+def one_by_one(program: Program) -> Iterator[Step]:
+    for step in program.steps:
+        if isinstance(step, Clifford):
+            yield from (Clifford(step.gate, (group,)) for group in step.groups)
+        elif isinstance(step, Noise):
+            first = step.first_herald
+            for k, group in enumerate(step.groups):
+                yield Noise(step.channel, (group,), None if first is None else first + k)
+        else:
+            yield step
+
+
+@dataclass(frozen=True)
+class Size:
+    """What sampling takes, as far as it can be seen from outside.
+
+    Attributes:
+        targets: Targets of all instructions after unrolling.
+        depth: How deep blocks are nested.
+        observable: The largest number of an observable, as a float: Stim keeps some of its bits only.
+    """
+
+    targets: int
+    depth: int
+    observable: float
+
+
+def size_of(circuit: stim.Circuit) -> Size:
+    targets, deepest, observable = 0, 0, 0.0
+    blocks = [(circuit, 1, 0)]
+    while blocks:
+        block, times, depth = blocks.pop()
+        deepest = max(deepest, depth)
+        targets += times  # blocks may be empty
+        for instruction in block:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                blocks.append((instruction.body_copy(), times * instruction.repeat_count, depth + 1))
+                continue
+            targets += times * max(1, len(instruction.targets_copy()))
+            if instruction.name == "OBSERVABLE_INCLUDE":
+                observable = max(observable, *instruction.gate_args_copy())
+    return Size(targets, deepest, observable)
+
+
+def sampling_refusal(circuit: snc.Circuit) -> str | None:
+    """Samples three shots; None if that works. Exceptions that are not documented are not caught."""
+    try:
+        records = circuit.compile_sampler(seed=1, max_active_coordinates=12).sample(3)
+        detectors, observables = circuit.compile_detector_sampler(seed=1, max_active_coordinates=12).sample(
+            3, separate_observables=True
+        )
+    except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+        return str(error)
+    for bits, width in (
+        (records, circuit.num_measurements),
+        (detectors, circuit.num_detectors),
+        (observables, circuit.num_observables),
+    ):
+        assert bits.shape == (3, width)
+        assert bits.dtype == np.bool_
+    return None
+
+
+def stims_refusal(circuit: snc.Circuit) -> str | None:
+    """The same for Stim, with every non-Clifford gate as its carrier."""
+    tagged = circuit.to_stim()
+    try:
+        tagged.compile_sampler().sample(3)
+        tagged.compile_detector_sampler().sample(3)
+    except (ValueError, IndexError) as error:
+        return str(error)
+    return None
+
+
+class Tally:
+    """Runs cases, and keeps the shortest text of every kind of failure."""
+
+    def __init__(self, folder: Path) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.shortest: dict[str, tuple[int, str]] = {}
+        self.last_case = folder / "last_case.txt"
+        self.traceback = folder / "traceback.txt"
+
+    def run(self, number: int, shown: str, make: Callable[[], snc.Circuit]) -> None:
+        """Runs one case."""
+        start = time.process_time()
+        try:
+            outcome = check(make)
+            if time.process_time() - start > SLOW:
+                self.note(number, f"slow ({outcome})", shown)
+        except Exception as error:
+            outcome = "failed"
+            self.note(number, kind_of(error), shown)
+        self.outcomes[outcome] += 1
+
+    def note(self, number: int, kind: str, shown: str) -> None:
+        self.failures[kind] += 1
+        if kind not in self.shortest or len(shown) < len(self.shortest[kind][1]):
+            self.shortest[kind] = (number, shown)
+
+    @contextmanager
+    def watchdog(self, shown: str) -> Iterator[None]:
+        """Notes the text, and ends what hangs."""
+        self.last_case.write_text(shown, encoding="utf-8")
+        previous = signal.signal(signal.SIGALRM, give_up)
+        with self.traceback.open("w") as file:
+            signal.setitimer(signal.ITIMER_REAL, HUNG)
+            faulthandler.dump_traceback_later(2 * HUNG, exit=True, file=file)
+            try:
+                yield
+            finally:
+                faulthandler.cancel_dump_traceback_later()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, previous)
+
+    def assert_no_failures(self) -> None:
+        report = [
+            f"{self.failures[kind]} times {kind}, such as case {number}: {shown}"
+            for kind, (number, shown) in sorted(self.shortest.items())
+        ]
+        assert not report, "\n".join(report)
+
+
+def give_up(signal_number: int, frame: FrameType | None) -> None:
+    raise TimeoutError(f"gave up after {HUNG} seconds")
+
+
+def kind_of(error: Exception) -> str:
+    """The type of an exception and where it was raised."""
+    trace = error.__traceback__
+    where = ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        where = f"{Path(code.co_filename).name}:{code.co_name}"
+        trace = trace.tb_next
+    return f"{type(error).__name__} in {where} ({str(error)[:100]!r})"
+
+
+# The tests
+
+
+def test_corpus_is_valid_and_complete() -> None:
+    for text in CORPUS:
+        assert check(lambda text=text: snc.Circuit(text)) == "sampled", text
+    words = set(re.findall(r"\w+", "\n".join(CORPUS)))
+    assert set(stim.gate_data()) <= words
+    assert set(NON_CLIFFORD) <= words
+
+
+def test_mutated_texts(tmp_path: Path) -> None:
+    """Cases "text 0", "text 1", ...: fixed, so nothing fails by chance."""
+    tally = Tally(tmp_path)
+    for k in range(NUM_TEXT_CASES):
+        text = mutated_text(random.Random(f"text {k}"))
+        with tally.watchdog(repr(text)):
+            tally.run(k, repr(text), lambda text=text: snc.Circuit(text))
+    tally.assert_no_failures()
+    assert tally.outcomes["refused"] > NUM_TEXT_CASES / 5
+    assert tally.outcomes["sampled"] > NUM_TEXT_CASES / 5
+    assert tally.outcomes["not sampled"] > NUM_TEXT_CASES / 500
+    assert tally.outcomes["large"] > NUM_TEXT_CASES / 500
+
+
+def test_mutated_tags(tmp_path: Path) -> None:
+    """Cases "tag 0", "tag 1", ...: tags of any characters, as Stim's constructors take them."""
+    tally = Tally(tmp_path)
+    for k in range(NUM_TAG_CASES):
+        rng = random.Random(f"tag {k}")
+        tag, carrier = mutated_tag(rng), rng.choice(list(CARRIERS))
+        with tally.watchdog(f"{carrier} with {tag!r}"):
+            tally.run(
+                k,
+                f"{carrier} with {tag!r}",
+                lambda tag=tag, carrier=carrier: snc.Circuit(tagged(carrier, tag)),
+            )
+            tally.run(k, f"T with {tag!r}", lambda tag=tag: note_on_t(tag))
+    tally.assert_no_failures()
+    assert tally.outcomes["refused"] > NUM_TAG_CASES / 5
+    assert tally.outcomes["sampled"] > NUM_TAG_CASES / 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "H 0\nM[unclosed",
+        "H 0\nM[unclosed\nM 0",
+        "REPEAT[unclosed",
+        "I[R_X(theta=" + "1" * 15_000 + ")] 0",
+        "R_X(" + "1" * 20_000 + "x) 0",
+        "I[U3(" + "theta=1*pi," * 5_000 + ")] 0",
+        "X" * 20_000 + " 0",
+        "TICK\n" * 20_000 + "S[t] 0",
+        "R_XX(0.1)" + " 0 1" * 20_000 + " 2",
+        "REPEAT 1 {\n" * 1_100 + "T 0\n" + "}\n" * 1_100,
+        "REPEAT 1000000000000 {\n" * 5 + "T 0\nMR 0\n" + "}\n" * 5,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_long_texts(tmp_path: Path, text: str) -> None:
+    """What takes long when parsing is not linear, and what ends in the middle of something."""
+    tally = Tally(tmp_path)
+    with tally.watchdog(text):
+        tally.run(0, f"{text[:60]!r}...", lambda: snc.Circuit(text))
+    tally.assert_no_failures()
+
+
+@pytest.mark.parametrize("body", ["T 0\nMR 0", "T 0", "TICK", ""])
+def test_unrolling_is_limited(tmp_path: Path, body: str) -> None:
+    circuit = snc.Circuit("REPEAT 1000000000000 {\n" * 5 + body + "\n}" * 5)
+    with Tally(tmp_path).watchdog(body), pytest.raises(snc.ResourceLimitError, match="REPEAT"):
+        circuit.compile_sampler()
+
+
+def tagged(carrier: str, tag: str) -> stim.Circuit:
+    """A circuit with this tag on this carrier."""
+    circuit = stim.Circuit("R 0 1 2")
+    (plain,) = stim.Circuit(f"{carrier} {CARRIERS[carrier]}")
+    circuit.append(stim.CircuitInstruction(carrier, plain.targets_copy(), tag=tag))
+    circuit += stim.Circuit("MX 0 1 2\nDETECTOR rec[-1]")
+    return circuit
+
+
+def note_on_t(tag: str) -> snc.Circuit:
+    """A T gate with a note, which printing and parsing must keep."""
+    circuit = snc.Circuit("H 0")
+    circuit.append("T", [0], tag=tag)
+    kept = snc.Circuit(str(circuit))[1].tag
+    assert kept == (f"T:{tag}" if tag else "T")
+    circuit.append("M", [0])
+    return circuit
+
+
+@pytest.mark.parametrize("text", ["T 0\nM 0", "REPEAT 3 {\n    T 0\n}"])
+def test_check_sees_what_it_is_to_see(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """The check fails if a gate is lost in printing."""
+    monkeypatch.setattr(snc.Circuit, "__str__", lambda self: str(self._stim).replace("[T]", ""))
+    with pytest.raises(AssertionError):
+        check(lambda: snc.Circuit(text))

@@ -15,13 +15,16 @@ constexpr int32_t long_operation_width = 16;
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
 
+// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
 uint64_t hash(std::span<const uint64_t> key) {
     uint64_t h = 0x9E3779B97F4A7C15;
     for (uint64_t word : key) {
         h = (h ^ word) * 0xBF58476D1CE4E5B9;
-        h ^= h >> 31;
+        h ^= h >> 32;
     }
-    return h * 0x94D049BB133111EB >> 1;
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
+    h = (h ^ h >> 27) * 0x94D049BB133111EB;
+    return h ^ h >> 31;
 }
 
 void flip_words(uint64_t* row, const uint64_t* by, uint32_t words) {

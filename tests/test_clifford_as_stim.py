@@ -186,9 +186,15 @@ def assert_parities(
     samples: npt.NDArray[np.bool_], errors: dict[int, float], sets: list[tuple[int, ...]]
 ) -> None:
     """Exact binomial tests of the parities of sets of outputs (Bonferroni's correction)."""
-    shots = len(samples)
     columns = np.ascontiguousarray(samples.T)
     counts = [int(np.logical_xor.reduce(columns[list(members)]).sum()) for members in sets]
+    assert_counts(counts, len(samples), errors, sets)
+
+
+def assert_counts(
+    counts: list[int], shots: int, errors: dict[int, float], sets: list[tuple[int, ...]]
+) -> None:
+    """The same of how often the parities were odd."""
     probabilities = np.array([parity_probability(errors, mask(members)) for members in sets])
     lower = scipy.stats.binom.cdf(counts, shots, probabilities)
     upper = scipy.stats.binom.sf(np.array(counts) - 1, shots, probabilities)
@@ -197,14 +203,36 @@ def assert_parities(
     assert p_values[worst] > ALPHA, (sets[worst], counts[worst], shots * probabilities[worst])
 
 
-@pytest.mark.parametrize("code", ["surface_code:rotated_memory_x", "color_code:memory_xyz"])
-def test_rates_and_correlations(code: str) -> None:
-    """10^6 shots of seed 1: all parities of one or two outputs; false alarms: ``ALPHA`` each."""
-    circuit = generated(code, 3, 3)
-    samples = flips(circuit, 10**6, seed=1)
-    sets = [*itertools.combinations(range(samples.shape[1]), 1)]
-    sets += itertools.combinations(range(samples.shape[1]), 2)
-    assert_parities(samples, symptoms(circuit.detector_error_model()), sets)
+@pytest.mark.parametrize(
+    ("code", "distance", "rounds", "p"),
+    [
+        ("repetition_code:memory", 3, 3, 0.03),
+        ("repetition_code:memory", 9, 9, 0.001),
+        ("surface_code:rotated_memory_x", 3, 3, 0.01),
+        ("surface_code:rotated_memory_z", 5, 5, 0.001),
+        ("surface_code:unrotated_memory_z", 3, 3, 0.003),
+        ("color_code:memory_xyz", 3, 3, 0.01),
+        ("color_code:memory_xyz", 5, 5, 0.001),
+    ],
+)
+def test_rates_and_correlations(code: str, distance: int, rounds: int, p: float) -> None:
+    """10^7 shots of seed 1: all parities of one or two outputs; false alarms: ``ALPHA`` each."""
+    circuit = generated(code, distance, rounds, p)
+    sampler = Circuit(circuit).compile_detector_sampler(seed=1)
+    size = circuit.num_detectors + circuit.num_observables
+    together = np.zeros((size, size), dtype=np.int64)
+    shots, block = 10**7, 10**5
+    for _ in range(shots // block):
+        samples = sampler.sample(block, append_observables=True)
+        assert isinstance(samples, np.ndarray)
+        columns = samples.astype(np.float32)  # sums are exact below 2^24
+        together += (columns.T @ columns).astype(np.int64)
+    sets: list[tuple[int, ...]] = [(k,) for k in range(size)]
+    counts = [int(together[k, k]) for k in range(size)]
+    for i, j in itertools.combinations(range(size), 2):
+        sets.append((i, j))
+        counts.append(int(together[i, i] + together[j, j] - 2 * together[i, j]))
+    assert_counts(counts, shots, symptoms(circuit.detector_error_model()), sets)
 
 
 def test_rates_and_correlations_of_wide_rows() -> None:

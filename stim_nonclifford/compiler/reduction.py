@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..plan import OPERATION_DTYPE, Plan, SparseRows
 from .coordinates import Operation, OperationKind, QuantumProgram
+from .gathering import gathered, peak_width_of
 from .gf2 import columns_of, independent, ones, parities, relations
 from .mechanisms import EffectTable
 from .sampling_tables import alias_table, poisson_thresholds
@@ -81,7 +82,7 @@ def reduce_to_plan(
     first_output = num_signs + num_outcome_checks
     branch_constant = {k for k in branch_row(constant) if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
-    operations = quantum.operations[:num_operations]
+    operations = gathered(operation_array(quantum.operations[:num_operations], table, branch_bits))
     return Plan(
         num_checks=layout.num_checks,
         num_signature_bits=layout.num_signature_bits,
@@ -96,14 +97,14 @@ def reduce_to_plan(
         alias_thresholds=alias_thresholds,
         alias_indices=alias_indices,
         coins=_sparse(ones(row) for row in layout.coins()),
-        operations=operation_array(operations, table, branch_bits),
+        operations=operations,
         num_signs=num_signs,
         num_outcome_checks=num_outcome_checks,
         branch_constant=_int32(sorted(branch_constant)),
         signature_images=_sparse(layout.signature_images),
         outcome_effects=_sparse(outcome_rows),
         outcome_check_deadlines=_int32(deadlines),
-        peak_width=max((op.width + (op.kind == OperationKind.ACTIVATE) for op in operations), default=0),
+        peak_width=peak_width_of(operations),
     )
 
 

@@ -138,11 +138,23 @@ inline void rotate(double* re, double* im, const Operation& operation, bool reve
 
 inline void activate(double* re, double* im, const Operation& operation) {
     const uint64_t size = uint64_t{1} << operation.width;
-    for (uint64_t a = 0; a < size; ++a) {
+    const auto one = [&](uint64_t a) {
         re[size + a] = operation.sine * im[a];
         im[size + a] = -operation.sine * re[a];
         re[a] = operation.cosine * re[a];
         im[a] = operation.cosine * im[a];
+    };
+    if (size < lanes) {
+        for (uint64_t a = 0; a < size; ++a) one(a);
+        return;
+    }
+    const Block cosine = all(operation.cosine), sine = all(operation.sine);
+    for (uint64_t a = 0; a < size / lanes; ++a) {
+        const Block r = load(re, a), i = load(im, a);
+        store(re, size / lanes + a, sine * i);
+        store(im, size / lanes + a, -(sine * r));
+        store(re, a, cosine * r);
+        store(im, a, cosine * i);
     }
 }
 
@@ -244,6 +256,61 @@ inline void project(double* re, double* im, const Operation& operation, bool out
         const Coefficient c = projected(re, im, operation, r, outcome);
         re[r] = scale * c.re;
         im[r] = scale * c.im;
+    }
+}
+
+// A coordinate woken by cos - i sin X and measured at once, together with the parity of others, is a weak
+// measurement of that parity: the vector keeps its size.
+inline uint64_t weakly_measured(const Operation& measurement) {
+    return measurement.z & ~(uint64_t{1} << measurement.pivot);
+}
+
+inline OutcomeWeights weak_weights(const double* re, const double* im, const Operation& measurement,
+                                   double cosine, double sine) {
+    const uint64_t z = weakly_measured(measurement);
+    const uint64_t size = uint64_t{1} << (measurement.width - 1);
+    Block even{}, odds{};
+    if (size >= lanes) {
+        const Block odd_lanes = lane_signs(0, z);
+        for (uint64_t a = 0; a < size / lanes; ++a) {
+            const Block r = load(re, a), i = load(im, a);
+            const Block norm = r * r + i * i;
+            const BlockIndex is_even = (odd_lanes > 0) == (odd(a & (z >> lane_bits)) ? BlockIndex{} : ~BlockIndex{});
+            even += is_even ? norm : Block{};
+            odds += is_even ? Block{} : norm;
+        }
+    } else {
+        for (uint64_t a = 0; a < size; ++a) (odd(a & z) ? odds : even)[a] += re[a] * re[a] + im[a] * im[a];
+    }
+    const double c = cosine * cosine, s = sine * sine;
+    const double e = total(even), o = total(odds);
+    const OutcomeWeights weights{c * e + s * o, s * e + c * o};
+    return measurement.i_power == 2 ? OutcomeWeights{weights.one, weights.zero} : weights;
+}
+
+inline void weak_project(double* re, double* im, const Operation& measurement, double cosine, double sine,
+                         bool outcome, double weight) {
+    const uint64_t z = weakly_measured(measurement);
+    const uint64_t size = uint64_t{1} << (measurement.width - 1);
+    const bool flipped = outcome ^ (measurement.i_power == 2);
+    const double scale = 1 / std::sqrt(weight);
+    const double c = scale * cosine, s = scale * sine;
+    const auto one = [&](double& r, double& i, bool woken) {
+        const double old_r = r, old_i = i;
+        r = woken ? s * old_i : c * old_r;
+        i = woken ? -(s * old_r) : c * old_i;
+    };
+    if (size < lanes) {
+        for (uint64_t a = 0; a < size; ++a) one(re[a], im[a], odd(a & z) ^ flipped);
+        return;
+    }
+    const Block odd_lanes = lane_signs(0, z);
+    for (uint64_t a = 0; a < size / lanes; ++a) {
+        const Block r = load(re, a), i = load(im, a);
+        const bool other = odd(a & (z >> lane_bits)) ^ flipped;
+        const BlockIndex sleeps = (odd_lanes > 0) == (other ? BlockIndex{} : ~BlockIndex{});
+        store(re, a, sleeps ? all(c) * r : all(s) * i);
+        store(im, a, sleeps ? all(c) * i : -(all(s) * r));
     }
 }
 

@@ -52,6 +52,13 @@ struct Kernels {
 
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
     void (*project)(double* re, double* im, const Operation& operation, bool outcome, double weight);
+
+    // The same for a MEASURE without X of a coordinate that the vector does not have yet, because
+    // cos - i sin X on it comes just before.
+    OutcomeWeights (*weak_weights)(const double* re, const double* im, const Operation& measurement,
+                                   double cosine, double sine);
+    void (*weak_project)(double* re, double* im, const Operation& measurement, double cosine, double sine,
+                         bool outcome, double weight);
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

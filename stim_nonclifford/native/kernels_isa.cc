@@ -9,6 +9,7 @@
 namespace snc::SNC_ISA {
 
 extern const Kernels table;
-const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, rotate, activate, outcome_weights, project};
+const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, rotate, activate, outcome_weights, project,
+                       weak_weights, weak_project};
 
 }  // namespace snc::SNC_ISA

@@ -257,22 +257,43 @@ OutcomeLaws::Node OutcomeLaws::advance() {
     return {0, {no_node, no_node}, discarded};
 }
 
-bool OutcomeLaws::step() {
-    const Operation& operation = plan_.operations[state_.operation];
-    if (operation.width >= long_operation_width) interrupted_();
-    switch (operation.kind) {
-        case Kind::rotate:
-            kernels_.rotate(re_.data(), im_.data(), operation, test(state_.row, operation.sign));
-            ++state_.operation;
-            return true;
-        case Kind::activate:
-            kernels_.activate(re_.data(), im_.data(), operation);
-            ++state_.operation;
-            return true;
-        case Kind::measure:
-            break;
+Operation OutcomeLaws::sum_of_run(size_t first) const {
+    Operation sum = plan_.operations[first];
+    if (test(state_.row, sum.sign)) sum.sine = -sum.sine;
+    for (size_t k = first + 1; k < plan_.run_ends[first]; ++k) {
+        const Operation& next = plan_.operations[k];
+        const bool reverse = test(state_.row, next.sign) != (next.i_power != sum.i_power);
+        const double sine = reverse ? -next.sine : next.sine;
+        const double cosine = sum.cosine * next.cosine - sum.sine * sine;
+        sum.sine = sum.sine * next.cosine + sum.cosine * sine;
+        sum.cosine = cosine;
     }
-    state_.weights = kernels_.outcome_weights(re_.data(), im_.data(), operation);
+    return sum;
+}
+
+bool OutcomeLaws::step() {
+    const size_t place = state_.operation, after = plan_.run_ends[place];
+    const Operation& operation = plan_.operations[place];
+    if (operation.width >= long_operation_width) interrupted_();
+    state_.weak = false;
+    if (operation.kind != Kind::measure) {
+        const Operation sum = sum_of_run(place);
+        state_.operation = after;
+        if (operation.kind == Kind::rotate) {
+            kernels_.rotate(re_.data(), im_.data(), sum, false);
+            return true;
+        }
+        if (!plan_.is_weak_measurement(after, operation)) {
+            kernels_.activate(re_.data(), im_.data(), sum);
+            return true;
+        }
+        state_.weak = true;
+        state_.cosine = sum.cosine;
+        state_.sine = sum.sine;
+    }
+    const Operation& measurement = plan_.operations[state_.operation];
+    state_.weights = state_.weak ? kernels_.weak_weights(re_.data(), im_.data(), measurement, state_.cosine, state_.sine)
+                                 : kernels_.outcome_weights(re_.data(), im_.data(), measurement);
     const auto [zero, one] = state_.weights;
     const double probability_of_one = one / (zero + one);
     if (probability_of_one >= certain && probability_of_one <= 1 - certain) return false;
@@ -283,7 +304,10 @@ bool OutcomeLaws::step() {
 void OutcomeLaws::take(bool outcome) {
     const Operation& operation = plan_.operations[state_.operation];
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    kernels_.project(re_.data(), im_.data(), operation, outcome, weight);
+    if (state_.weak)
+        kernels_.weak_project(re_.data(), im_.data(), operation, state_.cosine, state_.sine, outcome, weight);
+    else
+        kernels_.project(re_.data(), im_.data(), operation, outcome, weight);
     if (outcome)
         flip_words(state_.row.data(), &plan_.outcome_effects[size_t(operation.outcome) * plan_.branch_words],
                    plan_.branch_words);

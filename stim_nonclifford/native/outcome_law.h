@@ -67,6 +67,8 @@ class OutcomeLaws {
         size_t operation;
         std::vector<uint64_t> row;     // the branch row
         OutcomeWeights weights;        // at an uncertain MEASURE
+        bool weak;                     // whether it is a weak one, of a coordinate woken by
+        double cosine, sine;           // cos - i sin X
         bool check_fired;
     };
 
@@ -88,8 +90,11 @@ class OutcomeLaws {
     void start(std::span<const uint64_t> signature);
     // Runs up to the next MEASURE that is not certain, or to the end. Returns it as a node without children.
     Node advance();
-    // Does one operation; false if it is a MEASURE that is not certain, which is then left to `take`.
+    // Does one operation, together with rotations about the same Pauli after it; false if it comes to a
+    // MEASURE that is not certain, which is then left to `take`.
     bool step();
+    // The operation with the sum of the angles of its run, as the signs are now.
+    Operation sum_of_run(size_t first) const;
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement) const;
     // Finishes the MEASURE at which the state stands.

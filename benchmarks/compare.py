@@ -1,0 +1,252 @@
+"""All simulators side by side: one run, one core each, alternating, medians.
+
+    python -m benchmarks.compare [--seconds 5] [--repeats 5] [--workloads d3 k19] [--modes postselected]
+
+Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that is
+installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. Of a simulator's settings,
+such as batch sizes, the best one for the workload is taken. Prints attempted shots per second, the ratio of
+ours to each, the time to compile and the peak memory; writes the table and a plot to ``--out``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import os
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import matplotlib as mpl
+
+import stim_nonclifford as snc
+from benchmarks.simulators import MODES, SIMULATORS, Mode, Run, version_of
+
+CIRCUITS = Path(__file__).parents[2] / "shared" / "reference_circuits"
+WORKLOADS = {
+    "d3": "msc_d3_inject_cultivate_p1e-3",
+    "d5": "msc_d5_inject_cultivate_p1e-3",
+    "distillation": "distillation",
+    "coherent-d3r3": "coherent_d3_r3",
+    "coherent-d5r5": "coherent_d5_r5",
+    "surface-d7": "pure_surface_d7_r7_p1e-3",
+    "k19": "k19_not_a_code_p5e-4",
+    "qv10": "quantum_volume_q10_seed42",
+    "qv20": "quantum_volume_q20_seed42",
+}
+PATIENCE = 60.0
+"""Seconds that a simulator may take for its first shots in one setting."""
+
+
+@dataclass
+class Result:
+    """What was measured of one simulator on one workload.
+
+    Attributes:
+        setting: The best setting.
+        compile_seconds: Until the first shot could be sampled, in the best setting.
+        rates: Attempted shots per second, one number per repetition.
+        peak_bytes: The largest memory of its process.
+        problem: Why there are no rates.
+    """
+
+    setting: str = ""
+    compile_seconds: float = 0.0
+    rates: list[float] = field(default_factory=list)
+    peak_bytes: int = 0
+    problem: str = ""
+
+    @property
+    def rate(self) -> float:
+        """The median."""
+        return statistics.median(self.rates) if self.rates else 0.0
+
+
+def measured(run: Run, seconds: float, most: int) -> float:
+    """Shots per second over about the given time, in calls of up to a fifth of it and ``most`` shots."""
+    shots, done = 1, 0
+    start = time.perf_counter()
+    while True:
+        before = time.perf_counter()
+        run(shots)
+        now = time.perf_counter()
+        done += shots
+        if now - start >= seconds:
+            return done / (now - start)
+        if now - before < seconds / 10:
+            shots = min(2 * shots, most)
+
+
+def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Connection) -> None:
+    """The process of a simulator: finds the best setting, then measures whenever it is asked to."""
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    most = 1 << 16 if mode == "bits" else 1 << 40
+    best: tuple[float, str, float, Run] | None = None
+    try:
+        start = time.perf_counter()
+        for setting, run in SIMULATORS[name](text, mode):
+            compiled = time.perf_counter() - start
+            pipe.send(setting)  # a sign of life
+            rate = measured(run, seconds, most)
+            if best is None or rate > best[0]:
+                best = (rate, setting, compiled, run)
+            start = time.perf_counter()
+    except (Exception, MemoryError) as error:
+        if best is None:
+            pipe.send(Result(problem=f"{type(error).__name__}: {error}"[:200]))
+            return
+    assert best is not None
+    _, setting, compiled, run = best
+    pipe.send(Result(setting, compiled))
+    while (wanted := pipe.recv()) is not None:
+        rate = measured(run, wanted, most)
+        peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        pipe.send((rate, peak))
+
+
+class Contestant:
+    """A simulator on a workload, in a process of its own."""
+
+    def __init__(self, name: str, text: str, mode: Mode, limit: int, seconds: float) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=serve, args=(name, text, mode, limit, min(1.0, seconds), theirs), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self.result = self._first_answer()
+
+    def _first_answer(self) -> Result:
+        while True:
+            if not self._pipe.poll(PATIENCE):
+                self._process.kill()
+                return Result(problem=f"no shot within {PATIENCE:.0f} s")
+            try:
+                answer = self._pipe.recv()
+            except EOFError:
+                self._process.join()
+                return Result(problem=f"ended with exit code {self._process.exitcode}")
+            if isinstance(answer, Result):
+                return answer
+
+    def measure(self, seconds: float) -> None:
+        """One repetition."""
+        if not self.result.problem:
+            self._pipe.send(seconds)
+            rate, self.result.peak_bytes = self._pipe.recv()
+            self.result.rates.append(rate)
+
+    def end(self) -> None:
+        """Ends the process."""
+        if self._process.is_alive() and not self.result.problem:
+            self._pipe.send(None)
+        self._process.join(5)
+        self._process.kill()
+
+
+def compare(
+    text: str, mode: Mode, names: Sequence[str], limit: int, seconds: float, repeats: int
+) -> dict[str, Result]:
+    """Measures the simulators in turn, ``repeats`` times."""
+    contestants = {name: Contestant(name, text, mode, limit, seconds) for name in names}
+    try:
+        for _ in range(repeats):
+            for contestant in contestants.values():
+                contestant.measure(seconds)
+    finally:
+        for contestant in contestants.values():
+            contestant.end()
+    return {name: contestant.result for name, contestant in contestants.items()}
+
+
+def modes_of(circuit: snc.Circuit, mode: Mode) -> bool:
+    """Whether a mode makes sense for a circuit."""
+    return mode == "bits" or (circuit.num_detectors > 0 and circuit.num_observables > 0)
+
+
+def plot(rows: list[tuple[str, Mode, dict[str, Result]]], path: Path) -> None:
+    """Rates of all simulators, on a logarithmic axis."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = list(rows[0][2])
+    figure, axes = plt.subplots(figsize=(9, 1.2 + 0.45 * len(rows)))
+    for k, name in enumerate(names):
+        places = [row + 0.8 * k / len(names) for row in range(len(rows))]
+        axes.barh(places, [r[2][name].rate for r in rows], height=0.8 / len(names), label=name)
+    axes.set_yticks([row + 0.4 for row in range(len(rows))], [f"{w}, {m}" for w, m, _ in rows])
+    axes.set_xscale("log")
+    axes.invert_yaxis()
+    axes.set_xlabel("attempted shots per second, one core")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+
+
+def main() -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
+    parser.add_argument("--workloads", nargs="+", choices=list(WORKLOADS), default=list(WORKLOADS))
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
+    parser.add_argument("--simulators", nargs="+", choices=list(SIMULATORS), default=list(SIMULATORS))
+    parser.add_argument("--seconds", type=float, default=5.0, help="time of one measurement")
+    parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
+    parser.add_argument("--memory", type=float, default=12.0, help="GiB of address space of each process")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of compare.csv and compare.png")
+    arguments = parser.parse_args()
+    names = [name for name in arguments.simulators if version_of(name)]
+    print(", ".join(f"{name} {version_of(name)}" for name in names), flush=True)
+    rows: list[tuple[str, Mode, dict[str, Result]]] = []
+    for workload in arguments.workloads:
+        path = arguments.circuits / f"{WORKLOADS[workload]}.stim"
+        if not path.exists():
+            print(f"{workload}: there is no {path}; give a folder that has it with --circuits")
+            continue
+        text = path.read_text(encoding="utf-8")
+        circuit = snc.Circuit(text)
+        width = circuit.compile().quantum.peak_width
+        for mode in arguments.modes:
+            if not modes_of(circuit, mode):
+                continue
+            limit = int(arguments.memory * 2**30)
+            results = compare(text, mode, names, limit, arguments.seconds, arguments.repeats)
+            rows.append((workload, mode, results))
+            print(f"\n{workload}, {mode} (width {width})")
+            ours = results.get("stim_nonclifford", Result()).rate
+            for name, result in results.items():
+                if result.problem:
+                    print(f"  {name:17}{result.problem}")
+                    continue
+                ratio = f"{ours / result.rate:8.3g}x" if name != "stim_nonclifford" and ours else ""
+                print(
+                    f"  {name:17}{result.rate:10.4g}/s {ratio:10} compile {result.compile_seconds:.3g} s,"
+                    f" {result.peak_bytes / 2**20:.0f} MiB {result.setting}",
+                    flush=True,
+                )
+    if rows:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        with (arguments.out / "compare.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["workload", "mode", "simulator", "setting", "compile_s", "peak_bytes", "rate"])
+            for workload, mode, results in rows:
+                for name, r in results.items():
+                    writer.writerow(
+                        [workload, mode, name, r.setting, r.compile_seconds, r.peak_bytes, r.rate]
+                    )
+        plot(rows, arguments.out / "compare.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Every simulator behind the same few calls, for measurements side by side.
+
+A simulator compiles a circuit for one *mode*, in several settings of its own (batch sizes), and then runs
+shots. The modes are what users ask for:
+
+* ``postselected``: counts of discards and errors, discarding on every detector;
+* ``counts``: counts of errors, discarding nothing;
+* ``bits``: the bits of all detectors and observables (of all measurements, where a circuit has no detectors).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = ["MODES", "SIMULATORS", "Mode", "Run", "version_of"]
+
+Mode = Literal["postselected", "counts", "bits"]
+MODES: tuple[Mode, ...] = ("postselected", "counts", "bits")
+
+Run = Callable[[int], object]
+"""Runs that many shots, on one thread."""
+
+
+def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+    """This package, which has no settings."""
+    import stim_nonclifford as snc
+
+    circuit = snc.Circuit(text)
+    if mode == "bits" and not circuit.num_detectors:
+        records = circuit.compile_sampler(seed=1)
+        yield "", lambda shots: records.sample_bit_packed(shots)
+        return
+    mask = np.ones(circuit.num_detectors, dtype=np.bool_) if mode == "postselected" else None
+    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask)
+    yield "", sampler.sample_bit_packed if mode == "bits" else sampler.sample_counts
+
+
+def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+    """Clifft, with and without its pass for narrow states, at several batch sizes."""
+    import clifft as peer
+
+    num_detectors = peer.compile(text).num_detectors
+    call = peer.sample if mode == "bits" else peer.sample_survivors
+    for schedule, size in itertools.product((False, True), (1, 64, 256, 1024, 2048)):
+        passes = peer.default_hir_pass_manager()
+        if schedule:
+            passes.add(peer.ActiveWidthSchedulePass())
+        program = peer.compile(
+            text,
+            hir_passes=passes,
+            normalize_syndromes=num_detectors > 0,
+            postselection_mask=[1] * num_detectors if mode == "postselected" else None,
+        )
+        name = f"batch {size}" + ", narrow" * schedule
+        yield name, lambda shots, p=program, b=size: call(p, shots, seed=1, batch_size=b)
+
+
+def symft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+    """SymFT, the second version of SOFT, on the CPU; it counts observable 0."""
+    import symft as peer
+
+    circuit = peer.Circuit(text)
+    if mode == "bits":
+        records = circuit.compile_sampler()
+        call = records.sample_detectors if circuit.num_detectors else records.sample
+        yield "", lambda shots: call(shots=shots, seed=1, bit_packed=True)
+        return
+    for batch in (True, False):
+        sampler = circuit.compile_counts_sampler(
+            batch=batch, postselect_detectors=mode == "postselected", reference_sample=True, threads=1
+        )
+        yield "batch" if batch else "single", lambda shots, s=sampler: s.sample(shots=shots)
+
+
+def peer_width(text: str) -> int:
+    """About how wide a state a simulator of this kind needs."""
+    import stim_nonclifford as snc
+
+    return snc.Circuit(text).compile().quantum.peak_width
+
+
+def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+    """ticit, on the CPU."""
+    import ticit as peer
+
+    num_detectors = peer.Circuit(text).num_detectors
+    # Batches of wide states do not fit into memory, and then ticit ends the process.
+    wide = peer_width(text) > 14
+    for size in (1,) if wide else (1, 0, 256, 2048):
+        program = peer.compile(
+            text,
+            postselection_mask=[1] * num_detectors if mode == "postselected" else None,
+            normalize_syndromes=num_detectors > 0,
+            threads=1,
+            batch_size=size,
+        )
+        name = f"batch {size}" if size else "default"
+        if mode == "bits":
+            yield name, lambda shots, p=program: peer.sample(p, shots, seed=1, bit_packed=True)
+        else:
+            yield name, lambda shots, p=program: peer.sample_survivors(p, shots, seed=1, keep_records=False)
+
+
+def stim(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+    """Stim, with S in place of T; rotations become what the S-proxy makes of them."""
+    import stim_nonclifford as snc
+
+    sampler = snc.Circuit(text).s_proxy().compile_detector_sampler(seed=1)
+    if mode == "bits":
+        yield "", lambda shots: sampler.sample_bit_packed(shots)
+        return
+
+    def counts(shots: int) -> tuple[int, int]:
+        discards = errors = 0
+        for start in range(0, shots, 1 << 16):
+            dets, obs = sampler.sample(
+                min(1 << 16, shots - start), separate_observables=True, bit_packed=True
+            )
+            discarded = dets.any(axis=1) if mode == "postselected" else np.zeros(len(dets), dtype=np.bool_)
+            discards += int(discarded.sum())
+            errors += int((obs.any(axis=1) & ~discarded).sum())
+        return discards, errors
+
+    yield "", counts
+
+
+SIMULATORS: dict[str, Callable[[str, Mode], Iterator[tuple[str, Run]]]] = {
+    "stim_nonclifford": ours,
+    "clifft": clifft,
+    "symft": symft,
+    "ticit": ticit,
+    "stim": stim,
+}
+
+
+def version_of(name: str) -> str | None:
+    """The installed version; None if a simulator is not installed."""
+    try:
+        found: Any = importlib.metadata.version(name.replace("_", "-"))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return str(found)

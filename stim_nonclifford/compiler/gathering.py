@@ -1,0 +1,112 @@
+"""Rotations about equal Paulis side by side.
+
+Rotations that commute may change places. Where two of them are about the same Pauli, an engine makes one
+rotation out of neighbours, by the sum of their angles with the signs of the shot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .coordinates import OperationKind
+
+__all__ = ["gathered", "peak_width_of"]
+
+_REACH = 512
+"""How many different rotations a rotation may pass."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """An operation, and rotations about the same Pauli after it."""
+
+    kind: int
+    x: int
+    z: int
+    width: int
+    members: list[int]
+
+
+def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
+
+    A rotation passes rotations with which it commutes, and activations of coordinates on which it does
+    nothing. Measurements stay where they are.
+
+    Args:
+        operations: The operations, of dtype ``OPERATION_DTYPE``.
+
+    Returns:
+        The same operations in an equivalent order, with the widths that they have there.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> plan = snc.Circuit("R_X(0.1) 0 1\\nCX 0 1\\nR_X(0.2) 1\\nM 0 1").compile().record_plan()
+        >>> plan.operations[["kind", "x", "width"]].tolist()  # R_X(0.1) and R_X(0.2) of qubit 1 are neighbours
+        [(1, 0, 0), (2, 0, 1), (1, 0, 0), (0, 1, 1), (2, 0, 1)]
+    """
+    groups: list[_Group] = []
+    fields = ("kind", "x", "z", "width", "pivot")
+    for k, (kind, x, z, width, pivot) in enumerate(zip(*(operations[f].tolist() for f in fields), strict=True)):
+        if kind == OperationKind.ROTATE:
+            place, equal = _place(groups, x, z)
+            if equal:
+                groups[place].members.append(k)
+                continue
+            width = groups[place].width if place < len(groups) else width
+            groups.insert(place, _Group(kind, x, z, width, [k]))
+        elif kind == OperationKind.ACTIVATE:
+            groups.append(_Group(kind, 1 << pivot, 0, width, [k]))
+        else:
+            groups.append(_Group(kind, x, z, width, [k]))
+    result = operations[[k for group in groups for k in group.members]]
+    result["width"] = [
+        group.width + (group.kind == OperationKind.ACTIVATE and n > 0)
+        for group in groups
+        for n in range(len(group.members))
+    ]
+    return result
+
+
+def peak_width_of(operations: npt.NDArray[np.void]) -> int:
+    """The largest number of active coordinates.
+
+    A coordinate that is woken, and then at once measured together with a parity of others, is not counted:
+    that is a weak measurement of the parity, for which an engine needs no larger vector.
+
+    Args:
+        operations: The operations, gathered.
+    """
+    peak, woken = 0, -1
+    fields = ("kind", "x", "z", "width", "pivot")
+    for kind, x, z, width, pivot in zip(*(operations[f].tolist() for f in fields), strict=True):
+        if kind == OperationKind.ROTATE and woken >= 0 and (x, z) == (1 << woken, 0):
+            continue
+        weak = kind == OperationKind.MEASURE and not x and pivot == woken and z >> pivot & 1
+        if woken >= 0 and not weak:
+            peak = max(peak, woken + 1)
+        woken = width if kind == OperationKind.ACTIVATE else -1
+        if not weak:
+            peak = max(peak, width)
+    return max(peak, woken + 1)
+
+
+def _place(groups: list[_Group], x: int, z: int) -> tuple[int, bool]:
+    """The group to which a rotation belongs; or the place for a group of its own."""
+    place = len(groups)
+    for j in range(len(groups) - 1, max(-1, len(groups) - 1 - _REACH), -1):
+        group = groups[j]
+        if group.kind == OperationKind.MEASURE:
+            break
+        if (group.x, group.z) == (x, z):
+            return j, True
+        if group.kind == OperationKind.ACTIVATE:
+            if (x | z) & group.x:
+                break
+            place = j
+        elif ((group.x & z).bit_count() + (group.z & x).bit_count()) & 1:
+            break
+    return place, False

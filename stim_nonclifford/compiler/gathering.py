@@ -18,6 +18,12 @@ __all__ = ["gathered", "peak_width_of"]
 _REACH = 512
 """How many different rotations a rotation may pass."""
 
+_CHUNK_BITS = 6
+_MAX_SPAN = 5
+"""The engine makes rotations in one pass if the high bits that they flip are sums of this many masks."""
+_LONG_VECTOR_WIDTH = 14
+"""Narrower vectors stay in the cache anyway."""
+
 
 @dataclass(slots=True)
 class _Group:
@@ -34,7 +40,8 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     """Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
 
     A rotation passes rotations with which it commutes, and activations of coordinates on which it does
-    nothing. Measurements stay where they are.
+    nothing. Measurements stay where they are. In long vectors, rotations that can be made in one pass
+    through the vector are then put next to each other.
 
     Args:
         operations: The operations, of dtype ``OPERATION_DTYPE``.
@@ -62,6 +69,7 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
             groups.append(_Group(kind, 1 << pivot, 0, width, [k]))
         else:
             groups.append(_Group(kind, x, z, width, [k]))
+    groups = _in_passes(groups)
     result = operations[[k for group in groups for k in group.members]]
     result["width"] = [
         group.width + (group.kind == OperationKind.ACTIVATE and n > 0)
@@ -107,6 +115,47 @@ def _place(groups: list[_Group], x: int, z: int) -> tuple[int, bool]:
             if (x | z) & group.x:
                 break
             place = j
-        elif ((group.x & z).bit_count() + (group.z & x).bit_count()) & 1:
+        elif not _commute(group.x, group.z, x, z):
             break
     return place, False
+
+
+def _commute(x: int, z: int, other_x: int, other_z: int) -> bool:
+    return not ((x & other_z).bit_count() + (z & other_x).bit_count()) & 1
+
+
+def _in_passes(groups: list[_Group]) -> list[_Group]:
+    """Orders rotations of long vectors by the passes in which they can be made."""
+    result: list[_Group] = []
+    run: list[_Group] = []
+    for group in groups:
+        if group.kind == OperationKind.ROTATE and group.width >= _LONG_VECTOR_WIDTH:
+            run.append(group)
+            continue
+        result += _run_in_passes(run)
+        result.append(group)
+        run = []
+    return result + _run_in_passes(run)
+
+
+def _run_in_passes(run: list[_Group]) -> list[_Group]:
+    result: list[_Group] = []
+    while run:
+        left: list[_Group] = []
+        span: dict[int, int] = {}  # highest bit -> mask with it
+        for k, group in enumerate(run):
+            if len(left) >= _REACH:
+                left += run[k:]
+                break
+            rest = group.x >> _CHUNK_BITS
+            while rest and (known := span.get(rest.bit_length())):
+                rest ^= known
+            fits = not rest or len(span) < _MAX_SPAN
+            if fits and all(_commute(group.x, group.z, other.x, other.z) for other in left):
+                if rest:
+                    span[rest.bit_length()] = rest
+                result.append(group)
+            else:
+                left.append(group)
+        run = left
+    return result

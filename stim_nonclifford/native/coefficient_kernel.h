@@ -6,6 +6,7 @@
 // by lane and then in a fixed order: all instruction sets round alike.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -90,6 +91,43 @@ inline void rotate(double* re, double* im, const Operation& operation, double si
 
 }  // namespace scalar
 
+// A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine times themselves plus
+// `signs`, times i unless `real`, times the other one, with an extra sign where a & z is odd if `has_signs`.
+template <bool real, bool has_signs, bool exchanges>
+inline void rotate_pairs(double* re, double* im, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
+                         BlockIndex partner) {
+    const int top = highest_bit(x);
+    const Block signs_of_b = odd(x & z) ? -signs : signs;
+    for (uint64_t r = 0; r < blocks / 2; ++r) {
+        const uint64_t a = insert_zero(r, top), b = a ^ x;
+        Block f_a = signs_of_b, f_b = signs;
+        if constexpr (has_signs) {
+            const double sign = sign_of(a & z);
+            f_a *= sign;
+            f_b *= sign;
+        }
+        const Block r_a = load(re, a), i_a = load(im, a), r_b = load(re, b), i_b = load(im, b);
+        Block to_r = r_a, to_i = i_a, from_r = r_b, from_i = i_b;
+        if constexpr (exchanges) {
+            to_r = exchange_lanes(r_a, partner);
+            to_i = exchange_lanes(i_a, partner);
+            from_r = exchange_lanes(r_b, partner);
+            from_i = exchange_lanes(i_b, partner);
+        }
+        if constexpr (real) {
+            store(re, a, cosine * r_a + f_a * from_r);
+            store(im, a, cosine * i_a + f_a * from_i);
+            store(re, b, cosine * r_b + f_b * to_r);
+            store(im, b, cosine * i_b + f_b * to_i);
+        } else {
+            store(re, a, cosine * r_a - f_a * from_i);
+            store(im, a, cosine * i_a + f_a * from_r);
+            store(re, b, cosine * r_b - f_b * to_i);
+            store(im, b, cosine * i_b + f_b * to_r);
+        }
+    }
+}
+
 inline void rotate(double* re, double* im, const Operation& operation, bool reverse) {
     const double sine = reverse ? -operation.sine : operation.sine;
     if (operation.width < lane_bits) return scalar::rotate(re, im, operation, sine);
@@ -112,28 +150,23 @@ inline void rotate(double* re, double* im, const Operation& operation, bool reve
         }
         return;
     }
-    const int top = highest_bit(x);
-    const auto pair = [&](uint64_t a, auto real) {
-        const uint64_t b = a ^ x;
-        const Block f_a = signs * sign_of(b & z), f_b = signs * sign_of(a & z);
-        const Block r_a = load(re, a), i_a = load(im, a), r_b = load(re, b), i_b = load(im, b);
-        const Block from_r = turned(r_b), from_i = turned(i_b), to_r = turned(r_a), to_i = turned(i_a);
-        if constexpr (real) {
-            store(re, a, cosine * r_a + f_a * from_r);
-            store(im, a, cosine * i_a + f_a * from_i);
-            store(re, b, cosine * r_b + f_b * to_r);
-            store(im, b, cosine * i_b + f_b * to_i);
-        } else {
-            store(re, a, cosine * r_a - f_a * from_i);
-            store(im, a, cosine * i_a + f_a * from_r);
-            store(re, b, cosine * r_b - f_b * to_i);
-            store(im, b, cosine * i_b + f_b * to_r);
-        }
+    // Whatever does not change from block to block is decided here.
+    const auto choose_exchanges = [&](auto real, auto has_signs) {
+        if (exchanges)
+            rotate_pairs<real, has_signs, true>(re, im, blocks, x, z, signs, cosine, partner);
+        else
+            rotate_pairs<real, has_signs, false>(re, im, blocks, x, z, signs, cosine, partner);
+    };
+    const auto choose_signs = [&](auto real) {
+        if (z != 0)
+            choose_exchanges(real, std::true_type{});
+        else
+            choose_exchanges(real, std::false_type{});
     };
     if (factor.real)
-        for (uint64_t r = 0; r < blocks / 2; ++r) pair(insert_zero(r, top), std::true_type{});
+        choose_signs(std::true_type{});
     else
-        for (uint64_t r = 0; r < blocks / 2; ++r) pair(insert_zero(r, top), std::false_type{});
+        choose_signs(std::false_type{});
 }
 
 inline void activate(double* re, double* im, const Operation& operation) {

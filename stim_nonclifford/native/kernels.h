@@ -45,6 +45,9 @@ struct Kernels {
     // v <- cos v - i sin P v, with sin negated if `reverse`.
     void (*rotate)(double* re, double* im, const Operation& operation, bool reverse);
 
+    // The first of several rotations, as many as go in one pass through the vector; returns how many.
+    size_t (*rotate_many)(double* re, double* im, const Operation* rotations, size_t count);
+
     // v <- [cos v, -i sin v].
     void (*activate)(double* re, double* im, const Operation& operation);
 

@@ -2,6 +2,7 @@
 
 #include "coefficient_kernel.h"
 #include "noise_kernel.h"
+#include "rotation_pass.h"
 
 #define SNC_STRING(name) SNC_STRING_OF(name)
 #define SNC_STRING_OF(name) #name
@@ -9,7 +10,7 @@
 namespace snc::SNC_ISA {
 
 extern const Kernels table;
-const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, rotate, activate, outcome_weights, project,
+const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, rotate, rotate_many, activate, outcome_weights, project,
                        weak_weights, weak_project};
 
 }  // namespace snc::SNC_ISA

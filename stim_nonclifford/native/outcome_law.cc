@@ -12,6 +12,11 @@ namespace {
 // Widths from which a single operation is long enough to ask for an interruption.
 constexpr int32_t long_operation_width = 16;
 
+// Widths from which passing through a vector takes longer than one rotation, and several are made at a time.
+// The compiler (gathering.py) orders them for that.
+constexpr int32_t long_vector_width = 14;
+constexpr size_t max_rotations_at_once = 64;
+
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
 
@@ -271,6 +276,18 @@ Operation OutcomeLaws::sum_of_run(size_t first) const {
     return sum;
 }
 
+void OutcomeLaws::rotate_long(const Operation& first) {
+    rotations_.assign(1, first);
+    size_t end = plan_.run_ends[state_.operation];
+    while (rotations_.size() < max_rotations_at_once && end < plan_.operations.size() &&
+           plan_.operations[end].kind == Kind::rotate) {
+        rotations_.push_back(sum_of_run(end));
+        end = plan_.run_ends[end];
+    }
+    size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
+    while (done-- > 0) state_.operation = plan_.run_ends[state_.operation];
+}
+
 bool OutcomeLaws::step() {
     const size_t place = state_.operation, after = plan_.run_ends[place];
     const Operation& operation = plan_.operations[place];
@@ -278,11 +295,16 @@ bool OutcomeLaws::step() {
     state_.weak = false;
     if (operation.kind != Kind::measure) {
         const Operation sum = sum_of_run(place);
-        state_.operation = after;
         if (operation.kind == Kind::rotate) {
-            kernels_.rotate(re_.data(), im_.data(), sum, false);
+            if (operation.width < long_vector_width) {
+                kernels_.rotate(re_.data(), im_.data(), sum, false);
+                state_.operation = after;
+            } else {
+                rotate_long(sum);
+            }
             return true;
         }
+        state_.operation = after;
         if (!plan_.is_weak_measurement(after, operation)) {
             kernels_.activate(re_.data(), im_.data(), sum);
             return true;

@@ -97,6 +97,8 @@ class OutcomeLaws {
     Operation sum_of_run(size_t first) const;
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement) const;
+    // Makes the rotation at which the state stands, `first`, and those after it that go in the same pass.
+    void rotate_long(const Operation& first);
     // Finishes the MEASURE at which the state stands.
     void take(bool outcome);
     void save_prefix();
@@ -121,6 +123,7 @@ class OutcomeLaws {
     std::vector<double> re_, im_;               // the coefficient vector
     State state_;
     std::vector<Decision> decisions_;
+    std::vector<Operation> rotations_;          // scratch
     std::vector<uint64_t> result_;              // [output_words]
 
     // Stations of the path of signature 0, up to its first uncertain MEASURE: simulations start there.

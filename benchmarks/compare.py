@@ -2,10 +2,10 @@
 
     python -m benchmarks.compare [--seconds 5] [--repeats 5] [--workloads d3 k19] [--modes postselected]
 
-Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that is
-installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. Of a simulator's settings,
-such as batch sizes, the best one for the workload is taken. Prints attempted shots per second, the ratio of
-ours to each, the time to compile and the peak memory; writes the table and a plot to ``--out``.
+Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that
+is installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. Of a simulator's
+settings, such as batch sizes, the best one for the workload is taken. Prints attempted shots per second, the
+ratio of ours to each, the time to compile and the peak memory; writes the table and a plot to ``--out``.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def compare(
     return {name: contestant.result for name, contestant in contestants.items()}
 
 
-def modes_of(circuit: snc.Circuit, mode: Mode) -> bool:
+def makes_sense(circuit: snc.Circuit, mode: Mode) -> bool:
     """Whether a mode makes sense for a circuit."""
     return mode == "bits" or (circuit.num_detectors > 0 and circuit.num_observables > 0)
 
@@ -215,9 +215,9 @@ def main() -> int:
             continue
         text = path.read_text(encoding="utf-8")
         circuit = snc.Circuit(text)
-        width = circuit.compile().quantum.peak_width
+        width = circuit.compile().record_plan().peak_width
         for mode in arguments.modes:
-            if not modes_of(circuit, mode):
+            if not makes_sense(circuit, mode):
                 continue
             limit = int(arguments.memory * 2**30)
             results = compare(text, mode, names, limit, arguments.seconds, arguments.repeats)

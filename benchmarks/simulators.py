@@ -10,6 +10,7 @@ shots. The modes are what users ask for:
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import itertools
 from collections.abc import Callable, Iterator
@@ -26,6 +27,11 @@ Run = Callable[[int], object]
 """Runs that many shots, on one thread."""
 
 
+def calling(call: Callable[..., object], **arguments: object) -> Run:
+    """The call with these arguments, and any number of shots."""
+    return lambda shots: call(shots=shots, **arguments)
+
+
 def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     """This package, which has no settings."""
     import stim_nonclifford as snc
@@ -33,7 +39,7 @@ def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     circuit = snc.Circuit(text)
     if mode == "bits" and not circuit.num_detectors:
         records = circuit.compile_sampler(seed=1)
-        yield "", lambda shots: records.sample_bit_packed(shots)
+        yield "", records.sample_bit_packed
         return
     mask = np.ones(circuit.num_detectors, dtype=np.bool_) if mode == "postselected" else None
     sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask)
@@ -42,8 +48,7 @@ def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
 
 def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     """Clifft, with and without its pass for narrow states, at several batch sizes."""
-    import clifft as peer
-
+    peer: Any = importlib.import_module("clifft")
     num_detectors = peer.compile(text).num_detectors
     call = peer.sample if mode == "bits" else peer.sample_survivors
     for schedule, size in itertools.product((False, True), (1, 64, 256, 1024, 2048)):
@@ -57,24 +62,23 @@ def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
             postselection_mask=[1] * num_detectors if mode == "postselected" else None,
         )
         name = f"batch {size}" + ", narrow" * schedule
-        yield name, lambda shots, p=program, b=size: call(p, shots, seed=1, batch_size=b)
+        yield name, calling(call, program=program, seed=1, batch_size=size)
 
 
 def symft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     """SymFT, the second version of SOFT, on the CPU; it counts observable 0."""
-    import symft as peer
-
+    peer: Any = importlib.import_module("symft")
     circuit = peer.Circuit(text)
     if mode == "bits":
         records = circuit.compile_sampler()
         call = records.sample_detectors if circuit.num_detectors else records.sample
-        yield "", lambda shots: call(shots=shots, seed=1, bit_packed=True)
+        yield "", calling(call, seed=1, bit_packed=True)
         return
     for batch in (True, False):
         sampler = circuit.compile_counts_sampler(
             batch=batch, postselect_detectors=mode == "postselected", reference_sample=True, threads=1
         )
-        yield "batch" if batch else "single", lambda shots, s=sampler: s.sample(shots=shots)
+        yield "batch" if batch else "single", calling(sampler.sample)
 
 
 def peer_width(text: str) -> int:
@@ -86,8 +90,7 @@ def peer_width(text: str) -> int:
 
 def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     """ticit, on the CPU."""
-    import ticit as peer
-
+    peer: Any = importlib.import_module("ticit")
     num_detectors = peer.Circuit(text).num_detectors
     # Batches of wide states do not fit into memory, and then ticit ends the process.
     wide = peer_width(text) > 14
@@ -101,9 +104,9 @@ def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
         )
         name = f"batch {size}" if size else "default"
         if mode == "bits":
-            yield name, lambda shots, p=program: peer.sample(p, shots, seed=1, bit_packed=True)
+            yield name, calling(peer.sample, program=program, seed=1, bit_packed=True)
         else:
-            yield name, lambda shots, p=program: peer.sample_survivors(p, shots, seed=1, keep_records=False)
+            yield name, calling(peer.sample_survivors, program=program, seed=1, keep_records=False)
 
 
 def stim(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
@@ -112,7 +115,7 @@ def stim(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
 
     sampler = snc.Circuit(text).s_proxy().compile_detector_sampler(seed=1)
     if mode == "bits":
-        yield "", lambda shots: sampler.sample_bit_packed(shots)
+        yield "", calling(sampler.sample, bit_packed=True)
         return
 
     def counts(shots: int) -> tuple[int, int]:

@@ -37,7 +37,7 @@ class _Group:
 
 
 def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
+    r"""Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
 
     A rotation passes rotations with which it commutes, and activations of coordinates on which it does
     nothing. Measurements stay where they are. In long vectors, rotations that can be made in one pass
@@ -51,13 +51,15 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
 
     Examples:
         >>> import stim_nonclifford as snc
-        >>> plan = snc.Circuit("R_X(0.1) 0 1\\nCX 0 1\\nR_X(0.2) 1\\nM 0 1").compile().record_plan()
-        >>> plan.operations[["kind", "x", "width"]].tolist()  # R_X(0.1) and R_X(0.2) of qubit 1 are neighbours
-        [(1, 0, 0), (2, 0, 1), (1, 0, 0), (0, 1, 1), (2, 0, 1)]
+        >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()
+        >>> plan.operations[["kind", "x", "width"]].tolist()  # the second rotation comes after the first
+        [(1, 0, 0), (0, 1, 1), (1, 0, 1), (2, 0, 2)]
     """
     groups: list[_Group] = []
     fields = ("kind", "x", "z", "width", "pivot")
-    for k, (kind, x, z, width, pivot) in enumerate(zip(*(operations[f].tolist() for f in fields), strict=True)):
+    for k, (kind, x, z, width, pivot) in enumerate(
+        zip(*(operations[f].tolist() for f in fields), strict=True)
+    ):
         if kind == OperationKind.ROTATE:
             place, equal = _place(groups, x, z)
             if equal:

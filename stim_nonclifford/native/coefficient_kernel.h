@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "kernels.h"
@@ -71,6 +72,15 @@ inline Phase phase(double value, int power) {
     return {(power & 2) != 0 ? -value : value, (power & 1) == 0};
 }
 
+// Calls use(std::true_type{}) or use(std::false_type{}).
+template <typename Use>
+inline void with_flag(bool flag, Use use) {
+    if (flag)
+        use(std::true_type{});
+    else
+        use(std::false_type{});
+}
+
 // Vectors with fewer coefficients than a block has lanes.
 namespace scalar {
 
@@ -91,9 +101,10 @@ inline void rotate(double* re, double* im, const Operation& operation, double si
 
 }  // namespace scalar
 
-// A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine times themselves plus
-// `signs`, times i unless `real`, times the other one, with an extra sign where a & z is odd if `has_signs`.
-template <bool real, bool has_signs, bool exchanges>
+// A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine (which is 1 if `unit`)
+// times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
+// odd if `has_signs`.
+template <bool real, bool has_signs, bool exchanges, bool unit>
 inline void rotate_pairs(double* re, double* im, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
                          BlockIndex partner) {
     const int top = highest_bit(x);
@@ -114,16 +125,17 @@ inline void rotate_pairs(double* re, double* im, uint64_t blocks, uint64_t x, ui
             from_r = exchange_lanes(r_b, partner);
             from_i = exchange_lanes(i_b, partner);
         }
+        const auto scaled = [&](Block block) { return unit ? block : cosine * block; };
         if constexpr (real) {
-            store(re, a, cosine * r_a + f_a * from_r);
-            store(im, a, cosine * i_a + f_a * from_i);
-            store(re, b, cosine * r_b + f_b * to_r);
-            store(im, b, cosine * i_b + f_b * to_i);
+            store(re, a, scaled(r_a) + f_a * from_r);
+            store(im, a, scaled(i_a) + f_a * from_i);
+            store(re, b, scaled(r_b) + f_b * to_r);
+            store(im, b, scaled(i_b) + f_b * to_i);
         } else {
-            store(re, a, cosine * r_a - f_a * from_i);
-            store(im, a, cosine * i_a + f_a * from_r);
-            store(re, b, cosine * r_b - f_b * to_i);
-            store(im, b, cosine * i_b + f_b * to_r);
+            store(re, a, scaled(r_a) - f_a * from_i);
+            store(im, a, scaled(i_a) + f_a * from_r);
+            store(re, b, scaled(r_b) - f_b * to_i);
+            store(im, b, scaled(i_b) + f_b * to_r);
         }
     }
 }
@@ -151,22 +163,15 @@ inline void rotate(double* re, double* im, const Operation& operation, bool reve
         return;
     }
     // Whatever does not change from block to block is decided here.
-    const auto choose_exchanges = [&](auto real, auto has_signs) {
-        if (exchanges)
-            rotate_pairs<real, has_signs, true>(re, im, blocks, x, z, signs, cosine, partner);
-        else
-            rotate_pairs<real, has_signs, false>(re, im, blocks, x, z, signs, cosine, partner);
-    };
-    const auto choose_signs = [&](auto real) {
-        if (z != 0)
-            choose_exchanges(real, std::true_type{});
-        else
-            choose_exchanges(real, std::false_type{});
-    };
-    if (factor.real)
-        choose_signs(std::true_type{});
-    else
-        choose_signs(std::false_type{});
+    with_flag(factor.real, [&](auto real) {
+        with_flag(z != 0, [&](auto has_signs) {
+            with_flag(exchanges, [&](auto exchange) {
+                with_flag(operation.cosine == 1, [&](auto unit) {
+                    rotate_pairs<real, has_signs, exchange, unit>(re, im, blocks, x, z, signs, cosine, partner);
+                });
+            });
+        });
+    });
 }
 
 inline void activate(double* re, double* im, const Operation& operation) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -25,6 +26,15 @@ constexpr uint64_t pieces_per_poll = 16;
 constexpr uint32_t long_work_width = 8;
 
 struct Stopped {};
+
+// Writes the first bytes of a row, least significant bit first.
+void write_row(uint8_t* to, size_t bytes, const uint64_t* outputs, const uint64_t* flipped) {
+    for (size_t b = 0; b < bytes; b += sizeof(uint64_t)) {
+        uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
+        static_assert(std::endian::native == std::endian::little);
+        std::memcpy(to + b, &word, std::min(sizeof word, bytes - b));
+    }
+}
 
 }  // namespace
 
@@ -244,9 +254,7 @@ void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t*
             const uint64_t block_start = all[k].block * block_shots;
             run_piece(worker, seed, all[k], true,
                       [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                          uint8_t* row = out + (block_start + shot - first_shot) * bytes;
-                          for (size_t b = 0; b < bytes; ++b)
-                              row[b] = static_cast<uint8_t>((outputs[b / 8] ^ flipped[b / 8]) >> (8 * (b % 8)));
+                          write_row(out + (block_start + shot - first_shot) * bytes, bytes, outputs, flipped);
                       });
         },
         poll);
@@ -265,9 +273,7 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
             parts[k].kept = run_piece(
                 worker, seed, all[k], true, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
                     is_kept[shot] = true;
-                    for (size_t b = 0; b < bytes; ++b)
-                        rows[shot * bytes + b] =
-                            static_cast<uint8_t>((outputs[b / 8] ^ flipped[b / 8]) >> (8 * (b % 8)));
+                    write_row(rows.data() + shot * bytes, bytes, outputs, flipped);
                 });
             for (uint32_t shot = 0; shot < block_shots; ++shot)
                 if (is_kept[shot])

@@ -1,6 +1,7 @@
 #include "outcome_law.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "philox.h"
@@ -16,6 +17,9 @@ constexpr int32_t long_operation_width = 16;
 // The compiler (gathering.py) orders them for that.
 constexpr int32_t long_vector_width = 14;
 constexpr size_t max_rotations_at_once = 64;
+
+// Squared norms up to which vectors may grow: far from the largest double, also after a square.
+constexpr double max_norm = 1e100;
 
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
@@ -213,6 +217,7 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
             flip_words(row.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
     state_.operation = 0;
     state_.check_fired = false;
+    state_.norm = 1;
     re_[0] = 1.0;
     im_[0] = 0.0;
 
@@ -229,6 +234,7 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
     for (size_t k = 0; k < station.operation; ++k)
         if (plan_.operations[k].kind == Kind::measure) state_.check_fired |= fires(plan_.operations[k]);
     state_.operation = station.operation;
+    state_.norm = station.norm;
     std::ranges::copy(station.re, re_.begin());
     std::ranges::copy(station.im, im_.begin());
 }
@@ -242,10 +248,10 @@ void OutcomeLaws::save_prefix() {
         const size_t size = size_t{1} << plan_.operations[state_.operation].width;
         bytes += 2 * size * sizeof(double);
         if (bytes > max_prefix_bytes) break;
-        const auto part = [&](const std::vector<double>& values) {
+        const auto part = [&](const auto& values) {
             return std::vector<double>(values.begin(), values.begin() + static_cast<ptrdiff_t>(size));
         };
-        stations.push_back({state_.operation, part(re_), part(im_), state_.row});
+        stations.push_back({state_.operation, part(re_), part(im_), state_.row, state_.norm});
         if (!step()) break;
     }
     prefix_ = std::move(stations);
@@ -276,16 +282,35 @@ Operation OutcomeLaws::sum_of_run(size_t first) const {
     return sum;
 }
 
-void OutcomeLaws::rotate_long(const Operation& first) {
-    rotations_.assign(1, first);
-    size_t end = plan_.run_ends[state_.operation];
-    while (rotations_.size() < max_rotations_at_once && end < plan_.operations.size() &&
-           plan_.operations[end].kind == Kind::rotate) {
-        rotations_.push_back(sum_of_run(end));
-        end = plan_.run_ends[end];
+Operation OutcomeLaws::rotation_at(size_t first) {
+    Operation rotation = sum_of_run(first);
+    if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm) {
+        state_.norm /= rotation.cosine * rotation.cosine;
+        rotation.sine /= rotation.cosine;
+        rotation.cosine = 1;
+    } else {
+        const double scale = 1 / std::sqrt(state_.norm);
+        rotation.cosine *= scale;
+        rotation.sine *= scale;
+        state_.norm = 1;
     }
-    size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
-    while (done-- > 0) state_.operation = plan_.run_ends[state_.operation];
+    return rotation;
+}
+
+void OutcomeLaws::rotate_long() {
+    // The norm is that of all rotations: none may be left over.
+    const double norm = state_.norm;
+    rotations_.clear();
+    for (size_t next = state_.operation; rotations_.size() < max_rotations_at_once && next < plan_.operations.size() &&
+                                         plan_.operations[next].kind == Kind::rotate;
+         next = plan_.run_ends[next])
+        rotations_.push_back(rotation_at(next));
+    const size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
+    state_.norm = norm;
+    for (size_t k = 0; k < done; ++k) {
+        rotation_at(state_.operation);
+        state_.operation = plan_.run_ends[state_.operation];
+    }
 }
 
 bool OutcomeLaws::step() {
@@ -294,17 +319,16 @@ bool OutcomeLaws::step() {
     if (operation.width >= long_operation_width) interrupted_();
     state_.weak = false;
     if (operation.kind != Kind::measure) {
-        const Operation sum = sum_of_run(place);
-        if (operation.kind == Kind::rotate) {
-            if (operation.width < long_vector_width) {
-                kernels_.rotate(re_.data(), im_.data(), sum, false);
-                state_.operation = after;
-            } else {
-                rotate_long(sum);
-            }
+        if (operation.kind == Kind::rotate && operation.width >= long_vector_width) {
+            rotate_long();
             return true;
         }
         state_.operation = after;
+        if (operation.kind == Kind::rotate) {
+            kernels_.rotate(re_.data(), im_.data(), rotation_at(place), false);
+            return true;
+        }
+        const Operation sum = sum_of_run(place);
         if (!plan_.is_weak_measurement(after, operation)) {
             kernels_.activate(re_.data(), im_.data(), sum);
             return true;
@@ -334,6 +358,7 @@ void OutcomeLaws::take(bool outcome) {
         flip_words(state_.row.data(), &plan_.outcome_effects[size_t(operation.outcome) * plan_.branch_words],
                    plan_.branch_words);
     state_.check_fired |= fires(operation);
+    state_.norm = 1;
     ++state_.operation;
 }
 

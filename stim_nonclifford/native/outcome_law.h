@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,21 @@
 #include "plan.h"
 
 namespace snc {
+
+// Memory that begins with a cache line, so that no block of coefficients lies in two of them.
+template <typename T>
+struct CacheAligned {
+    using value_type = T;
+    static constexpr std::align_val_t line{64};
+
+    CacheAligned() = default;
+    template <typename Other>
+    CacheAligned(const CacheAligned<Other>&) {}
+
+    static T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), line)); }
+    static void deallocate(T* memory, size_t) { ::operator delete(memory, line); }
+    bool operator==(const CacheAligned&) const = default;
+};
 
 struct LawStatistics {
     uint64_t signatures = 0;    // signatures with a tree
@@ -66,6 +82,7 @@ class OutcomeLaws {
     struct State {
         size_t operation;
         std::vector<uint64_t> row;     // the branch row
+        double norm;                   // squared norm of the vector, since the last MEASURE
         OutcomeWeights weights;        // at an uncertain MEASURE
         bool weak;                     // whether it is a weak one, of a coordinate woken by
         double cosine, sine;           // cos - i sin X
@@ -95,10 +112,12 @@ class OutcomeLaws {
     bool step();
     // The operation with the sum of the angles of its run, as the signs are now.
     Operation sum_of_run(size_t first) const;
+    // The same for a rotation, up to the norm of the vector: a cosine of 1 saves a multiplication.
+    Operation rotation_at(size_t first);
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement) const;
-    // Makes the rotation at which the state stands, `first`, and those after it that go in the same pass.
-    void rotate_long(const Operation& first);
+    // Makes the rotation at which the state stands, and those after it that go in the same pass.
+    void rotate_long();
     // Finishes the MEASURE at which the state stands.
     void take(bool outcome);
     void save_prefix();
@@ -120,7 +139,7 @@ class OutcomeLaws {
     uint64_t simulations_ = 0;
 
     // The state of the simulation under way.
-    std::vector<double> re_, im_;               // the coefficient vector
+    std::vector<double, CacheAligned<double>> re_, im_;  // the coefficient vector
     State state_;
     std::vector<Decision> decisions_;
     std::vector<Operation> rotations_;          // scratch
@@ -131,6 +150,7 @@ class OutcomeLaws {
         size_t operation;
         std::vector<double> re, im;
         std::vector<uint64_t> row;
+        double norm;
     };
     std::vector<Prefix> prefix_;
     std::vector<uint64_t> prefix_signs_;        // the branch row of signature 0 before the operations

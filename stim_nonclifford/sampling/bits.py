@@ -38,15 +38,16 @@ def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
         >>> columns(np.array([[0b10110000]], dtype=np.uint8), 4, 8).tolist()
         [[11]]
     """
-    if start == 0:
-        part = rows[:, : -(-stop // 8)]
-        if stop % 8:
-            part = part.copy()
-            part[:, -1] &= (1 << stop % 8) - 1
-        return np.ascontiguousarray(part)
-    first = start // 8
-    bits = unpack(rows[:, first : -(-stop // 8)], stop - 8 * first)
-    return pack(bits[:, start - 8 * first :])
+    first, shift = divmod(start, 8)
+    num_bits = stop - start
+    num_bytes = -(-num_bits // 8)
+    part = rows[:, first : first + num_bytes] >> np.uint8(shift)
+    if shift:
+        rest = rows[:, first + 1 : first + 1 + num_bytes]
+        part[:, : rest.shape[1]] |= rest << np.uint8(8 - shift)
+    if num_bits % 8:
+        part[:, -1] &= np.uint8((1 << num_bits % 8) - 1)
+    return part
 
 
 def checked_count(shots: Any) -> int:

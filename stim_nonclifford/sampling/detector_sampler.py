@@ -142,23 +142,30 @@ class CompiledDetectorSampler:
                 "Can't specify separate_observables=True with append_observables=True or"
                 " prepend_observables=True"
             )
-        rows = self._rows(checked_count(shots))
-        dets, obs = self._split(rows)
-        obs_array = obs if bit_packed else unpack(obs, self._num_observables)
-        if obs_out is not None:
-            obs_array = write_into(obs_out, obs_array)
-        if prepend_observables or append_observables:
-            bits = [unpack(dets, self._num_detectors)]
-            if prepend_observables:
-                bits.insert(0, unpack(obs, self._num_observables))
-            if append_observables:
-                bits.append(unpack(obs, self._num_observables))
-            joined = np.concatenate(bits, axis=1)
-            dets_array: npt.NDArray[Any] = pack(joined) if bit_packed else joined
+        rows = self._rows(checked_count(shots))  # detectors, then observables
+        num_bits = self._num_detectors + self._num_observables
+        dets_array: npt.NDArray[Any]
+        if prepend_observables:
+            bits = unpack(rows, num_bits)
+            joined = [
+                bits[:, self._num_detectors :],
+                bits if append_observables else bits[:, : self._num_detectors],
+            ]
+            dets_array = np.concatenate(joined, axis=1)
+            if bit_packed:
+                dets_array = pack(dets_array)
         else:
-            dets_array = dets if bit_packed else unpack(dets, self._num_detectors)
+            stop = num_bits if append_observables else self._num_detectors
+            dets_array = columns(rows, 0, stop) if bit_packed else unpack(rows, stop)
         if dets_out is not None:
             dets_array = write_into(dets_out, dets_array)
+        if not separate_observables and obs_out is None:
+            return dets_array
+        obs_array: npt.NDArray[Any] = columns(rows, self._num_detectors, num_bits)
+        if not bit_packed:
+            obs_array = unpack(obs_array, self._num_observables)
+        if obs_out is not None:
+            obs_array = write_into(obs_out, obs_array)
         return (dets_array, obs_array) if separate_observables else dets_array
 
     def sample_bit_packed(

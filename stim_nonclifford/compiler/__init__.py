@@ -167,7 +167,7 @@ def compile_circuit(
         >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"))
         >>> print(compiled.record_plan())
         Plan: 1 mechanisms (0.1116 events per shot), 0 coins; 0 noise-only checks, 0 signature bits,
-        1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 1 (2^1
+        1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 0 (2^0
         coefficients)
     """
     program = program_of(circuit)

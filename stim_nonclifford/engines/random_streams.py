@@ -7,12 +7,15 @@ ones in any order. NumPy's generator of that name gives them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Stream", "uniform", "words"]
+__all__ = ["OutcomeDecisions", "Stream", "uniform", "words"]
+
+MIN_MASS = 2.0**-8
 
 
 class Stream(IntEnum):
@@ -25,7 +28,7 @@ class Stream(IntEnum):
     COINS = 2
     """Index: block. Bit f of the words of shot k, ceil(number of coins / 64) each, is coin f."""
     OUTCOMES = 3
-    """Index: shot. Word j decides the outcome of MEASURE j."""
+    """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
 
 
 def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:
@@ -54,3 +57,42 @@ def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.u
 def uniform(word: int) -> float:
     """A word as a number in [0, 1) with 53 bits."""
     return (int(word) >> 11) * 2.0**-53
+
+
+class OutcomeDecisions:
+    """Decides the outcomes of a shot with few random words, by arithmetic decoding.
+
+    A number u, uniform in [0, 1), decides for 1 if u < p. Given that, u / p is uniform, else
+    (u - p) / (1 - p): it decides the next one. A new number is drawn when what was decided with the old one
+    had a probability below 2^-8, so that at least 45 of its bits are always left.
+
+    Args:
+        seed: 0 <= seed < 2^64.
+        shot: Index of the shot.
+        max_decisions: At most so many decisions will be made.
+
+    Examples:
+        >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)
+        >>> [decisions.decide(p) for p in (1.0, 0.5, 0.0)]
+        [1, 1, 0]
+    """
+
+    def __init__(self, seed: int, shot: int, max_decisions: int) -> None:
+        self._words: Iterator[int] = iter(words(seed, Stream.OUTCOMES, shot, max_decisions).tolist())
+        self._number = 0.0
+        self._mass = 0.0
+
+    def decide(self, probability_of_one: float) -> int:
+        """An outcome, 1 with the given probability. What is certain needs no random number."""
+        p = probability_of_one
+        if p in (0.0, 1.0):
+            return int(p)
+        if self._mass < MIN_MASS:
+            self._number, self._mass = uniform(next(self._words)), 1.0
+        if self._number < p:
+            self._number /= p
+            self._mass *= p
+            return 1
+        self._number = (self._number - p) / (1 - p)
+        self._mass *= 1 - p
+        return 0

@@ -18,7 +18,7 @@ from .. import coefficients
 from ..errors import ResourceLimitError
 from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, Plan
 from .contract import PackedBits, Tally
-from .random_streams import Stream, uniform, words
+from .random_streams import OutcomeDecisions, Stream, words
 
 __all__ = ["Branch", "ReferenceEngine", "Shot", "fate_of_row", "outcome_law", "sample_shots"]
 
@@ -278,12 +278,12 @@ def _finish(plan: Plan, row: Bits, seed: int, shot: int, mechanisms: list[int]) 
         return Shot(True, outputs, mechanisms)
     branch = _branch_row(plan, row[plan.num_checks : first_output])
     vector = coefficients.initial_vector()
-    draws = words(seed, Stream.OUTCOMES, shot, plan.num_outcomes)
+    decisions = OutcomeDecisions(seed, shot, plan.num_outcomes)
     k = 0
     for j in range(plan.num_outcomes):
         k, vector = _run_to_measurement(plan, k, vector, branch)
         operation = plan.operations[k]
-        outcome = int(uniform(draws[j]) < _weight_of_one(vector, operation))
+        outcome = decisions.decide(_weight_of_one(vector, operation))
         if outcome:
             branch[plan.outcome_effects.row(j)] ^= True
         if _check_fires(plan, branch, j):

@@ -21,6 +21,8 @@ constexpr size_t max_rotations_at_once = 64;
 // Squared norms up to which vectors may grow: far from the largest double, also after a square.
 constexpr double max_norm = 1e100;
 
+constexpr size_t num_quiet_leaves = 4096;
+
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
 
@@ -56,6 +58,7 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       output_words_(plan.layout.output_words),
       nodes_(1),  // node 0 is no node
       node_outputs_(output_words_),
+      quiet_leaves_(num_quiet_leaves, no_node),
       re_(size_t{1} << plan.peak_width),
       im_(size_t{1} << plan.peak_width),
       result_(output_words_) {
@@ -63,22 +66,46 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
 }
 
 const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
-    NodeIndex* root = root_slot(signature);
+    OutcomeDecisions decisions(seed, shot);
+    const auto result_of = [&](NodeIndex leaf) { return nodes_[leaf].outcome == kept ? outputs_of(leaf) : nullptr; };
+    const bool quiet = std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
+    if (quiet) {
+        const NodeIndex leaf = quiet_leaves_[static_cast<size_t>(decisions.first() * num_quiet_leaves)];
+        if (leaf != no_node) return result_of(leaf);
+    }
+    Root* root = root_slot(signature);
     decisions_.clear();
-    OutcomeDraws draws(seed, shot);
-    if (root == nullptr || *root == no_node) return simulate(signature, root, draws);
-    NodeIndex index = *root;
+    if (root == nullptr || root->node == no_node) return simulate(signature, root, decisions);
+    if (decisions.first() >= root->low && decisions.first() < root->high) return result_of(root->leaf);
+    NodeIndex index = root->node;
     while (nodes_[index].outcome >= 0) {
         const Node& node = nodes_[index];
-        const bool outcome = draws(static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
+        const bool outcome = decisions.decide(node.probability_of_one);
         decisions_.push_back({index, outcome});
         index = node.children[outcome];
-        if (index == no_node) return simulate(signature, nullptr, draws);
+        if (index == no_node) return simulate(signature, nullptr, decisions);
     }
-    return nodes_[index].outcome == kept ? outputs_of(index) : nullptr;
+    note(*root, quiet, index, decisions);
+    return result_of(index);
 }
 
-const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeIndex* root, OutcomeDraws& draws) {
+void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions) {
+    if (!decisions.follow_from_first()) return;
+    // Where rounding could decide, the decisions are made one by one.
+    const double margin = 1e-14 * (1 + plan_.num_outcomes);
+    const double low = decisions.low() + margin, high = decisions.low() + decisions.mass() - margin;
+    if (high - low > root.high - root.low) {
+        root.leaf = leaf;
+        root.low = low;
+        root.high = high;
+    }
+    if (!quiet || low < 0 || high <= low) return;
+    const auto first = static_cast<size_t>(std::ceil(low * num_quiet_leaves));
+    const auto end = static_cast<size_t>(high * num_quiet_leaves);
+    for (size_t k = first; k < end; ++k) quiet_leaves_[k] = leaf;
+}
+
+const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions) {
     interrupted_();
     ++simulations_;
     start(signature);
@@ -98,7 +125,7 @@ const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeI
         if (grows) {
             const NodeIndex index = add_node(node);
             if (parent == no_node) {
-                *root = index;
+                root->node = index;
                 ++num_signatures_;
             } else {
                 nodes_[parent].children[branch] = index;
@@ -110,7 +137,7 @@ const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, NodeI
             std::copy_n(state_outputs(), output_words_, result_.begin());
             return result_.data();
         }
-        branch = draws(static_cast<uint32_t>(node.outcome)) < node.probability_of_one;
+        branch = decisions.decide(node.probability_of_one);
         take(branch);
     }
 }
@@ -153,13 +180,13 @@ LawStatistics OutcomeLaws::statistics() const {
 
 // The table and the nodes
 
-OutcomeLaws::NodeIndex* OutcomeLaws::root_slot(std::span<const uint64_t> signature) {
+OutcomeLaws::Root* OutcomeLaws::root_slot(std::span<const uint64_t> signature) {
     if (2 * (num_signatures_ + 1) > roots_.size() && !grow_table() && num_signatures_ + 1 >= roots_.size())
         return nullptr;
     const size_t mask = roots_.size() - 1;
     for (size_t slot = hash(signature) & mask;; slot = (slot + 1) & mask) {
         uint64_t* key = keys_.data() + slot * signature_words_;
-        if (roots_[slot] == no_node) {
+        if (roots_[slot].node == no_node) {
             std::ranges::copy(signature, key);
             return &roots_[slot];
         }
@@ -169,15 +196,15 @@ OutcomeLaws::NodeIndex* OutcomeLaws::root_slot(std::span<const uint64_t> signatu
 
 bool OutcomeLaws::grow_table() {
     const size_t slots = roots_.empty() ? 1024 : 2 * roots_.size();
-    const size_t slot_bytes = sizeof(NodeIndex) + signature_words_ * sizeof(uint64_t);
+    const size_t slot_bytes = sizeof(Root) + signature_words_ * sizeof(uint64_t);
     if (bytes() + slots * slot_bytes > max_bytes_) return false;
     std::vector<uint64_t> keys(slots * signature_words_);
-    std::vector<NodeIndex> roots(slots, no_node);
+    std::vector<Root> roots(slots);
     for (size_t old = 0; old < roots_.size(); ++old) {
-        if (roots_[old] == no_node) continue;
+        if (roots_[old].node == no_node) continue;
         const std::span<const uint64_t> key(keys_.data() + old * signature_words_, signature_words_);
         size_t slot = hash(key) & (slots - 1);
-        while (roots[slot] != no_node) slot = (slot + 1) & (slots - 1);
+        while (roots[slot].node != no_node) slot = (slot + 1) & (slots - 1);
         roots[slot] = roots_[old];
         std::ranges::copy(key, keys.data() + slot * signature_words_);
     }
@@ -204,7 +231,7 @@ OutcomeLaws::NodeIndex OutcomeLaws::add_node(const Node& node) {
 
 size_t OutcomeLaws::bytes() const {
     return nodes_.capacity() * sizeof(Node) + node_outputs_.capacity() * sizeof(uint64_t) +
-           keys_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(NodeIndex);
+           keys_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(Root);
 }
 
 // The simulation

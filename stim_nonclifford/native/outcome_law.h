@@ -89,13 +89,21 @@ class OutcomeLaws {
         bool check_fired;
     };
 
+    // What is known of a signature: the root of its tree, and its most likely leaf that follows from a first
+    // random number in [low, high).
+    struct Root {
+        NodeIndex node = no_node;
+        NodeIndex leaf = no_node;
+        double low = 0, high = 0;
+    };
+
     struct Decision {
         NodeIndex node;
         bool outcome;
     };
 
     // The place of a signature's root in the table; null if it has none and there is no room for one.
-    NodeIndex* root_slot(std::span<const uint64_t> signature);
+    Root* root_slot(std::span<const uint64_t> signature);
     bool grow_table();
     bool reserve_node();
     NodeIndex add_node(const Node& node);
@@ -103,7 +111,10 @@ class OutcomeLaws {
 
     // Runs from the start along `decisions_`, then draws outcomes; grows the tree if `root` is given (its
     // place in the table) or if decisions were made.
-    const uint64_t* simulate(std::span<const uint64_t> signature, NodeIndex* root, OutcomeDraws& draws);
+    const uint64_t* simulate(std::span<const uint64_t> signature, Root* root,
+                             OutcomeDecisions& decisions);
+    // Notes a leaf that was reached.
+    void note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions);
     void start(std::span<const uint64_t> signature);
     // Runs up to the next MEASURE that is not certain, or to the end. Returns it as a node without children.
     Node advance();
@@ -134,8 +145,11 @@ class OutcomeLaws {
     std::vector<Node> nodes_;
     std::vector<uint64_t> node_outputs_;        // [nodes][output_words]: outputs flipped so far
     std::vector<uint64_t> keys_;                // [slots][signature_words]
-    std::vector<NodeIndex> roots_;              // [slots]; no_node: free
+    std::vector<Root> roots_;                   // [slots]; no node: free
     size_t num_signatures_ = 0;
+    // Signature 0 comes most often: the leaf that follows from a first random number in [k, k + 1) / size, if
+    // it is known and the same in all of that.
+    std::vector<NodeIndex> quiet_leaves_;
     uint64_t simulations_ = 0;
 
     // The state of the simulation under way.

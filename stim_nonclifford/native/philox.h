@@ -13,7 +13,7 @@ enum class Stream : uint64_t {
     counts = 0,    // index: block; word k: number of noise events of shot k of the block
     events = 1,    // index: block; words: mechanisms of the block's events, shot after shot
     coins = 2,     // index: block; ceil(num_coins / 64) words per shot
-    outcomes = 3,  // index: shot; word j: outcome of MEASURE j
+    outcomes = 3,  // index: shot; words: outcomes of MEASUREs, see OutcomeDecisions
 };
 
 constexpr int words_per_draw = 4;
@@ -45,24 +45,47 @@ inline std::array<uint64_t, words_per_draw> random_words(uint64_t seed, Stream s
 // A word as a number in [0, 1) with 53 bits.
 inline double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
-// The numbers in [0, 1) that decide the MEASUREs of a shot.
-class OutcomeDraws {
+// Decides the outcomes of a shot by arithmetic decoding, as its twin in `engines/random_streams.py`.
+class OutcomeDecisions {
    public:
-    OutcomeDraws(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) {}
+    OutcomeDecisions(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) { draw(); }
 
-    double operator()(uint32_t outcome) {
-        const uint64_t quad = outcome / words_per_draw;
-        if (quad != quad_) {
-            words_ = random_words(seed_, Stream::outcomes, shot_, quad);
-            quad_ = quad;
+    // The first number. What follows from it alone is a function of it.
+    double first() const { return first_; }
+
+    bool decide(double probability_of_one) {
+        if (mass_ < min_mass) draw();
+        const bool one = number_ < probability_of_one;
+        if (one) {
+            number_ /= probability_of_one;
+            mass_ *= probability_of_one;
+        } else {
+            low_ += mass_ * probability_of_one;
+            number_ = (number_ - probability_of_one) / (1 - probability_of_one);
+            mass_ *= 1 - probability_of_one;
         }
-        return uniform(words_[outcome % words_per_draw]);
+        return one;
     }
 
+    // The decisions up to now follow from first() if it lies in [low(), low() + mass()), up to rounding.
+    bool follow_from_first() const { return drawn_ == 1; }
+    double low() const { return low_; }
+    double mass() const { return mass_; }
+
    private:
+    static constexpr double min_mass = 0x1p-8;
+
+    void draw() {
+        if (drawn_ % words_per_draw == 0) words_ = random_words(seed_, Stream::outcomes, shot_, drawn_ / words_per_draw);
+        number_ = uniform(words_[drawn_ % words_per_draw]);
+        if (drawn_++ == 0) first_ = number_;
+        mass_ = 1;
+    }
+
     uint64_t seed_, shot_;
-    uint64_t quad_ = ~uint64_t{0};
+    uint64_t drawn_ = 0;
     std::array<uint64_t, words_per_draw> words_{};
+    double first_ = 0, number_ = 0, low_ = 0, mass_ = 0;
 };
 
 }  // namespace snc

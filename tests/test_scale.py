@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import signal
@@ -13,7 +14,8 @@ import time
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit
+from stim_nonclifford import Circuit, ResourceLimitError
+from stim_nonclifford.compiler import mechanisms
 
 # A T gate on every shot, an outcome law for many signatures.
 CIRCUIT = """
@@ -199,3 +201,21 @@ def test_samplers_in_threads_of_their_own() -> None:
     for worker in workers:
         worker.join()
     assert [found[seed] for seed in range(4)] == expected
+
+
+def test_a_million_iterations() -> None:
+    """Noise of a million rounds on one qubit, exactly."""
+    circuit = Circuit("R 0\nREPEAT 1000 {\n    REPEAT 1000 {\n        X_ERROR(1e-7) 0\n    }\n}\nT 0\nM 0")
+    (rate,) = circuit.compile().record_plan().rates
+    assert rate == pytest.approx(-0.5e6 * math.log1p(-2e-7), rel=1e-9)
+
+
+@pytest.mark.parametrize("outputs", ["detectors", "records"])
+def test_memory_of_effects_is_limited(outputs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mechanisms, "MAX_EFFECT_BYTES", 100_000)
+    text = "REPEAT 1500 {{\n    X_ERROR(0.1) 0\n    MR 0\n    {}\n}}\nRX 1\nT 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    circuit = Circuit(text.format("DETECTOR rec[-1]" if outputs == "detectors" else ""))
+    what = "detectors and observables" if outputs == "detectors" else "measurement records"
+    compiled = circuit.compile_detector_sampler if outputs == "detectors" else circuit.compile_sampler
+    with pytest.raises(ResourceLimitError, match=f"1,501 {what} need more than 100,000 bytes"):
+        compiled().sample(1)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..errors import ResourceLimitError
 from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate
 from .coordinates import Insertion, OperationKind, QuantumProgram
@@ -41,6 +42,9 @@ from .steps import (
 __all__ = ["EffectTable", "Fault", "Outputs", "backward_sweep", "list_faults"]
 
 Outputs = Literal["detectors", "records"]
+
+MAX_EFFECT_BYTES = 2 << 30
+"""Effects are as long as their last output's number: many of them and many outputs together take memory."""
 
 
 @dataclass
@@ -160,9 +164,13 @@ class _BackwardSweep:
         self.table = EffectTable(num_outputs, len(self.sign_bit_of_step), signs)
         self.x_effects = [0] * program.num_qubits
         self.z_effects = [0] * program.num_qubits
+        self.effect_bytes = 0
+        if self.by_records:
+            self.spend(num_outputs * num_outputs // 2)
         self.record_effects = (
             [1 << m for m in range(program.num_records)] if self.by_records else [0] * program.num_records
         )
+        self.rates: _Rates = {}
         # Effects of inserting stabilizers: they change nothing that can be seen.
         self.stabilizer_effects: set[int] = set()
         self.faults: list[Fault] | None = None  # collected if it is a list
@@ -210,6 +218,7 @@ class _BackwardSweep:
                     effect = effect_of(((qubit, pauli),), x_effects, z_effects)
                     self.record_effects[record] ^= effect
                 case DetectorStep(detector, records) if not self.by_records:
+                    self.spend(len(records) * detector)
                     for record in records:
                         self.record_effects[record] ^= 1 << detector
                         self.table.base_outputs ^= self.quantum.base_records[record] << detector
@@ -239,10 +248,10 @@ class _BackwardSweep:
             self.add_chain(links)
         fix = self.choose_signs()
         table.constant = fix(table.constant)
-        rates: dict[int, float] = {}
-        for effect, rate in table.rates.items():
-            _accumulate(rates, fix(effect), rate)
-        table.rates = rates
+        rates: _Rates = {}
+        for (mask, low), rate in self.rates.items():
+            _add_rate(rates, fix(mask << low), rate)
+        table.rates = {mask << low: rate for (mask, low), rate in rates.items()}
         sites = []
         for site in table.sites:
             fixed: dict[int, float] = {}
@@ -255,6 +264,21 @@ class _BackwardSweep:
         table.tosses = [fix(effect) for effect in self.toss_effects]
         table.coins = independent(fix(effect) for effect in sorted(self.stabilizer_effects))
         return table
+
+    def spend(self, bits: int) -> None:
+        """Keeps account of the memory that effects take.
+
+        Raises:
+            ResourceLimitError: It is too much.
+        """
+        self.effect_bytes += bits // 8
+        if self.effect_bytes > MAX_EFFECT_BYTES:
+            what = "measurement records" if self.by_records else "detectors and observables"
+            raise ResourceLimitError(
+                f"The effects of the circuit's noise on {self.table.num_outputs:,} {what} need more than"
+                f" {MAX_EFFECT_BYTES:,} bytes, the limit. It grows with the number of noise events times the"
+                f" number of {what}: lower the repeat counts, or sample the circuit in parts."
+            )
 
     def note_stabilizer(self, effect: int) -> None:
         if effect:
@@ -321,8 +345,12 @@ class _BackwardSweep:
         table = self.table
         if channel.constant:
             table.constant ^= effects[channel.constant]
+        known = len(self.rates)
         for pattern, rate in channel.rates:
-            _accumulate(table.rates, effects[pattern], rate)
+            _add_rate(self.rates, effects[pattern], rate)
+        new = len(self.rates) - known + len(channel.site)
+        if new:
+            self.spend(new * max(effects[p].bit_length() for p, _ in (*channel.rates, *channel.site)))
         if channel.site:
             choices: dict[int, float] = {}
             for pattern, probability in channel.site:
@@ -382,6 +410,18 @@ def _effects_of_patterns(generators: list[int], channel: Channel) -> Sequence[in
             if pattern >> k & 1:
                 found[pattern] ^= generator
     return found
+
+
+# Rates by (effect without its trailing zeros, number of these): effects are local, and hashes of short
+# integers are much faster.
+_Rates = dict[tuple[int, int], float]
+
+
+def _add_rate(into: _Rates, effect: int, rate: float) -> None:
+    if effect:
+        low = (effect & -effect).bit_length() - 1
+        key = (effect >> low, low)
+        into[key] = into.get(key, 0.0) + rate
 
 
 def _accumulate(into: dict[int, float], effect: int, amount: float) -> None:

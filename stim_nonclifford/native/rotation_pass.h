@@ -54,16 +54,15 @@ class RotationPass {
         for (int j = 0; j < span_; ++j)
             for (size_t c = 0; c < size_t{1} << j; ++c)
                 offsets[(size_t{1} << j) + c] = offsets[c] ^ generators_[j];
-        int sorted[max_span];
-        std::copy_n(pivots_, span_, sorted);
-        std::sort(sorted, sorted + span_);
+        uint64_t pivots = 0;
+        for (int j = 0; j < span_; ++j) pivots |= uint64_t{1} << pivots_[j];
 
         constexpr size_t chunk = size_t{1} << chunk_bits;
         alignas(64) double part_re[chunk << max_span], part_im[chunk << max_span];
         const uint64_t cosets = uint64_t{1} << (width - chunk_bits - span_);
         for (uint64_t r = 0; r < cosets; ++r) {
             uint64_t first = r;
-            for (int j = 0; j < span_; ++j) first = insert_zero(first, sorted[j]);
+            for (uint64_t left = pivots; left != 0; left &= left - 1) first = insert_zero(first, std::countr_zero(left));
             for (size_t c = 0; c < size_t{1} << span_; ++c) {
                 const size_t from = (first ^ offsets[c]) << chunk_bits;
                 std::copy_n(re + from, chunk, part_re + c * chunk);

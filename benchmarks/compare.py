@@ -108,7 +108,11 @@ def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Co
     _, setting, compiled, run = best
     pipe.send(Result(setting, compiled))
     while (wanted := pipe.recv()) is not None:
-        rate = measured(run, wanted, most)
+        try:
+            rate = measured(run, wanted, most)
+        except (Exception, MemoryError) as error:
+            pipe.send(f"{type(error).__name__}: {error}"[:200])
+            return
         peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         pipe.send((rate, peak))
 
@@ -142,8 +146,16 @@ class Contestant:
     def measure(self, seconds: float) -> None:
         """One repetition."""
         if not self.result.problem:
-            self._pipe.send(seconds)
-            rate, self.result.peak_bytes = self._pipe.recv()
+            try:
+                self._pipe.send(seconds)
+                answer = self._pipe.recv()
+            except (EOFError, BrokenPipeError):
+                self._process.join()
+                answer = f"ended with exit code {self._process.exitcode}"
+            if isinstance(answer, str):
+                self.result.problem = answer
+                return
+            rate, self.result.peak_bytes = answer
             self.result.rates.append(rate)
 
     def end(self) -> None:

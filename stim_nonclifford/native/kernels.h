@@ -33,6 +33,9 @@ struct OutcomeWeights {
     double zero, one;
 };
 
+// Rotations in one call of rotate_many, at most.
+constexpr size_t max_rotations = 64;
+
 struct Kernels {
     const char* name;
 

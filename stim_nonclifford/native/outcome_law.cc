@@ -16,7 +16,6 @@ constexpr int32_t long_operation_width = 16;
 // Widths from which passing through a vector takes longer than one rotation, and several are made at a time.
 // The compiler (gathering.py) orders them for that.
 constexpr int32_t long_vector_width = 14;
-constexpr size_t max_rotations_at_once = 64;
 
 // Squared norms up to which vectors may grow: far from the largest double, also after a square.
 constexpr double max_norm = 1e100;
@@ -66,14 +65,16 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
 }
 
 const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
-    OutcomeDecisions decisions(seed, shot);
     const auto result_of = [&](NodeIndex leaf) { return nodes_[leaf].outcome == kept ? outputs_of(leaf) : nullptr; };
     const bool quiet = std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
+    Root* root = quiet ? nullptr : root_slot(signature);
+    if (root != nullptr && root->node != no_node && nodes_[root->node].outcome < 0) return result_of(root->node);
+    OutcomeDecisions decisions(seed, shot);
     if (quiet) {
         const NodeIndex leaf = quiet_leaves_[static_cast<size_t>(decisions.first() * num_quiet_leaves)];
         if (leaf != no_node) return result_of(leaf);
+        root = root_slot(signature);
     }
-    Root* root = root_slot(signature);
     decisions_.clear();
     if (root == nullptr || root->node == no_node) return simulate(signature, root, decisions);
     if (decisions.first() >= root->low && decisions.first() < root->high) return result_of(root->leaf);
@@ -99,7 +100,7 @@ void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDeci
         root.low = low;
         root.high = high;
     }
-    if (!quiet || low < 0 || high <= low) return;
+    if (!quiet || high <= low) return;
     const auto first = static_cast<size_t>(std::ceil(low * num_quiet_leaves));
     const auto end = static_cast<size_t>(high * num_quiet_leaves);
     for (size_t k = first; k < end; ++k) quiet_leaves_[k] = leaf;
@@ -325,19 +326,17 @@ Operation OutcomeLaws::rotation_at(size_t first) {
 }
 
 void OutcomeLaws::rotate_long() {
-    // The norm is that of all rotations: none may be left over.
-    const double norm = state_.norm;
     rotations_.clear();
-    for (size_t next = state_.operation; rotations_.size() < max_rotations_at_once && next < plan_.operations.size() &&
+    norms_.clear();
+    for (size_t next = state_.operation; rotations_.size() < max_rotations && next < plan_.operations.size() &&
                                          plan_.operations[next].kind == Kind::rotate;
-         next = plan_.run_ends[next])
+         next = plan_.run_ends[next]) {
         rotations_.push_back(rotation_at(next));
-    const size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
-    state_.norm = norm;
-    for (size_t k = 0; k < done; ++k) {
-        rotation_at(state_.operation);
-        state_.operation = plan_.run_ends[state_.operation];
+        norms_.push_back(state_.norm);
     }
+    const size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
+    state_.norm = norms_[done - 1];
+    for (size_t k = 0; k < done; ++k) state_.operation = plan_.run_ends[state_.operation];
 }
 
 bool OutcomeLaws::step() {

@@ -156,7 +156,8 @@ class OutcomeLaws {
     std::vector<double, CacheAligned<double>> re_, im_;  // the coefficient vector
     State state_;
     std::vector<Decision> decisions_;
-    std::vector<Operation> rotations_;          // scratch
+    std::vector<Operation> rotations_;          // scratch of rotate_long, and the norm after each of them
+    std::vector<double> norms_;
     std::vector<uint64_t> result_;              // [output_words]
 
     // Stations of the path of signature 0, up to its first uncertain MEASURE: simulations start there.

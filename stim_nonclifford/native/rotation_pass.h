@@ -12,7 +12,6 @@ namespace snc::SNC_ISA {
 // The compiler orders rotations for these two (gathering.py).
 constexpr int chunk_bits = 6;   // coefficients that are copied together: low bits of the index
 constexpr int max_span = 5;     // dimension of the combinations of the other bits
-constexpr size_t max_rotations = 64;
 
 class RotationPass {
    public:

@@ -27,8 +27,9 @@ def rotate(vector: Vector, operation: Any, reverse: bool) -> Vector:
 
 
 def activate(vector: Vector, operation: Any) -> Vector:
-    """exp(-i φ X) on a new coordinate in state |0>, which becomes the highest bit of the index."""
-    return np.concatenate([operation["cosine"] * vector, -1j * operation["sine"] * vector])
+    """exp(-i φ Z) on a new coordinate in state |+>, which becomes the highest bit of the index."""
+    phase = complex(operation["cosine"], -operation["sine"])
+    return np.concatenate([phase * vector, phase.conjugate() * vector]) / np.sqrt(2)
 
 
 def outcome_weights(vector: Vector, operation: Any) -> tuple[float, float]:

@@ -37,7 +37,7 @@ class OperationKind(IntEnum):
     ROTATE = 0
     """v <- cos(a π/2) v - i sin(a π/2) (-1)^sign P v."""
     ACTIVATE = 1
-    """v <- [cos(a π/2) v, -i sin(a π/2) v]: one more coordinate, as the highest bit of the index."""
+    """v <- [exp(-i a π/2) v, exp(i a π/2) v] / √2: one more coordinate, as the highest bit of the index."""
     MEASURE = 2
     """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot``."""
 
@@ -335,6 +335,8 @@ class _ForwardSweep:
                 len(self.active),
                 rotation.step,
             )
+            # A rotation about X of |0> in the basis of X: a phase, as that of every rotation about an X.
+            self._change_coordinates(stim.Circuit(f"H {woken}"), measured)
             self.active.append(woken)
             self.active_mask |= 1 << woken
             self.result.peak_width = max(self.result.peak_width, len(self.active))

@@ -52,9 +52,10 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     Examples:
         >>> import stim_nonclifford as snc
         >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()
-        >>> plan.operations[["kind", "x", "width"]].tolist()  # the second rotation comes after the first
+        >>> plan.operations[["kind", "z", "width"]].tolist()  # the second rotation comes after the first
         [(1, 0, 0), (0, 1, 1), (1, 0, 1), (2, 0, 2)]
     """
+    operations = _postponed(operations)
     groups: list[_Group] = []
     fields = ("kind", "x", "z", "width", "pivot")
     for k, (kind, x, z, width, pivot) in enumerate(
@@ -68,7 +69,7 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
             width = groups[place].width if place < len(groups) else width
             groups.insert(place, _Group(kind, x, z, width, [k]))
         elif kind == OperationKind.ACTIVATE:
-            groups.append(_Group(kind, 1 << pivot, 0, width, [k]))
+            groups.append(_Group(kind, 0, 1 << pivot, width, [k]))
         else:
             groups.append(_Group(kind, x, z, width, [k]))
     groups = _in_passes(groups)
@@ -84,8 +85,8 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
 def peak_width_of(operations: npt.NDArray[np.void]) -> int:
     """The largest number of active coordinates.
 
-    A coordinate that is woken, and then at once measured together with a parity of others, is not counted:
-    that is a weak measurement of the parity, for which an engine needs no larger vector.
+    A coordinate that is woken, and then at once measured (in the other basis) together with others, is not
+    counted: that is a weak measurement of the others, for which an engine needs no larger vector.
 
     Args:
         operations: The operations, gathered.
@@ -93,15 +94,47 @@ def peak_width_of(operations: npt.NDArray[np.void]) -> int:
     peak, woken = 0, -1
     fields = ("kind", "x", "z", "width", "pivot")
     for kind, x, z, width, pivot in zip(*(operations[f].tolist() for f in fields), strict=True):
-        if kind == OperationKind.ROTATE and woken >= 0 and (x, z) == (1 << woken, 0):
+        if kind == OperationKind.ROTATE and woken >= 0 and (x, z) == (0, 1 << woken):
             continue
-        weak = kind == OperationKind.MEASURE and not x and pivot == woken and z >> pivot & 1
+        weak = kind == OperationKind.MEASURE and pivot == woken and x >> pivot & 1
         if woken >= 0 and not weak:
             peak = max(peak, woken + 1)
         woken = width if kind == OperationKind.ACTIVATE else -1
         if not weak:
             peak = max(peak, width)
     return max(peak, woken + 1)
+
+
+def _postponed(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Puts diagonal rotations behind the measurements before which they stand and with which they commute.
+
+    There, the vector is smaller, and a later measurement may not need them either.
+    """
+    order: list[int] = []
+    changed = operations.copy()
+    diagonal: list[int] = []  # since the last operation that is not diagonal
+    for k, (kind, x, z, pivot) in enumerate(
+        zip(*(operations[f].tolist() for f in ("kind", "x", "z", "pivot")), strict=True)
+    ):
+        if kind == OperationKind.ACTIVATE or (kind == OperationKind.ROTATE and not x):
+            diagonal.append(k)
+            continue
+        later: list[int] = []
+        if kind == OperationKind.MEASURE and x:
+            for j in diagonal:
+                z = int(changed["z"][j])
+                commutes = not (z & x).bit_count() & 1
+                (later if operations["kind"][j] == OperationKind.ROTATE and commutes else order).append(j)
+            for j in later:
+                z = int(changed["z"][j])
+                # An index without the pivot's bit stands for the entry in which that is 0.
+                changed["z"][j] = z & (1 << pivot) - 1 | z >> pivot + 1 << pivot
+                changed["width"][j] = operations["width"][k] - 1
+        else:
+            order += diagonal
+        order.append(k)
+        diagonal = later
+    return changed[order]
 
 
 def _place(groups: list[_Group], x: int, z: int) -> tuple[int, bool]:
@@ -114,7 +147,7 @@ def _place(groups: list[_Group], x: int, z: int) -> tuple[int, bool]:
         if (group.x, group.z) == (x, z):
             return j, True
         if group.kind == OperationKind.ACTIVATE:
-            if (x | z) & group.x:
+            if (x | z) & group.z:
                 break
             place = j
         elif not _commute(group.x, group.z, x, z):

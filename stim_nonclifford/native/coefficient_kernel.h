@@ -176,24 +176,29 @@ inline void rotate(double* re, double* im, const Operation& operation, bool reve
 
 inline void activate(double* re, double* im, const Operation& operation) {
     const uint64_t size = uint64_t{1} << operation.width;
-    const auto one = [&](uint64_t a) {
-        re[size + a] = operation.sine * im[a];
-        im[size + a] = -operation.sine * re[a];
-        re[a] = operation.cosine * re[a];
-        im[a] = operation.cosine * im[a];
+    const double c = operation.cosine * std::sqrt(0.5), s = operation.sine * std::sqrt(0.5);
+    const auto one = [&](auto r, auto i, auto cosine, auto sine, auto use) {
+        const auto cr = cosine * r, ci = cosine * i, sr = sine * r, si = sine * i;
+        use(cr + si, ci - sr, cr - si, ci + sr);
     };
     if (size < lanes) {
-        for (uint64_t a = 0; a < size; ++a) one(a);
+        for (uint64_t a = 0; a < size; ++a)
+            one(re[a], im[a], c, s, [&](double r_0, double i_0, double r_1, double i_1) {
+                re[a] = r_0;
+                im[a] = i_0;
+                re[size + a] = r_1;
+                im[size + a] = i_1;
+            });
         return;
     }
-    const Block cosine = all(operation.cosine), sine = all(operation.sine);
-    for (uint64_t a = 0; a < size / lanes; ++a) {
-        const Block r = load(re, a), i = load(im, a);
-        store(re, size / lanes + a, sine * i);
-        store(im, size / lanes + a, -(sine * r));
-        store(re, a, cosine * r);
-        store(im, a, cosine * i);
-    }
+    const uint64_t blocks = size / lanes;
+    for (uint64_t a = 0; a < blocks; ++a)
+        one(load(re, a), load(im, a), all(c), all(s), [&](Block r_0, Block i_0, Block r_1, Block i_1) {
+            store(re, a, r_0);
+            store(im, a, i_0);
+            store(re, blocks + a, r_1);
+            store(im, blocks + a, i_1);
+        });
 }
 
 // Entry r of the projection on an outcome, times sqrt(2) if P flips the pivot.
@@ -297,59 +302,81 @@ inline void project(double* re, double* im, const Operation& operation, bool out
     }
 }
 
-// A coordinate woken by cos - i sin X and measured at once, together with the parity of others, is a weak
-// measurement of that parity: the vector keeps its size.
-inline uint64_t weakly_measured(const Operation& measurement) {
-    return measurement.z & ~(uint64_t{1} << measurement.pivot);
+// Calls use(r, entry r of the projection on outcome 0 times 2, the same for outcome 1) for a coordinate
+// that is woken with this phase and measured at once: entry r of either half is (cos -+ i sin) v[r].
+template <typename Use>
+inline void for_each_weakly_projected(const double* re, const double* im, const Operation& measurement,
+                                      double cosine, double sine, Use use) {
+    const uint64_t pivot = uint64_t{1} << measurement.pivot;
+    const uint64_t size = pivot;
+    const uint64_t x = measurement.x ^ pivot;
+    const Phase factor = phase(1.0, measurement.i_power);
+    const auto projections = [&](auto c, auto s, auto f, auto r_a, auto i_a, auto r_b, auto i_b, auto give) {
+        const auto own_r = c * r_a + s * i_a, own_i = c * i_a - s * r_a;
+        const auto other_r = c * r_b - s * i_b, other_i = c * i_b + s * r_b;
+        const auto p_r = factor.real ? f * other_r : -(f * other_i);
+        const auto p_i = factor.real ? f * other_i : f * other_r;
+        give(own_r + p_r, own_i + p_i, own_r - p_r, own_i - p_i);
+    };
+    if (size < lanes) {
+        // Both of a pair are read before either is written.
+        for (uint64_t r = 0; r < size; ++r) {
+            const uint64_t q = r ^ x;
+            if (q < r) continue;
+            const auto sign = [&](uint64_t other) { return factor.value * sign_of((other | pivot) & measurement.z); };
+            const double r_r = re[r], i_r = im[r], r_q = re[q], i_q = im[q];
+            projections(cosine, sine, sign(q), r_r, i_r, r_q, i_q, [&](auto... parts) { use(r, parts...); });
+            if (q != r)
+                projections(cosine, sine, sign(r), r_q, i_q, r_r, i_r, [&](auto... parts) { use(q, parts...); });
+        }
+        return;
+    }
+    const Block c = all(cosine), s = all(sine);
+    const uint64_t block_x = x >> lane_bits, block_z = measurement.z >> lane_bits, block_pivot = pivot >> lane_bits;
+    const Block signs = lane_signs(measurement.x, measurement.z) * factor.value;
+    const BlockIndex partner = lane_partners(measurement.x);
+    for (uint64_t r = 0; r < size / lanes; ++r) {
+        const uint64_t q = r ^ block_x;
+        if (q < r) continue;
+        const auto sign = [&](uint64_t other) { return signs * sign_of((other | block_pivot) & block_z); };
+        const Block r_r = load(re, r), i_r = load(im, r), r_q = load(re, q), i_q = load(im, q);
+        projections(c, s, sign(q), r_r, i_r, exchange_lanes(r_q, partner), exchange_lanes(i_q, partner),
+                    [&](auto... parts) { use(r, parts...); });
+        if (q != r)
+            projections(c, s, sign(r), r_q, i_q, exchange_lanes(r_r, partner), exchange_lanes(i_r, partner),
+                        [&](auto... parts) { use(q, parts...); });
+    }
 }
 
 inline OutcomeWeights weak_weights(const double* re, const double* im, const Operation& measurement,
                                    double cosine, double sine) {
-    const uint64_t z = weakly_measured(measurement);
-    const uint64_t size = uint64_t{1} << (measurement.width - 1);
-    Block even{}, odds{};
-    if (size >= lanes) {
-        const Block odd_lanes = lane_signs(0, z);
-        for (uint64_t a = 0; a < size / lanes; ++a) {
-            const Block r = load(re, a), i = load(im, a);
-            const Block norm = r * r + i * i;
-            const BlockIndex is_even = (odd_lanes > 0) == (odd(a & (z >> lane_bits)) ? BlockIndex{} : ~BlockIndex{});
-            even += is_even ? norm : Block{};
-            odds += is_even ? Block{} : norm;
+    Block zero{}, one{};
+    const auto add = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
+        if constexpr (std::is_same_v<decltype(r_0), double>) {
+            zero[r] += r_0 * r_0 + i_0 * i_0;
+            one[r] += r_1 * r_1 + i_1 * i_1;
+        } else {
+            zero += r_0 * r_0 + i_0 * i_0;
+            one += r_1 * r_1 + i_1 * i_1;
         }
-    } else {
-        for (uint64_t a = 0; a < size; ++a) (odd(a & z) ? odds : even)[a] += re[a] * re[a] + im[a] * im[a];
-    }
-    const double c = cosine * cosine, s = sine * sine;
-    const double e = total(even), o = total(odds);
-    const OutcomeWeights weights{c * e + s * o, s * e + c * o};
-    return measurement.i_power == 2 ? OutcomeWeights{weights.one, weights.zero} : weights;
+    };
+    for_each_weakly_projected(re, im, measurement, cosine, sine, add);
+    return {0.25 * total(zero), 0.25 * total(one)};
 }
 
 inline void weak_project(double* re, double* im, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight) {
-    const uint64_t z = weakly_measured(measurement);
-    const uint64_t size = uint64_t{1} << (measurement.width - 1);
-    const bool flipped = outcome ^ (measurement.i_power == 2);
-    const double scale = 1 / std::sqrt(weight);
-    const double c = scale * cosine, s = scale * sine;
-    const auto one = [&](double& r, double& i, bool woken) {
-        const double old_r = r, old_i = i;
-        r = woken ? s * old_i : c * old_r;
-        i = woken ? -(s * old_r) : c * old_i;
+    const double scale = 0.5 / std::sqrt(weight);
+    const auto write = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
+        if constexpr (std::is_same_v<decltype(r_0), double>) {
+            re[r] = scale * (outcome ? r_1 : r_0);
+            im[r] = scale * (outcome ? i_1 : i_0);
+        } else {
+            store(re, r, all(scale) * (outcome ? r_1 : r_0));
+            store(im, r, all(scale) * (outcome ? i_1 : i_0));
+        }
     };
-    if (size < lanes) {
-        for (uint64_t a = 0; a < size; ++a) one(re[a], im[a], odd(a & z) ^ flipped);
-        return;
-    }
-    const Block odd_lanes = lane_signs(0, z);
-    for (uint64_t a = 0; a < size / lanes; ++a) {
-        const Block r = load(re, a), i = load(im, a);
-        const bool other = odd(a & (z >> lane_bits)) ^ flipped;
-        const BlockIndex sleeps = (odd_lanes > 0) == (other ? BlockIndex{} : ~BlockIndex{});
-        store(re, a, sleeps ? all(c) * r : all(s) * i);
-        store(im, a, sleeps ? all(c) * i : -(all(s) * r));
-    }
+    for_each_weakly_projected(re, im, measurement, cosine, sine, write);
 }
 
 }  // namespace snc::SNC_ISA

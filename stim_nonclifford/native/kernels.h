@@ -36,6 +36,14 @@ struct OutcomeWeights {
 // Rotations in one call of rotate_many, at most.
 constexpr size_t max_rotations = 64;
 
+// A PhaseProduct with the angles of a simulation.
+struct Phases {
+    int32_t width_before, width_after;
+    uint32_t num_groups;
+    const double* rows[PhaseProduct::max_groups];  // [rows][2][lanes]: real parts, imaginary parts
+    const uint64_t* columns;
+};
+
 struct Kernels {
     const char* name;
 
@@ -51,7 +59,7 @@ struct Kernels {
     // The first of several rotations, as many as go in one pass through the vector; returns how many.
     size_t (*rotate_many)(double* re, double* im, const Operation* rotations, size_t count);
 
-    // v <- [cos v, -i sin v].
+    // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2).
     void (*activate)(double* re, double* im, const Operation& operation);
 
     OutcomeWeights (*outcome_weights)(const double* re, const double* im, const Operation& operation);
@@ -59,12 +67,30 @@ struct Kernels {
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
     void (*project)(double* re, double* im, const Operation& operation, bool outcome, double weight);
 
-    // The same for a MEASURE without X of a coordinate that the vector does not have yet, because
-    // cos - i sin X on it comes just before.
+    // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
+    // woken, with this cosine and sine, just before.
     OutcomeWeights (*weak_weights)(const double* re, const double* im, const Operation& measurement,
                                    double cosine, double sine);
     void (*weak_project)(double* re, double* im, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight);
+
+    // Multiplies a table (as in Phases) of num_rows rows by cos - i sin (-1)^(parities of the row, z of the
+    // lane); with `doubles`, the row has one more parity, the factor takes it, and the table doubles.
+    void (*multiply_rows)(double* rows, size_t num_rows, bool doubles, uint32_t parities, uint64_t z, double cosine,
+                          double sine);
+
+    // Multiplies by phases, and wakes coordinates in |+>.
+    void (*apply_phases)(double* re, double* im, const Phases& phases);
+
+    double (*squared_norm)(const double* re, const double* im, int width);
+
+    // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
+    // times; its weights, if this is the squared norm, and the projection, which is not normalized. Returns the
+    // squared norm of the projection.
+    OutcomeWeights (*weights_through)(const double* re, const double* im, const Phases& phases,
+                                      const Operation& measurement, double squared_norm);
+    double (*project_through)(double* re, double* im, const Phases& phases, const Operation& measurement,
+                              bool outcome);
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

@@ -2,6 +2,7 @@
 
 #include "coefficient_kernel.h"
 #include "noise_kernel.h"
+#include "phase_kernel.h"
 #include "rotation_pass.h"
 
 #define SNC_STRING(name) SNC_STRING_OF(name)
@@ -11,6 +12,7 @@ namespace snc::SNC_ISA {
 
 extern const Kernels table;
 const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, rotate, rotate_many, activate, outcome_weights, project,
-                       weak_weights, weak_project};
+                       weak_weights, weak_project, multiply_rows, apply_phases, squared_norm,
+                       weights_through, project_through};
 
 }  // namespace snc::SNC_ISA

@@ -1,6 +1,7 @@
 #include "outcome_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr int32_t long_vector_width = 14;
 constexpr double max_norm = 1e100;
 
 constexpr size_t num_quiet_leaves = 4096;
+
+// Stations are made where this many simulations have passed.
+constexpr int32_t passes_before_station = 8;
 
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
@@ -58,8 +62,9 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       nodes_(1),  // node 0 is no node
       node_outputs_(output_words_),
       quiet_leaves_(num_quiet_leaves, no_node),
-      re_(size_t{1} << plan.peak_width),
-      im_(size_t{1} << plan.peak_width),
+      stations_(1),
+      re_(size_t{1} << std::max(plan.steps.widest, index_lane_bits)),
+      im_(size_t{1} << std::max(plan.steps.widest, index_lane_bits)),
       result_(output_words_) {
     save_prefix();
 }
@@ -109,16 +114,10 @@ void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDeci
 const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions) {
     interrupted_();
     ++simulations_;
-    start(signature);
+    follow(signature);
     // The next node becomes the child `branch` of `parent`, or the root.
-    NodeIndex parent = no_node;
-    bool branch = false;
-    for (const Decision& decision : decisions_) {
-        advance();
-        take(decision.outcome);
-        parent = decision.node;
-        branch = decision.outcome;
-    }
+    NodeIndex parent = decisions_.empty() ? no_node : decisions_.back().node;
+    bool branch = !decisions_.empty() && decisions_.back().outcome;
     bool grows = root != nullptr || parent != no_node;
     while (true) {
         const Node node = advance();
@@ -141,6 +140,30 @@ const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root*
         branch = decisions.decide(node.probability_of_one);
         take(branch);
     }
+}
+
+void OutcomeLaws::follow(std::span<const uint64_t> signature) {
+    size_t next = decisions_.size();
+    while (next > 0 && nodes_[decisions_[next - 1].node].station <= 0) --next;
+    if (next > 0)
+        go_to(stations_[static_cast<size_t>(nodes_[decisions_[--next].node].station)]);
+    else
+        start(signature);
+    for (bool is_first = true; next < decisions_.size(); ++next, is_first = false) {
+        const auto [index, outcome] = decisions_[next];
+        if (!is_first) pass(nodes_[index]);
+        advance(nodes_[index].outcome);
+        take(outcome);
+    }
+}
+
+void OutcomeLaws::pass(Node& node) {
+    if (--node.station > -passes_before_station || bytes() + station_bytes() > max_bytes_ ||
+        bytes_of_stations_ + station_bytes() > max_bytes_ / 2)
+        return;
+    node.station = static_cast<int32_t>(stations_.size());
+    bytes_of_stations_ += station_bytes();
+    stations_.push_back(here());
 }
 
 OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
@@ -232,7 +255,7 @@ OutcomeLaws::NodeIndex OutcomeLaws::add_node(const Node& node) {
 
 size_t OutcomeLaws::bytes() const {
     return nodes_.capacity() * sizeof(Node) + node_outputs_.capacity() * sizeof(uint64_t) +
-           keys_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(Root);
+           keys_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(Root) + bytes_of_stations_;
 }
 
 // The simulation
@@ -243,9 +266,11 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
     for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
         if (signature[bit / 64] >> (bit % 64) & 1)
             flip_words(row.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
-    state_.operation = 0;
+    state_.step = 0;
     state_.check_fired = false;
     state_.norm = 1;
+    state_.norm_is_exact = true;
+    state_.angles.resize(plan_.steps.num_slots);
     re_[0] = 1.0;
     im_[0] = 0.0;
 
@@ -255,42 +280,65 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
         const int32_t sign = plan_.operations[agreeing].sign;
         if (test(row, sign) != test(prefix_signs_, sign)) break;
     }
-    const auto after = std::ranges::upper_bound(prefix_, agreeing, {}, &Prefix::operation);
+    const auto begin_of = [&](const Station& station) { return begin_of_step(station.state.step); };
+    const auto after = std::ranges::upper_bound(prefix_, agreeing, {}, begin_of);
     if (after == prefix_.begin()) return;
-    const Prefix& station = *(after - 1);
-    for (uint32_t w = 0; w < plan_.branch_words; ++w) row[w] ^= station.row[w] ^ prefix_signs_[w];
-    for (size_t k = 0; k < station.operation; ++k)
+    const Station& station = *(after - 1);
+    const std::vector<uint64_t> signs = std::move(row);
+    go_to(station);
+    for (uint32_t w = 0; w < plan_.branch_words; ++w) row[w] ^= signs[w] ^ prefix_signs_[w];
+    for (size_t k = 0; k < begin_of(station); ++k)
         if (plan_.operations[k].kind == Kind::measure) state_.check_fired |= fires(plan_.operations[k]);
-    state_.operation = station.operation;
-    state_.norm = station.norm;
+}
+
+OutcomeLaws::Station OutcomeLaws::here() const {
+    const auto part = [&](const auto& values) {
+        return std::vector<double>(values.begin(), values.begin() + static_cast<ptrdiff_t>(stored_size()));
+    };
+    return {state_, part(re_), part(im_)};
+}
+
+size_t OutcomeLaws::stored_size() const {
+    const auto& steps = plan_.steps.steps;
+    return state_.step < steps.size() ? size_t{1} << steps[state_.step].width_before : 1;
+}
+
+size_t OutcomeLaws::station_bytes() const {
+    return sizeof(Station) + state_.row.size() * sizeof(uint64_t) + state_.angles.size() * sizeof(Angle) +
+           2 * stored_size() * sizeof(double);
+}
+
+void OutcomeLaws::go_to(const Station& station) {
+    state_ = station.state;
     std::ranges::copy(station.re, re_.begin());
     std::ranges::copy(station.im, im_.begin());
+}
+
+size_t OutcomeLaws::begin_of_step(size_t step) const {
+    return step < plan_.steps.steps.size() ? plan_.steps.steps[step].begin : plan_.operations.size();
 }
 
 void OutcomeLaws::save_prefix() {
     prefix_signs_ = plan_.branch_constant;
     start(std::vector<uint64_t>(signature_words_, 0));
-    std::vector<Prefix> stations;
+    std::vector<Station> stations;
     size_t bytes = 0;
-    while (state_.operation < plan_.operations.size()) {
-        const size_t size = size_t{1} << plan_.operations[state_.operation].width;
-        bytes += 2 * size * sizeof(double);
+    while (state_.step < plan_.steps.steps.size()) {
+        bytes += station_bytes();
         if (bytes > max_prefix_bytes) break;
-        const auto part = [&](const auto& values) {
-            return std::vector<double>(values.begin(), values.begin() + static_cast<ptrdiff_t>(size));
-        };
-        stations.push_back({state_.operation, part(re_), part(im_), state_.row, state_.norm});
-        if (!step()) break;
+        stations.push_back(here());
+        if (!make_step()) break;
     }
     prefix_ = std::move(stations);
 }
 
-OutcomeLaws::Node OutcomeLaws::advance() {
+OutcomeLaws::Node OutcomeLaws::advance(int32_t known) {
+    const auto& steps = plan_.steps.steps;
     while (!state_.check_fired) {
-        if (state_.operation == plan_.operations.size()) return {0, {no_node, no_node}, kept};
-        if (!step()) {
+        if (state_.step == steps.size()) return {0, {no_node, no_node}, kept};
+        if (!make_step(known)) {
             const auto [zero, one] = state_.weights;
-            return {one / (zero + one), {no_node, no_node}, plan_.operations[state_.operation].outcome};
+            return {one / (zero + one), {no_node, no_node}, measured_by(steps[state_.step]).outcome};
         }
     }
     return {0, {no_node, no_node}, discarded};
@@ -326,46 +374,111 @@ Operation OutcomeLaws::rotation_at(size_t first) {
 }
 
 void OutcomeLaws::rotate_long() {
+    const auto& steps = plan_.steps.steps;
     rotations_.clear();
     norms_.clear();
-    for (size_t next = state_.operation; rotations_.size() < max_rotations && next < plan_.operations.size() &&
-                                         plan_.operations[next].kind == Kind::rotate;
-         next = plan_.run_ends[next]) {
-        rotations_.push_back(rotation_at(next));
+    for (size_t next = state_.step; rotations_.size() < max_rotations && next < steps.size() &&
+                                    steps[next].kind == Step::Kind::rotate && steps[next].absorptions.empty();
+         ++next) {
+        rotations_.push_back(rotation_at(steps[next].operation));
         norms_.push_back(state_.norm);
     }
     const size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
     state_.norm = norms_[done - 1];
-    for (size_t k = 0; k < done; ++k) state_.operation = plan_.run_ends[state_.operation];
+    state_.step += done;
 }
 
-bool OutcomeLaws::step() {
-    const size_t place = state_.operation, after = plan_.run_ends[place];
-    const Operation& operation = plan_.operations[place];
-    if (operation.width >= long_operation_width) interrupted_();
-    state_.weak = false;
-    if (operation.kind != Kind::measure) {
-        if (operation.kind == Kind::rotate && operation.width >= long_vector_width) {
-            rotate_long();
-            return true;
-        }
-        state_.operation = after;
-        if (operation.kind == Kind::rotate) {
-            kernels_.rotate(re_.data(), im_.data(), rotation_at(place), false);
-            return true;
-        }
-        const Operation sum = sum_of_run(place);
-        if (!plan_.is_weak_measurement(after, operation)) {
-            kernels_.activate(re_.data(), im_.data(), sum);
-            return true;
-        }
-        state_.weak = true;
-        state_.cosine = sum.cosine;
-        state_.sine = sum.sine;
+void OutcomeLaws::absorb(const Step& step) {
+    for (const Absorption& absorption : step.absorptions) {
+        const Operation sum = sum_of_run(absorption.first);
+        const Angle added{sum.cosine, sum.i_power == 2 ? -sum.sine : sum.sine};
+        Angle& angle = state_.angles[absorption.slot];
+        angle = absorption.is_new ? added : angle + added;
     }
-    const Operation& measurement = plan_.operations[state_.operation];
-    state_.weights = state_.weak ? kernels_.weak_weights(re_.data(), im_.data(), measurement, state_.cosine, state_.sine)
-                                 : kernels_.outcome_weights(re_.data(), im_.data(), measurement);
+}
+
+const Phases& OutcomeLaws::phases_of(const Step& step, bool inverse_squares) {
+    constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
+    rows_.resize(row_size * step.product.total_rows);
+    phases_.width_before = step.width_before;
+    phases_.width_after = step.width_after;
+    phases_.num_groups = static_cast<uint32_t>(step.product.groups.size());
+    phases_.columns = step.product.columns.data();
+    double* rows = rows_.data();
+    for (size_t g = 0; g < step.product.groups.size(); ++g) {
+        phases_.rows[g] = rows;
+        std::fill_n(rows, half, 1.0);
+        std::fill_n(rows + half, half, 0.0);
+        size_t num_rows = 1;
+        for (const PhaseProduct::Factor& factor : step.product.groups[g]) {
+            Angle angle = state_.angles[factor.slot];
+            if (inverse_squares) {
+                angle = angle + angle;
+                angle.sine = -angle.sine;
+            }
+            kernels_.multiply_rows(rows, num_rows, factor.adds_parity, factor.parities, factor.z, angle.cosine, angle.sine);
+            if (factor.adds_parity) num_rows *= 2;
+        }
+        rows += row_size * num_rows;
+    }
+    return phases_;
+}
+
+void OutcomeLaws::normalize(int32_t width) {
+    constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
+    const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
+    std::array<double, row_size> row{};
+    std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
+    kernels_.apply_phases(re_.data(), im_.data(), {width, width, 1, {row.data()}, columns.data()});
+    state_.norm = 1;
+}
+
+bool OutcomeLaws::make_step(int32_t known) {
+    const Step& step = plan_.steps.steps[state_.step];
+    if (step.width_after >= long_operation_width) interrupted_();
+    absorb(step);
+    double* const re = re_.data();
+    double* const im = im_.data();
+    const Operation& operation = plan_.operations[step.operation];
+    switch (step.kind) {
+        case Step::Kind::rotate:
+            state_.norm_is_exact = false;
+            if (step.width_before >= long_vector_width) {
+                rotate_long();
+                return true;
+            }
+            kernels_.rotate(re, im, rotation_at(step.operation), false);
+            ++state_.step;
+            return true;
+        case Step::Kind::activate:
+            state_.norm_is_exact = false;
+            kernels_.activate(re, im, sum_of_run(step.operation));
+            ++state_.step;
+            return true;
+        case Step::Kind::apply_phases:
+            state_.norm_is_exact = false;
+            kernels_.apply_phases(re, im, phases_of(step, false));
+            state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
+            ++state_.step;
+            return true;
+        case Step::Kind::weakly_measure: {
+            const Operation sum = sum_of_run(step.operation);
+            state_.woken = {sum.cosine, sum.sine};
+            state_.weights = kernels_.weak_weights(re, im, measured_by(step), sum.cosine, sum.sine);
+            break;
+        }
+        case Step::Kind::measure:
+            state_.weights = kernels_.outcome_weights(re, im, operation);
+            break;
+        case Step::Kind::measure_through:
+            if (operation.outcome == known) {
+                phases_of(step, true);
+                return false;
+            }
+            if (!state_.norm_is_exact) state_.norm = kernels_.squared_norm(re, im, step.width_before);
+            state_.weights = kernels_.weights_through(re, im, phases_of(step, true), operation, state_.norm);
+            break;
+    }
     const auto [zero, one] = state_.weights;
     const double probability_of_one = one / (zero + one);
     if (probability_of_one >= certain && probability_of_one <= 1 - certain) return false;
@@ -374,18 +487,32 @@ bool OutcomeLaws::step() {
 }
 
 void OutcomeLaws::take(bool outcome) {
-    const Operation& operation = plan_.operations[state_.operation];
+    const Step& step = plan_.steps.steps[state_.step];
+    const Operation& measurement = measured_by(step);
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    if (state_.weak)
-        kernels_.weak_project(re_.data(), im_.data(), operation, state_.cosine, state_.sine, outcome, weight);
-    else
-        kernels_.project(re_.data(), im_.data(), operation, outcome, weight);
-    if (outcome)
-        flip_words(state_.row.data(), &plan_.outcome_effects[size_t(operation.outcome) * plan_.branch_words],
-                   plan_.branch_words);
-    state_.check_fired |= fires(operation);
+    double* const re = re_.data();
+    double* const im = im_.data();
     state_.norm = 1;
-    ++state_.operation;
+    state_.norm_is_exact = true;
+    if (step.kind == Step::Kind::measure_through) {
+        state_.norm = kernels_.project_through(re, im, phases_, measurement, outcome);
+        if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
+    } else if (step.kind == Step::Kind::weakly_measure) {
+        kernels_.weak_project(re, im, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
+    } else {
+        kernels_.project(re, im, measurement, outcome, weight);
+    }
+    for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
+    if (outcome)
+        flip_words(state_.row.data(), &plan_.outcome_effects[size_t(measurement.outcome) * plan_.branch_words],
+                   plan_.branch_words);
+    state_.check_fired |= fires(measurement);
+    ++state_.step;
+}
+
+const Operation& OutcomeLaws::measured_by(const Step& step) const {
+    const bool after_activation = step.kind == Step::Kind::weakly_measure;
+    return plan_.operations[after_activation ? plan_.run_ends[step.operation] : step.operation];
 }
 
 bool OutcomeLaws::fires(const Operation& measurement) const {

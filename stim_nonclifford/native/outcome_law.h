@@ -75,18 +75,29 @@ class OutcomeLaws {
         double probability_of_one;  // of MEASURE `outcome`
         NodeIndex children[2];
         int32_t outcome;            // leaf: kept or discarded
+        int32_t station = 0;        // minus how many simulations have passed; or the number of its station
     };
     static constexpr int32_t kept = -1, discarded = -2;
 
-    // Where a simulation is on its way through the operations.
+    // A phase's angle.
+    struct Angle {
+        double cosine, sine;
+
+        Angle operator+(const Angle& other) const {
+            return {cosine * other.cosine - sine * other.sine, sine * other.cosine + cosine * other.sine};
+        }
+    };
+
+    // Where a simulation is on its way through the steps.
     struct State {
-        size_t operation;
+        size_t step;
         std::vector<uint64_t> row;     // the branch row
-        double norm;                   // squared norm of the vector, since the last MEASURE
-        OutcomeWeights weights;        // at an uncertain MEASURE
-        bool weak;                     // whether it is a weak one, of a coordinate woken by
-        double cosine, sine;           // cos - i sin X
+        std::vector<Angle> angles;     // of the phases
+        double norm;                   // squared norm of the stored vector
+        bool norm_is_exact;            // not the product of what each step should have done to it
         bool check_fired;
+        OutcomeWeights weights;        // at an uncertain MEASURE
+        Angle woken;                   // with this phase, if it is a weak one
     };
 
     // What is known of a signature: the root of its tree, and its most likely leaf that follows from a first
@@ -113,24 +124,36 @@ class OutcomeLaws {
     // place in the table) or if decisions were made.
     const uint64_t* simulate(std::span<const uint64_t> signature, Root* root,
                              OutcomeDecisions& decisions);
+    // Runs along `decisions_`, from the last station on the way.
+    void follow(std::span<const uint64_t> signature);
+    // Counts a simulation that passes a node, and makes a station there if there have been many.
+    void pass(Node& node);
     // Notes a leaf that was reached.
     void note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions);
     void start(std::span<const uint64_t> signature);
     // Runs up to the next MEASURE that is not certain, or to the end. Returns it as a node without children.
-    Node advance();
-    // Does one operation, together with rotations about the same Pauli after it; false if it comes to a
-    // MEASURE that is not certain, which is then left to `take`.
-    bool step();
+    // If it is known to be MEASURE `known`, its probabilities need not be right.
+    Node advance(int32_t known = kept);
+    // Makes one step; false if it comes to a MEASURE that is not certain, which is then left to `take`.
+    bool make_step(int32_t known = kept);
+    // Finishes the MEASURE at which the state stands.
+    void take(bool outcome);
     // The operation with the sum of the angles of its run, as the signs are now.
     Operation sum_of_run(size_t first) const;
     // The same for a rotation, up to the norm of the vector: a cosine of 1 saves a multiplication.
     Operation rotation_at(size_t first);
-    // Whether an outcome check that is final with this MEASURE is set.
-    bool fires(const Operation& measurement) const;
     // Makes the rotation at which the state stands, and those after it that go in the same pass.
     void rotate_long();
-    // Finishes the MEASURE at which the state stands.
-    void take(bool outcome);
+    void absorb(const Step& step);
+    // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
+    const Phases& phases_of(const Step& step, bool inverse_squares);
+    // Brings the norm of the stored vector back to 1.
+    void normalize(int32_t width);
+    // Whether an outcome check that is final with this MEASURE is set.
+    bool fires(const Operation& measurement) const;
+    const Operation& measured_by(const Step& step) const;
+    // Operations that steps before it have made or absorbed.
+    size_t begin_of_step(size_t step) const;
     void save_prefix();
 
     const uint64_t* outputs_of(NodeIndex node) const { return &node_outputs_[size_t{node} * output_words_]; }
@@ -158,16 +181,23 @@ class OutcomeLaws {
     std::vector<Decision> decisions_;
     std::vector<Operation> rotations_;          // scratch of rotate_long, and the norm after each of them
     std::vector<double> norms_;
+    std::vector<double, CacheAligned<double>> rows_;  // scratch of phases_of
+    Phases phases_{};
     std::vector<uint64_t> result_;              // [output_words]
 
-    // Stations of the path of signature 0, up to its first uncertain MEASURE: simulations start there.
-    struct Prefix {
-        size_t operation;
+    struct Station {
+        State state;
         std::vector<double> re, im;
-        std::vector<uint64_t> row;
-        double norm;
     };
-    std::vector<Prefix> prefix_;
+    Station here() const;
+    size_t stored_size() const;  // coefficients
+    size_t station_bytes() const;
+    void go_to(const Station& station);
+    // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.
+    std::vector<Station> prefix_;
+    // At nodes; number 0 is none.
+    std::vector<Station> stations_;
+    size_t bytes_of_stations_ = 0;
     std::vector<uint64_t> prefix_signs_;        // the branch row of signature 0 before the operations
 };
 

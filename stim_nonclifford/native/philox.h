@@ -73,7 +73,7 @@ class OutcomeDecisions {
     double mass() const { return mass_; }
 
    private:
-    static constexpr double min_mass = 0x1p-8;
+    static constexpr double min_mass = 0.0029;
 
     void draw() {
         if (drawn_ % words_per_draw == 0) words_ = random_words(seed_, Stream::outcomes, shot_, drawn_ / words_per_draw);

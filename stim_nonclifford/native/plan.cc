@@ -48,7 +48,7 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     for (size_t k = 0; k < plan.operations.size(); ++k) {
         const Operation& first = plan.operations[k];
         const bool activates = first.kind == Kind::activate;
-        const uint64_t x = activates ? uint64_t{1} << first.width : first.x, z = activates ? 0 : first.z;
+        const uint64_t x = activates ? 0 : first.x, z = activates ? uint64_t{1} << first.width : first.z;
         size_t end = k + 1;
         if (first.kind != Kind::measure)
             while (end < plan.operations.size() && plan.operations[end].kind == Kind::rotate &&
@@ -56,6 +56,7 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
                 ++end;
         plan.run_ends[k] = static_cast<uint32_t>(end);
     }
+    plan.steps = find_steps(plan.operations, plan.run_ends);
     plan.peak_width = arrays.peak_width;
     plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
     const uint32_t first_output = arrays.num_signs + arrays.num_outcome_checks;

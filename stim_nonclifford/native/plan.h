@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "simulation_steps.h"
+
 namespace snc {
 
 constexpr uint32_t block_shots = 1024;
@@ -86,6 +88,7 @@ struct Plan {
     // Outcomes. Branch rows hold signs and outcome checks, then, from a word of their own, outputs.
     std::vector<Operation> operations;
     std::vector<uint32_t> run_ends;           // [operations]: where the rotations about the same Pauli end
+    StepList steps;
     uint32_t num_outcomes = 0;
     uint32_t sign_words = 0;                  // words with signs and outcome checks
     uint32_t branch_words = 0;
@@ -94,15 +97,6 @@ struct Plan {
     std::vector<uint64_t> signature_images;   // [signature bits][branch_words]
     std::vector<uint64_t> outcome_effects;    // [outcomes][branch_words]
     std::vector<uint64_t> final_checks;       // [outcomes][sign_words]: checks that are final after it
-
-    // Whether the MEASURE at this place, if it is one, measures the coordinate woken just before it in such
-    // a way that the vector need not grow.
-    bool is_weak_measurement(size_t place, const Operation& activation) const {
-        if (place >= operations.size()) return false;
-        const Operation& next = operations[place];
-        return next.kind == Kind::measure && next.x == 0 && next.pivot == activation.width &&
-               (next.z >> next.pivot & 1) != 0;
-    }
 
     // Rows of at most this many words are kept dense and in registers.
     static constexpr uint32_t max_dense_words = 8;

@@ -1,0 +1,238 @@
+// Phases that are applied to the stored coefficient vector, and a MEASURE that needs them.
+//
+// Included by kernels_isa.cc, once per instruction set, inside its namespace.
+#pragma once
+
+#include "coefficient_kernel.h"
+
+namespace snc::SNC_ISA {
+
+static_assert(index_lane_bits == lane_bits);
+
+struct ComplexBlock {
+    Block re, im;
+};
+
+inline ComplexBlock operator*(const ComplexBlock& a, const ComplexBlock& b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+constexpr int no_bit = 64;
+
+// The parities of blocks in the order of their numbers r = 0, 1, ..., with a bit inserted: from r to r + 1 the
+// trailing ones of r and the 0 before them change.
+class Parities {
+   public:
+    // Bit `inserted` of the block's number is not among those of r.
+    Parities(const uint64_t* columns, int bits, int inserted) {
+        uint64_t sum = 0;
+        for (int k = 0, from = 0; from < bits; ++from) {
+            if (from == inserted) continue;
+            sum ^= columns[from];
+            changes_[k++] = sum;
+        }
+    }
+    uint64_t now() const { return now_; }
+    void advance(uint64_t r) { now_ ^= changes_[std::countr_one(r)]; }
+
+   private:
+    uint64_t changes_[64] = {};
+    uint64_t now_ = 0;
+};
+
+inline uint64_t parities_of(const Phases& phases, uint64_t block) {
+    uint64_t sum = 0;
+    for (; block != 0; block &= block - 1) sum ^= phases.columns[std::countr_zero(block)];
+    return sum;
+}
+
+// `groups` is their number, or 0: any.
+template <int groups>
+inline ComplexBlock phase_at(const Phases& phases, uint64_t parities) {
+    const auto entry = [&](uint32_t g) {
+        const double* row = phases.rows[g] + 2 * lanes * (parities >> (8 * g) & 0xFF);
+        return ComplexBlock{load(row, 0), load(row, 1)};
+    };
+    ComplexBlock phase = entry(0);
+    const uint32_t count = groups != 0 ? groups : phases.num_groups;
+    for (uint32_t g = 1; g < count; ++g) phase = phase * entry(g);
+    return phase;
+}
+
+// Calls use(number of groups as a constant, or 0).
+template <typename Use>
+inline void with_groups(uint32_t groups, Use use) {
+    switch (groups) {
+        case 1: return use(std::integral_constant<int, 1>{});
+        case 2: return use(std::integral_constant<int, 2>{});
+        default: return use(std::integral_constant<int, 0>{});
+    }
+}
+
+inline void multiply_rows(double* rows, size_t num_rows, bool doubles, uint32_t parities, uint64_t z, double cosine,
+                          double sine) {
+    const Block signs = lane_signs(0, z);
+    const ComplexBlock factor{all(cosine), signs * -sine}, conjugate{all(cosine), signs * sine};
+    for (size_t r = 0; r < num_rows; ++r) {
+        double* row = rows + 2 * lanes * r;
+        const ComplexBlock old{load(row, 0), load(row, 1)};
+        const bool is_odd = odd(r & parities);
+        const auto put = [](double* to, const ComplexBlock& value) {
+            store(to, 0, value.re);
+            store(to, 1, value.im);
+        };
+        put(row, old * (is_odd ? conjugate : factor));
+        if (doubles) put(row + 2 * lanes * num_rows, old * (is_odd ? factor : conjugate));
+    }
+}
+
+inline void apply_phases(double* re, double* im, const Phases& phases) {
+    const int old_bits = phases.width_before - lane_bits;
+    const uint64_t old_blocks = uint64_t{1} << old_bits;
+    const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before);
+    uint64_t of_copy[64];
+    for (uint64_t c = 0; c < copies; ++c) of_copy[c] = parities_of(phases, c << old_bits);
+    with_groups(phases.num_groups, [&](auto groups) {
+        Parities parities(phases.columns, old_bits, no_bit);
+        for (uint64_t a = 0; a < old_blocks; ++a) {
+            const ComplexBlock old{load(re, a), load(im, a)};
+            for (uint64_t c = 0; c < copies; ++c) {
+                const ComplexBlock changed = old * phase_at<groups>(phases, parities.now() ^ of_copy[c]);
+                store(re, c * old_blocks + a, changed.re);
+                store(im, c * old_blocks + a, changed.im);
+            }
+            parities.advance(a);
+        }
+    });
+}
+
+// For every block a of the vector w with all coordinates, of those with pivot bit 0, calls
+//     use(r, D, v[a], v[partner] in the order of a's lanes, f).
+// v is the stored vector, as often as the coordinates that it does not have make copies of it; D is the product
+// of the phases at a; P takes the partner's amplitude to a with the factor f, or i f if P is not real. r is a's
+// number without the pivot's bit; v is not read there any more once use is called.
+template <int groups, bool simple, typename Use>
+[[gnu::always_inline]] inline void for_each_pair_through(const double* re, const double* im, const Phases& phases,
+                                                         const Operation& measurement, Use use) {
+    const int old_bits = phases.width_before - lane_bits;
+    const uint64_t old_blocks = uint64_t{1} << old_bits;
+    const int pivot = measurement.pivot - lane_bits;
+    const uint64_t x = measurement.x >> lane_bits, z = measurement.z >> lane_bits;
+    const Block signs = lane_signs(measurement.x, measurement.z) * phase(1.0, measurement.i_power).value;
+    const BlockIndex lane_partner = lane_partners(measurement.x);
+    const auto at = [&](uint64_t block) { return ComplexBlock{load(re, block), load(im, block)}; };
+    const auto exchanged = [&](const ComplexBlock& v) {
+        return simple ? v : ComplexBlock{exchange_lanes(v.re, lane_partner), exchange_lanes(v.im, lane_partner)};
+    };
+    const auto factor = [&](uint64_t partner) { return simple ? signs : signs * sign_of(partner & z); };
+    if (phases.width_before == phases.width_after) {
+        Parities parities(phases.columns, old_bits, pivot);
+        for (uint64_t r = 0; r < old_blocks / 2; ++r) {
+            const uint64_t a = insert_zero(r, pivot), b = a ^ x;
+            use(r, phase_at<groups>(phases, parities.now()), at(a), exchanged(at(b)), factor(b));
+            parities.advance(r);
+        }
+        return;
+    }
+    // Copies of v lie one after another, and the pivot tells copies apart. Blocks a and a ^ old_x within the
+    // copies are each other's partners.
+    const uint64_t old_x = x & (old_blocks - 1), copy_x = x >> old_bits;
+    const int copy_pivot = pivot - old_bits;
+    const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before - 1);
+    uint64_t of_copy[32];
+    for (uint64_t c = 0; c < copies; ++c) of_copy[c] = parities_of(phases, insert_zero(c, copy_pivot) << old_bits);
+    const auto partner_of = [&](uint64_t c, uint64_t block) {
+        return (insert_zero(c, copy_pivot) ^ copy_x) << old_bits | (block ^ old_x);
+    };
+    if (old_x == 0) {
+        Parities parities(phases.columns, old_bits, no_bit);
+        for (uint64_t a = 0; a < old_blocks; ++a) {
+            const ComplexBlock v = at(a), v_exchanged = exchanged(v);
+            for (uint64_t c = 0; c < copies; ++c)
+                use(c << old_bits | a, phase_at<groups>(phases, parities.now() ^ of_copy[c]), v, v_exchanged,
+                    factor(partner_of(c, a)));
+            parities.advance(a);
+        }
+        return;
+    }
+    const int top = highest_bit(old_x);
+    const uint64_t parities_of_x = parities_of(phases, old_x);
+    Parities parities(phases.columns, old_bits, top);
+    for (uint64_t r = 0; r < old_blocks / 2; ++r) {
+        const uint64_t a = insert_zero(r, top), b = a ^ old_x;
+        const ComplexBlock v_a = at(a), v_b = at(b), a_exchanged = exchanged(v_a), b_exchanged = exchanged(v_b);
+        for (uint64_t c = 0; c < copies; ++c) {
+            const uint64_t here = parities.now() ^ of_copy[c];
+            const ComplexBlock u_a = phase_at<groups>(phases, here);
+            const ComplexBlock u_b = phase_at<groups>(phases, here ^ parities_of_x);
+            use(c << old_bits | a, u_a, v_a, b_exchanged, factor(partner_of(c, a)));
+            use(c << old_bits | b, u_b, v_b, a_exchanged, factor(partner_of(c, b)));
+        }
+        parities.advance(r);
+    }
+}
+
+// Calls use with constants: the number of groups, whether P has no signs and leaves the lanes alone, and
+// whether it is real.
+template <typename Use>
+inline void with_constants(const Phases& phases, const Operation& measurement, Use use) {
+    const bool simple = measurement.z == 0 && (measurement.x & (lanes - 1)) == 0;
+    with_groups(phases.num_groups, [&](auto groups) {
+        with_flag(simple, [&](auto is_simple) {
+            with_flag(phase(1.0, measurement.i_power).real, [&](auto real) { use(groups, is_simple, real); });
+        });
+    });
+}
+
+inline double squared_norm(const double* re, const double* im, int width) {
+    Block norm{};
+    for (uint64_t a = 0; a < uint64_t{1} << (width - lane_bits); ++a) {
+        const Block r = load(re, a), i = load(im, a);
+        norm += r * r + i * i;
+    }
+    return total(norm);
+}
+
+inline OutcomeWeights weights_through(const double* re, const double* im, const Phases& phases,
+                                      const Operation& measurement, double squared_norm) {
+    Block overlap{};
+    with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
+        Block sum{};
+        const auto add = [&](uint64_t, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
+                             const Block& f) {
+            // conj(v) D P v
+            const Block t_r = v.re * partner.re + v.im * partner.im, t_i = v.re * partner.im - v.im * partner.re;
+            const Block one = real ? d.re * t_r - d.im * t_i : -(d.re * t_i + d.im * t_r);
+            sum += simple ? one : f * one;
+        };
+        for_each_pair_through<groups, simple>(re, im, phases, measurement, add);
+        overlap = simple ? sum * phase(1.0, measurement.i_power).value : sum;
+    });
+    const int woken = phases.width_after - phases.width_before;
+    const double half = 0.5 * squared_norm, difference = std::ldexp(total(overlap), -woken);
+    return {half + difference, half - difference};
+}
+
+inline double project_through(double* re, double* im, const Phases& phases, const Operation& measurement,
+                              bool outcome) {
+    const double sign = outcome ? -1 : 1;
+    Block norm{};
+    with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
+        Block sum{};
+        const auto write = [&](uint64_t r, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
+                               const Block& f) {
+            const Block signed_f = f * sign;
+            const Block p_r = signed_f * (real ? partner.re : -partner.im);
+            const Block p_i = signed_f * (real ? partner.im : partner.re);
+            const Block new_r = v.re + (d.re * p_r - d.im * p_i), new_i = v.im + (d.re * p_i + d.im * p_r);
+            sum += new_r * new_r + new_i * new_i;
+            store(re, r, new_r);
+            store(im, r, new_i);
+        };
+        for_each_pair_through<groups, simple>(re, im, phases, measurement, write);
+        norm = sum;
+    });
+    return total(norm);
+}
+
+}  // namespace snc::SNC_ISA

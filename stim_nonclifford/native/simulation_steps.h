@@ -1,0 +1,74 @@
+// What a simulation of the coefficient vector does, step by step: decided once for all signatures.
+//
+// Operations that are diagonal are not made. A rotation about (-1)^|index & z| is kept as a *phase* of the mask
+// z, whose angle depends on the shot, and a woken coordinate is kept as *asleep in |+>*: the amplitude at an
+// index is the stored vector's entry at the index's low bits, times the product of the phases, times 2^-1/2 for
+// each coordinate that is not stored. What the phases cost is a sum of few angles each. A MEASURE of P needs
+// those that anticommute with P: if U is their product, P U = conj(U) P, and
+//     (1 ± P) U v = U (v ± conj(U)^2 P v),
+// so that the projection of v is v ± conj(U)^2 P v, and all phases stay where they are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace snc {
+
+struct Operation;
+
+constexpr int index_lane_bits = 3;
+
+// The product of many phases, as a function of the index. A *group* of phases has a table with one row for each
+// value of a few parities of the index, and in it one entry for each of the lanes, the low bits of the index.
+struct PhaseProduct {
+    struct Factor {
+        uint32_t slot;      // of the phase
+        uint32_t parities;  // which parities, of those before it, its sign takes
+        bool adds_parity;   // whether it also takes one that no factor before it takes
+        uint64_t z;
+    };
+    static constexpr size_t max_groups = 8;
+
+    std::vector<std::vector<Factor>> groups;
+    std::vector<uint32_t> num_rows;  // of each group
+    uint32_t total_rows = 0;
+    // For each bit of a block's number the parities that it flips, eight bits for each group.
+    std::vector<uint64_t> columns;
+};
+
+// A phase takes up the angles of a run of operations.
+struct Absorption {
+    uint32_t slot;
+    uint32_t first;  // operation; the run follows it
+    bool is_new;
+};
+
+struct Step {
+    enum class Kind : uint8_t {
+        rotate,           // of the stored vector
+        activate,         // doubles the stored vector
+        weakly_measure,   // an activation, and the MEASURE after it: the vector keeps its size
+        apply_phases,     // makes the phases of `product`, and wakes coordinates
+        measure,          // of the stored vector
+        measure_through,  // of the stored vector with the phases of `product`
+    };
+    Kind kind;
+    uint32_t begin;                     // operations that earlier steps have made or absorbed
+    uint32_t operation;                 // the one that the step makes, unless it is apply_phases
+    int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
+    std::vector<Absorption> absorptions;                // made first
+    PhaseProduct product;
+    std::vector<std::pair<uint32_t, uint32_t>> merged;  // made last: phase `second` becomes part of phase `first`
+};
+
+struct StepList {
+    std::vector<Step> steps;
+    uint32_t num_slots = 0;
+    int32_t widest = 0;  // width of the largest stored vector
+};
+
+StepList find_steps(const std::vector<Operation>& operations, const std::vector<uint32_t>& run_ends);
+
+}  // namespace snc

@@ -1,0 +1,113 @@
+"""Exact outcome laws where the coefficient vector is wide enough for phases that are kept apart from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit
+from stim_nonclifford._native import available_kernels
+from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.plan import Plan
+
+from .exact import bools, exact_outcome_law, largest_difference, mask_of
+
+QUBITS = 10
+
+
+def wide_circuit(rng: np.random.Generator, *, layers: int, turned: float) -> str:
+    """Layers of rotations about Z and products of Zs, and measurements of products that are mostly of Xs.
+
+    Args:
+        rng: Random numbers.
+        layers: How many.
+        turned: The fraction of rotations about X instead, which do not commute with the others.
+    """
+    lines = ["RX " + " ".join(map(str, range(QUBITS)))]
+    for _ in range(layers):
+        for qubit in range(QUBITS):
+            if rng.random() < 0.8:
+                axis = "X" if rng.random() < turned else "Z"
+                lines.append(f"R_{axis}({rng.uniform(-1, 1):.3f}) {qubit}")
+        for _ in range(rng.integers(0, 8)):
+            a, b = rng.choice(QUBITS, 2, replace=False)
+            lines.append(f"R_ZZ({rng.uniform(-1, 1):.3f}) {a} {b}")
+        lines.append("Z_ERROR(0.05) " + " ".join(map(str, range(QUBITS))))
+        lines.append("X_ERROR(0.05) " + " ".join(map(str, range(QUBITS))))
+        for _ in range(2):
+            support = rng.choice(QUBITS, rng.integers(2, QUBITS), replace=False)
+            product = "*".join("XXXXXYZ"[rng.integers(7)] + str(qubit) for qubit in support)
+            lines.append(f"MPP {product}")
+    for record in range(1, 2 * layers + 1):
+        lines.append(f"DETECTOR rec[-{record}]")
+    return "\n".join(lines)
+
+
+def plans_of(text: str) -> dict[str, Plan]:
+    circuit = Circuit(text).to_stim()
+    compiled = compile_circuit(circuit)
+    detectors = range(circuit.num_detectors)
+    return {
+        "records": compiled.record_plan(),
+        "kept": compiled.detector_plan(reported=detectors, postselected=detectors[:2]),
+    }
+
+
+def assert_same_laws(plan: Plan, kernels: str, rng: np.random.Generator) -> None:
+    """Compares outcome laws of the empty and of a random signature."""
+    cpu = CpuEngine(plan, kernels=kernels)
+    size = plan.num_signature_bits
+    for signature in (0, mask_of(rng.integers(0, 2, size))):
+        expected, expected_discards = exact_outcome_law(plan, signature)
+        law: dict[int, float] = {}
+        discards = 0.0
+        for probability, discarded, outputs in cpu.outcome_law(bools(signature, size)):
+            if discarded:
+                discards += probability
+            else:
+                law[mask_of(outputs)] = law.get(mask_of(outputs), 0.0) + probability
+        assert largest_difference(law, expected) < 1e-12
+        assert discards == pytest.approx(expected_discards, abs=1e-12)
+
+
+@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize("turned", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(12))
+def test_laws_are_exact(seed: int, turned: float, kernels: str) -> None:
+    rng = np.random.default_rng(seed)
+    plans = plans_of(wide_circuit(rng, layers=3, turned=turned))
+    assert plans["records"].peak_width >= 7
+    for plan in plans.values():
+        assert_same_laws(plan, kernels, rng)
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 40_000, 1 << 24])
+def test_shots_do_not_depend_on_what_is_stored(cache_bytes: int) -> None:
+    """Long simulations start where others have been; the reference engine's never do. Seed 5."""
+    rng = np.random.default_rng(5)
+    plan = plans_of(wide_circuit(rng, layers=3, turned=0.05))["records"]
+    engine = CpuEngine(plan, cache_bytes=cache_bytes)
+    rows = engine.sample(3, 0, 4000)
+    np.testing.assert_array_equal(rows[:60], ReferenceEngine(plan).sample(3, 0, 60))
+    np.testing.assert_array_equal(rows, CpuEngine(plan, kernels="generic").sample(3, 0, 4000))
+    for first_shot in (0, 1700):
+        np.testing.assert_array_equal(
+            CpuEngine(plan, cache_bytes=cache_bytes).sample(3, first_shot, 2000),
+            rows[first_shot : first_shot + 2000],
+        )
+    assert engine.statistics()["bytes"] <= cache_bytes + 100
+
+
+def test_long_circuits_stay_normalized() -> None:
+    """Each measurement changes the norm of the vector, by factors that would leave the range of numbers."""
+    text = "RX " + " ".join(map(str, range(8))) + "\nREPEAT 300 {\n"
+    for qubit in range(8):
+        text += f"    R_Z(0.03) {qubit}\n"
+    for qubit in range(7):
+        text += f"    MXX {qubit} {qubit + 1}\n"
+    text += "}\nMX 0"
+    plan = compile_circuit(Circuit(text).to_stim()).record_plan()
+    assert plan.num_outcomes > 1000
+    rows = CpuEngine(plan).sample(1, 0, 3)
+    np.testing.assert_array_equal(rows, ReferenceEngine(plan).sample(1, 0, 3))

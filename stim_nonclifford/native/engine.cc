@@ -176,10 +176,25 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         bool all_zero = quiet_.fixed && quiet_.kept;
         for (uint32_t w = 0; all_zero && w < layout.output_words; ++w)
             all_zero = plan_.constant[layout.first_output_word() + w] == quiet_.outputs[w];
-        if (all_zero && !every)
+        const bool constant_flips = std::any_of(plan_.constant.begin() + layout.first_output_word(), plan_.constant.end(),
+                                                [](uint64_t w) { return w != 0; });
+        if (all_zero && !every) {
             kept += noise.num_quiet;
-        else
+        } else if (!quiet_.fixed && !every && !constant_flips) {
+            uint16_t cells[block_shots], open[block_shots];
+            kernels_.draw_outcome_cells(seed, first_shot, noise.quiet, noise.num_quiet, cells);
+            const auto& fates = worker.laws->quiet_fates();
+            uint32_t num_open = 0;
+            for (uint32_t k = 0; k < noise.num_quiet; ++k) {
+                const OutcomeLaws::Fate fate = fates[cells[k]];
+                kept += fate == OutcomeLaws::Fate::kept_without_flips;
+                open[num_open] = noise.quiet[k];
+                num_open += fate == OutcomeLaws::Fate::open || fate == OutcomeLaws::Fate::kept;
+            }
+            for (uint32_t k = 0; k < num_open; ++k) finish(open[k], plan_.constant.data());
+        } else {
             for (uint32_t k = 0; k < noise.num_quiet; ++k) finish(noise.quiet[k], plan_.constant.data());
+        }
     }
     for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);
     return kept;

@@ -51,6 +51,11 @@ struct Kernels {
     void (*sample_noise)(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
                          NoiseBlock& out);
 
+    // For each of these shots, counted from first_shot, the leading 12 bits of the first random word of its
+    // outcomes.
+    void (*draw_outcome_cells)(uint64_t seed, uint64_t first_shot, const uint16_t* shots, uint32_t num_shots,
+                               uint16_t* cells);
+
     // The coefficient vector comes as its real and its imaginary parts.
 
     // v <- cos v - i sin P v, with sin negated if `reverse`.
@@ -86,11 +91,11 @@ struct Kernels {
 
     // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
     // times; its weights, if this is the squared norm, and the projection, which is not normalized. Returns the
-    // squared norm of the projection.
+    // squared norm of the projection, if that is wanted.
     OutcomeWeights (*weights_through)(const double* re, const double* im, const Phases& phases,
                                       const Operation& measurement, double squared_norm);
     double (*project_through)(double* re, double* im, const Phases& phases, const Operation& measurement,
-                              bool outcome);
+                              bool outcome, bool wants_norm);
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

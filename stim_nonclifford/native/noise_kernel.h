@@ -182,6 +182,19 @@ inline void wide_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t 
     out.num_shots = passed;
 }
 
+// For each shot the leading 12 bits of the first random word of its outcomes.
+inline void draw_outcome_cells(uint64_t seed, uint64_t first_shot, const uint16_t* shots, uint32_t num_shots,
+                               uint16_t* cells) {
+    // Several at a time: the rounds of one wait for each other.
+    constexpr uint32_t at_a_time = 4;
+    for (uint32_t k = 0; k < num_shots; k += at_a_time) {
+        uint64_t words[at_a_time];
+        for (uint32_t j = 0; j < at_a_time; ++j)
+            words[j] = random_words(seed, Stream::outcomes, first_shot + shots[std::min(k + j, num_shots - 1)], 0)[0];
+        for (uint32_t j = 0; j < at_a_time && k + j < num_shots; ++j) cells[k + j] = static_cast<uint16_t>(words[j] >> 52);
+    }
+}
+
 inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
                          NoiseBlock& out) {
     const uint32_t total = draw_counts(plan, seed, block, end, out);

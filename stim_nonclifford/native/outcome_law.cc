@@ -21,8 +21,6 @@ constexpr int32_t long_vector_width = 14;
 // Squared norms up to which vectors may grow: far from the largest double, also after a square.
 constexpr double max_norm = 1e100;
 
-constexpr size_t num_quiet_leaves = 4096;
-
 // Stations are made where this many simulations have passed.
 constexpr int32_t passes_before_station = 8;
 
@@ -61,7 +59,7 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       output_words_(plan.layout.output_words),
       nodes_(1),  // node 0 is no node
       node_outputs_(output_words_),
-      quiet_leaves_(num_quiet_leaves, no_node),
+      quiet_leaves_(num_cells, no_node),
       stations_(1),
       re_(size_t{1} << std::max(plan.steps.widest, index_lane_bits)),
       im_(size_t{1} << std::max(plan.steps.widest, index_lane_bits)),
@@ -76,7 +74,7 @@ const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_
     if (root != nullptr && root->node != no_node && nodes_[root->node].outcome < 0) return result_of(root->node);
     OutcomeDecisions decisions(seed, shot);
     if (quiet) {
-        const NodeIndex leaf = quiet_leaves_[static_cast<size_t>(decisions.first() * num_quiet_leaves)];
+        const NodeIndex leaf = quiet_leaves_[static_cast<size_t>(decisions.first() * num_cells)];
         if (leaf != no_node) return result_of(leaf);
         root = root_slot(signature);
     }
@@ -106,9 +104,14 @@ void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDeci
         root.high = high;
     }
     if (!quiet || high <= low) return;
-    const auto first = static_cast<size_t>(std::ceil(low * num_quiet_leaves));
-    const auto end = static_cast<size_t>(high * num_quiet_leaves);
-    for (size_t k = first; k < end; ++k) quiet_leaves_[k] = leaf;
+    const auto first = static_cast<size_t>(std::ceil(low * num_cells));
+    const auto end = static_cast<size_t>(high * num_cells);
+    const bool flips = std::any_of(outputs_of(leaf), outputs_of(leaf) + output_words_, [](uint64_t w) { return w != 0; });
+    const Fate fate = nodes_[leaf].outcome == discarded ? Fate::discarded : flips ? Fate::kept : Fate::kept_without_flips;
+    for (size_t k = first; k < end; ++k) {
+        quiet_leaves_[k] = leaf;
+        quiet_fates_[k] = fate;
+    }
 }
 
 const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions) {
@@ -152,7 +155,7 @@ void OutcomeLaws::follow(std::span<const uint64_t> signature) {
     for (bool is_first = true; next < decisions_.size(); ++next, is_first = false) {
         const auto [index, outcome] = decisions_[next];
         if (!is_first) pass(nodes_[index]);
-        advance(nodes_[index].outcome);
+        advance(&nodes_[index]);
         take(outcome);
     }
 }
@@ -270,6 +273,7 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
     state_.check_fired = false;
     state_.norm = 1;
     state_.norm_is_exact = true;
+    state_.is_known = false;
     state_.angles.resize(plan_.steps.num_slots);
     re_[0] = 1.0;
     im_[0] = 0.0;
@@ -332,7 +336,7 @@ void OutcomeLaws::save_prefix() {
     prefix_ = std::move(stations);
 }
 
-OutcomeLaws::Node OutcomeLaws::advance(int32_t known) {
+OutcomeLaws::Node OutcomeLaws::advance(const Node* known) {
     const auto& steps = plan_.steps.steps;
     while (!state_.check_fired) {
         if (state_.step == steps.size()) return {0, {no_node, no_node}, kept};
@@ -433,7 +437,7 @@ void OutcomeLaws::normalize(int32_t width) {
     state_.norm = 1;
 }
 
-bool OutcomeLaws::make_step(int32_t known) {
+bool OutcomeLaws::make_step(const Node* known) {
     const Step& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
@@ -471,8 +475,10 @@ bool OutcomeLaws::make_step(int32_t known) {
             state_.weights = kernels_.outcome_weights(re, im, operation);
             break;
         case Step::Kind::measure_through:
-            if (operation.outcome == known) {
+            if (known != nullptr && operation.outcome == known->outcome) {
                 phases_of(step, true);
+                state_.weights = {1 - known->probability_of_one, known->probability_of_one};
+                state_.is_known = true;
                 return false;
             }
             if (!state_.norm_is_exact) state_.norm = kernels_.squared_norm(re, im, step.width_before);
@@ -492,10 +498,16 @@ void OutcomeLaws::take(bool outcome) {
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     double* const re = re_.data();
     double* const im = im_.data();
-    state_.norm = 1;
+    const double old_norm = std::exchange(state_.norm, 1);
     state_.norm_is_exact = true;
     if (step.kind == Step::Kind::measure_through) {
-        state_.norm = kernels_.project_through(re, im, phases_, measurement, outcome);
+        // The norm need not be exact where no weight is calculated from it.
+        const bool is_known = std::exchange(state_.is_known, false);
+        state_.norm = kernels_.project_through(re, im, phases_, measurement, outcome, !is_known);
+        if (is_known) {
+            state_.norm = old_norm * std::ldexp(weight, 1 + step.width_after - step.width_before);
+            state_.norm_is_exact = false;
+        }
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
     } else if (step.kind == Step::Kind::weakly_measure) {
         kernels_.weak_project(re, im, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);

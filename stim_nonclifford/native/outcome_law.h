@@ -6,6 +6,7 @@
 // memory limit, trees stop growing and shots are simulated: the results are the same.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <new>
@@ -57,6 +58,11 @@ class OutcomeLaws {
     };
     QuietLaw quiet_law();
 
+    // What becomes of a shot with signature 0, if that follows from the leading bits of its first random number.
+    enum class Fate : uint8_t { open, discarded, kept_without_flips, kept };
+    static constexpr size_t num_cells = 4096;
+    const std::array<Fate, num_cells>& quiet_fates() const { return quiet_fates_; }
+
     // All branches of a signature: probability, whether discarded, and flipped outputs.
     struct Branch {
         double probability;
@@ -97,6 +103,7 @@ class OutcomeLaws {
         bool norm_is_exact;            // not the product of what each step should have done to it
         bool check_fired;
         OutcomeWeights weights;        // at an uncertain MEASURE
+        bool is_known;                 // whether they come from a node, and are those for a norm of 1
         Angle woken;                   // with this phase, if it is a weak one
     };
 
@@ -132,10 +139,10 @@ class OutcomeLaws {
     void note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions);
     void start(std::span<const uint64_t> signature);
     // Runs up to the next MEASURE that is not certain, or to the end. Returns it as a node without children.
-    // If it is known to be MEASURE `known`, its probabilities need not be right.
-    Node advance(int32_t known = kept);
+    // If that is MEASURE `known`, its weights need not be calculated.
+    Node advance(const Node* known = nullptr);
     // Makes one step; false if it comes to a MEASURE that is not certain, which is then left to `take`.
-    bool make_step(int32_t known = kept);
+    bool make_step(const Node* known = nullptr);
     // Finishes the MEASURE at which the state stands.
     void take(bool outcome);
     // The operation with the sum of the angles of its run, as the signs are now.
@@ -173,6 +180,7 @@ class OutcomeLaws {
     // Signature 0 comes most often: the leaf that follows from a first random number in [k, k + 1) / size, if
     // it is known and the same in all of that.
     std::vector<NodeIndex> quiet_leaves_;
+    std::array<Fate, num_cells> quiet_fates_{};
     uint64_t simulations_ = 0;
 
     // The state of the simulation under way.

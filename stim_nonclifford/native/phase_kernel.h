@@ -109,16 +109,17 @@ inline void apply_phases(double* re, double* im, const Phases& phases) {
 // For every block a of the vector w with all coordinates, of those with pivot bit 0, calls
 //     use(r, D, v[a], v[partner] in the order of a's lanes, f).
 // v is the stored vector, as often as the coordinates that it does not have make copies of it; D is the product
-// of the phases at a; P takes the partner's amplitude to a with the factor f, or i f if P is not real. r is a's
-// number without the pivot's bit; v is not read there any more once use is called.
+// of the phases at a; P takes the partner's amplitude to a with the factor f, or i f if P is not real, times
+// `sign`; f is the same for all a if P is `simple`. r is a's number without the pivot's bit; v is not read there
+// any more once use is called.
 template <int groups, bool simple, typename Use>
 [[gnu::always_inline]] inline void for_each_pair_through(const double* re, const double* im, const Phases& phases,
-                                                         const Operation& measurement, Use use) {
+                                                         const Operation& measurement, double sign, Use use) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_blocks = uint64_t{1} << old_bits;
     const int pivot = measurement.pivot - lane_bits;
     const uint64_t x = measurement.x >> lane_bits, z = measurement.z >> lane_bits;
-    const Block signs = lane_signs(measurement.x, measurement.z) * phase(1.0, measurement.i_power).value;
+    const Block signs = lane_signs(measurement.x, measurement.z) * phase(sign, measurement.i_power).value;
     const BlockIndex lane_partner = lane_partners(measurement.x);
     const auto at = [&](uint64_t block) { return ComplexBlock{load(re, block), load(im, block)}; };
     const auto exchanged = [&](const ComplexBlock& v) {
@@ -205,7 +206,7 @@ inline OutcomeWeights weights_through(const double* re, const double* im, const 
             const Block one = real ? d.re * t_r - d.im * t_i : -(d.re * t_i + d.im * t_r);
             sum += simple ? one : f * one;
         };
-        for_each_pair_through<groups, simple>(re, im, phases, measurement, add);
+        for_each_pair_through<groups, simple>(re, im, phases, measurement, 1.0, add);
         overlap = simple ? sum * phase(1.0, measurement.i_power).value : sum;
     });
     const int woken = phases.width_after - phases.width_before;
@@ -214,23 +215,28 @@ inline OutcomeWeights weights_through(const double* re, const double* im, const 
 }
 
 inline double project_through(double* re, double* im, const Phases& phases, const Operation& measurement,
-                              bool outcome) {
-    const double sign = outcome ? -1 : 1;
+                              bool outcome, bool wants_norm) {
+    const bool minus = outcome != (phase(1.0, measurement.i_power).value < 0);
     Block norm{};
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
-        Block sum{};
-        const auto write = [&](uint64_t r, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
-                               const Block& f) {
-            const Block signed_f = f * sign;
-            const Block p_r = signed_f * (real ? partner.re : -partner.im);
-            const Block p_i = signed_f * (real ? partner.im : partner.re);
-            const Block new_r = v.re + (d.re * p_r - d.im * p_i), new_i = v.im + (d.re * p_i + d.im * p_r);
-            sum += new_r * new_r + new_i * new_i;
-            store(re, r, new_r);
-            store(im, r, new_i);
-        };
-        for_each_pair_through<groups, simple>(re, im, phases, measurement, write);
-        norm = sum;
+        with_flag(wants_norm, [&](auto adds_norm) {
+            with_flag(minus, [&](auto is_minus) {
+                Block sum{};
+                const auto write = [&](uint64_t r, const ComplexBlock& d, const ComplexBlock& v,
+                                       const ComplexBlock& partner, const Block& f) {
+                    const ComplexBlock p = simple ? partner : ComplexBlock{f * partner.re, f * partner.im};
+                    const ComplexBlock turned = d * (real ? p : ComplexBlock{-p.im, p.re});
+                    const ComplexBlock changed = is_minus && simple
+                                                     ? ComplexBlock{v.re - turned.re, v.im - turned.im}
+                                                     : ComplexBlock{v.re + turned.re, v.im + turned.im};
+                    if constexpr (adds_norm) sum += changed.re * changed.re + changed.im * changed.im;
+                    store(re, r, changed.re);
+                    store(im, r, changed.im);
+                };
+                for_each_pair_through<groups, simple>(re, im, phases, measurement, outcome ? -1.0 : 1.0, write);
+                norm = sum;
+            });
+        });
     });
     return total(norm);
 }

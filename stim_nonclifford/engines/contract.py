@@ -60,3 +60,7 @@ class SamplingEngine(Protocol):
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """The outputs of the kept shots, in the order of the shots."""
         ...
+
+    def statistics(self) -> dict[str, int]:
+        """What the engine has stored and done up to now, by names that the engine chooses."""
+        ...

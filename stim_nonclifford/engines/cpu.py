@@ -83,7 +83,7 @@ class CpuEngine:
         ]
 
     def statistics(self) -> dict[str, int]:
-        """Sizes of the store of outcome laws: signatures, nodes, simulations, bytes."""
+        """Sizes of the stores of outcome laws, and the work done; see ``docs/performance.md``."""
         return self._engine.statistics()
 
     @property

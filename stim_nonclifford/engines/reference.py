@@ -117,6 +117,10 @@ class ReferenceEngine:
         bits = np.array(rows, dtype=np.bool_).reshape(len(rows), self.plan.num_outputs)
         return np.packbits(bits, axis=1, bitorder="little")
 
+    def statistics(self) -> dict[str, int]:
+        """Nothing: this engine stores nothing."""
+        return {}
+
 
 def sample_shots(plan: Plan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
     """Samples shots first_shot, first_shot + 1, ...

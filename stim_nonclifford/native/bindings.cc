@@ -136,8 +136,14 @@ nb::dict statistics(const snc::Engine& engine) {
     nb::dict result;
     result["signatures"] = law.signatures;
     result["nodes"] = law.nodes;
-    result["simulations"] = law.simulations;
+    result["stations"] = law.stations;
     result["bytes"] = law.bytes;
+    result["lookups"] = law.lookups;
+    result["simulations"] = law.simulations;
+    result["steps"] = law.steps;
+    result["coefficients_read"] = law.coefficients_read;
+    result["coefficients_written"] = law.coefficients_written;
+    result["flops"] = law.flops;
     return result;
 }
 
@@ -175,6 +181,6 @@ NB_MODULE(_native, m) {
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)).")
         .def("outcome_law", &outcome_law, nb::arg("signature"),
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
-        .def("statistics", &statistics, "Sizes of the store of outcome laws.")
+        .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
         .def_prop_ro("kernels", &snc::Engine::kernels_name, "The instruction set in use.");
 }

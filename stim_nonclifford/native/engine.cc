@@ -22,8 +22,9 @@ constexpr uint64_t wave_blocks = 256;
 // A piece takes some microseconds, and asking the clock is not free.
 constexpr uint64_t pieces_per_poll = 16;
 
-// From this width on, a piece is work for a thread of its own.
+// From this width on, a few shots are work for a thread of its own; from this one on, very few.
 constexpr uint32_t long_work_width = 8;
+constexpr uint32_t longer_work_width = 16;
 
 struct Stopped {};
 
@@ -90,15 +91,24 @@ Engine::Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t c
     quiet_ = workers_[0].laws->quiet_law();
 }
 
-std::vector<Engine::Piece> Engine::pieces(uint64_t first_shot, uint64_t shots) {
+uint32_t Engine::piece_shots() const {
+    if (plan_.peak_width >= longer_work_width) return block_shots / 128;
+    return plan_.peak_width >= long_work_width ? block_shots / 16 : block_shots;
+}
+
+Engine::Piece Engine::piece_of(uint64_t block, uint32_t begin, uint32_t end, uint64_t first_shot, uint64_t end_shot) {
+    const uint64_t start = block * block_shots;
+    const auto within = [&](uint64_t shot) { return std::clamp<uint64_t>(shot, start + begin, start + end) - start; };
+    return {block, static_cast<uint32_t>(within(first_shot)), static_cast<uint32_t>(within(end_shot))};
+}
+
+std::vector<Engine::Piece> Engine::pieces(uint64_t first_shot, uint64_t shots) const {
     std::vector<Piece> found;
-    for (uint64_t shot = first_shot; shot < first_shot + shots;) {
-        const uint64_t block = shot / block_shots;
-        const auto begin = static_cast<uint32_t>(shot - block * block_shots);
-        const auto end = static_cast<uint32_t>(std::min<uint64_t>(block_shots, first_shot + shots - block * block_shots));
-        found.push_back({block, begin, end});
-        shot = (block + 1) * block_shots;
-    }
+    for (uint64_t block = first_shot / block_shots; block * block_shots < first_shot + shots; ++block)
+        for (uint32_t begin = 0; begin < block_shots; begin += piece_shots()) {
+            const Piece piece = piece_of(block, begin, begin + piece_shots(), first_shot, first_shot + shots);
+            if (piece.begin < piece.end) found.push_back(piece);
+        }
     return found;
 }
 
@@ -206,19 +216,18 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
     const uint64_t first_block = first_shot / block_shots;
     const uint64_t end_shot = first_shot + shots;
     const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
-    const auto piece_of = [&](uint64_t block) -> Piece {
-        const uint64_t start = block * block_shots;
-        return {block, static_cast<uint32_t>(std::max(first_shot, start) - start),
-                static_cast<uint32_t>(std::min<uint64_t>(end_shot - start, block_shots))};
-    };
+    const uint32_t parts = block_shots / piece_shots();
     // Counts blocks [begin, end); errors_of_block gets the errors of each, if it has room for them.
     const auto run = [&](uint64_t begin, uint64_t end, std::vector<uint64_t>& errors_of_block) {
         std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
         for_each_piece(
-            end - begin,
+            (end - begin) * parts,
             [&](Worker& worker, uint64_t k) {
                 Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
-                const Piece piece = piece_of(begin + k);
+                const uint64_t block = k / parts;
+                const auto part = static_cast<uint32_t>(k % parts);
+                const Piece piece = piece_of(begin + block, part * piece_shots(), (part + 1) * piece_shots(), first_shot,
+                                             end_shot);
                 uint64_t errors = 0;
                 const uint64_t kept = run_piece(
                     worker, seed, piece, false, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
@@ -232,7 +241,7 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
                 tally.shots += piece.end - piece.begin;
                 tally.discards += piece.end - piece.begin - kept;
                 tally.errors += errors;
-                if (!errors_of_block.empty()) errors_of_block[k] = errors;
+                if (!errors_of_block.empty()) std::atomic_ref(errors_of_block[block]) += errors;
             },
             poll);
         Tally total(plan_.layout.num_outputs);
@@ -310,13 +319,7 @@ std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>
 
 LawStatistics Engine::statistics() const {
     LawStatistics total;
-    for (const Worker& worker : workers_) {
-        const LawStatistics mine = worker.laws->statistics();
-        total.signatures += mine.signatures;
-        total.nodes += mine.nodes;
-        total.simulations += mine.simulations;
-        total.bytes += mine.bytes;
-    }
+    for (const Worker& worker : workers_) total += worker.laws->statistics();
     return total;
 }
 

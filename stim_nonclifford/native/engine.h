@@ -86,7 +86,11 @@ class Engine {
         uint32_t begin, end;
     };
 
-    static std::vector<Piece> pieces(uint64_t first_shot, uint64_t shots);
+    // Shots of a piece: few if they take long, so that all threads have work.
+    uint32_t piece_shots() const;
+    // The part of a block in which the shots first_shot <= shot < end_shot are.
+    static Piece piece_of(uint64_t block, uint32_t begin, uint32_t end, uint64_t first_shot, uint64_t end_shot);
+    std::vector<Piece> pieces(uint64_t first_shot, uint64_t shots) const;
     // Calls use(worker, number of the piece) for every piece, from all threads.
     void for_each_piece(uint64_t num_pieces, const std::function<void(Worker&, uint64_t)>& use,
                         const std::function<void()>& poll);

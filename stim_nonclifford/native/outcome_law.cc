@@ -68,6 +68,7 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
 }
 
 const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
+    ++work_.lookups;
     const auto result_of = [&](NodeIndex leaf) { return nodes_[leaf].outcome == kept ? outputs_of(leaf) : nullptr; };
     const bool quiet = std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
     Root* root = quiet ? nullptr : root_slot(signature);
@@ -116,7 +117,7 @@ void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDeci
 
 const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions) {
     interrupted_();
-    ++simulations_;
+    ++work_.simulations;
     follow(signature);
     // The next node becomes the child `branch` of `parent`, or the root.
     NodeIndex parent = decisions_.empty() ? no_node : decisions_.back().node;
@@ -201,8 +202,27 @@ std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t>
     return found;
 }
 
+LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
+    signatures += other.signatures;
+    nodes += other.nodes;
+    stations += other.stations;
+    bytes += other.bytes;
+    lookups += other.lookups;
+    simulations += other.simulations;
+    steps += other.steps;
+    coefficients_read += other.coefficients_read;
+    coefficients_written += other.coefficients_written;
+    flops += other.flops;
+    return *this;
+}
+
 LawStatistics OutcomeLaws::statistics() const {
-    return {num_signatures_, nodes_.size() - 1, simulations_, bytes()};
+    LawStatistics statistics = work_;
+    statistics.signatures = num_signatures_;
+    statistics.nodes = nodes_.size() - 1;
+    statistics.stations = stations_.size() - 1;
+    statistics.bytes = bytes();
+    return statistics;
 }
 
 // The table and the nodes
@@ -387,7 +407,10 @@ void OutcomeLaws::rotate_long() {
         rotations_.push_back(rotation_at(steps[next].operation));
         norms_.push_back(state_.norm);
     }
+    const uint64_t size = stored_size();
     const size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
+    note_pass(size, size, 4 * done);
+    work_.steps += done - 1;
     state_.norm = norms_[done - 1];
     state_.step += done;
 }
@@ -399,6 +422,12 @@ void OutcomeLaws::absorb(const Step& step) {
         Angle& angle = state_.angles[absorption.slot];
         angle = absorption.is_new ? added : angle + added;
     }
+}
+
+void OutcomeLaws::note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read) {
+    work_.coefficients_read += read;
+    work_.coefficients_written += written;
+    work_.flops += read * flops_per_read;
 }
 
 const Phases& OutcomeLaws::phases_of(const Step& step, bool inverse_squares) {
@@ -444,6 +473,9 @@ bool OutcomeLaws::make_step(const Node* known) {
     double* const re = re_.data();
     double* const im = im_.data();
     const Operation& operation = plan_.operations[step.operation];
+    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
+    const uint64_t num_groups = step.product.groups.size();
+    ++work_.steps;
     switch (step.kind) {
         case Step::Kind::rotate:
             state_.norm_is_exact = false;
@@ -451,27 +483,32 @@ bool OutcomeLaws::make_step(const Node* known) {
                 rotate_long();
                 return true;
             }
+            note_pass(size, size, 4);
             kernels_.rotate(re, im, rotation_at(step.operation), false);
             ++state_.step;
             return true;
         case Step::Kind::activate:
             state_.norm_is_exact = false;
+            note_pass(size, size_after, 8);
             kernels_.activate(re, im, sum_of_run(step.operation));
             ++state_.step;
             return true;
         case Step::Kind::apply_phases:
             state_.norm_is_exact = false;
+            note_pass(size, size_after, 6 * num_groups * (size_after / size));
             kernels_.apply_phases(re, im, phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             ++state_.step;
             return true;
         case Step::Kind::weakly_measure: {
             const Operation sum = sum_of_run(step.operation);
+            note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
             state_.weights = kernels_.weak_weights(re, im, measured_by(step), sum.cosine, sum.sine);
             break;
         }
         case Step::Kind::measure:
+            note_pass(size, 0, 6);
             state_.weights = kernels_.outcome_weights(re, im, operation);
             break;
         case Step::Kind::measure_through:
@@ -481,6 +518,7 @@ bool OutcomeLaws::make_step(const Node* known) {
                 state_.is_known = true;
                 return false;
             }
+            note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
             if (!state_.norm_is_exact) state_.norm = kernels_.squared_norm(re, im, step.width_before);
             state_.weights = kernels_.weights_through(re, im, phases_of(step, true), operation, state_.norm);
             break;
@@ -498,9 +536,13 @@ void OutcomeLaws::take(bool outcome) {
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     double* const re = re_.data();
     double* const im = im_.data();
+    const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
+    const uint64_t num_groups = step.product.groups.size();
+    const bool is_weak = step.kind == Step::Kind::weakly_measure, goes_through = step.kind == Step::Kind::measure_through;
+    note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     state_.norm_is_exact = true;
-    if (step.kind == Step::Kind::measure_through) {
+    if (goes_through) {
         // The norm need not be exact where no weight is calculated from it.
         const bool is_known = std::exchange(state_.is_known, false);
         state_.norm = kernels_.project_through(re, im, phases_, measurement, outcome, !is_known);
@@ -509,7 +551,7 @@ void OutcomeLaws::take(bool outcome) {
             state_.norm_is_exact = false;
         }
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
-    } else if (step.kind == Step::Kind::weakly_measure) {
+    } else if (is_weak) {
         kernels_.weak_project(re, im, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
     } else {
         kernels_.project(re, im, measurement, outcome, weight);

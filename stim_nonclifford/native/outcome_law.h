@@ -34,11 +34,19 @@ struct CacheAligned {
     bool operator==(const CacheAligned&) const = default;
 };
 
+// Sizes of the store, and the work that was done; counts add up over stores.
 struct LawStatistics {
     uint64_t signatures = 0;    // signatures with a tree
     uint64_t nodes = 0;         // nodes of all trees
-    uint64_t simulations = 0;   // runs of the coefficient vector
-    uint64_t bytes = 0;         // memory of the trees
+    uint64_t stations = 0;      // stored vectors
+    uint64_t bytes = 0;         // memory of the trees and the vectors
+    uint64_t lookups = 0;       // shots whose outcomes were asked for
+    uint64_t simulations = 0;   // of them those for which the coefficient vector was run
+    uint64_t steps = 0;         // steps of these simulations
+    uint64_t coefficients_read = 0, coefficients_written = 0;
+    uint64_t flops = 0;         // real multiplications and additions
+
+    LawStatistics& operator+=(const LawStatistics& other);
 };
 
 class OutcomeLaws {
@@ -156,6 +164,8 @@ class OutcomeLaws {
     const Phases& phases_of(const Step& step, bool inverse_squares);
     // Brings the norm of the stored vector back to 1.
     void normalize(int32_t width);
+    // Adds to the statistics a pass over that many coefficients.
+    void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement) const;
     const Operation& measured_by(const Step& step) const;
@@ -181,7 +191,7 @@ class OutcomeLaws {
     // it is known and the same in all of that.
     std::vector<NodeIndex> quiet_leaves_;
     std::array<Fate, num_cells> quiet_fates_{};
-    uint64_t simulations_ = 0;
+    LawStatistics work_;
 
     // The state of the simulation under way.
     std::vector<double, CacheAligned<double>> re_, im_;  // the coefficient vector

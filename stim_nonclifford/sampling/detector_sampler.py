@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -346,6 +347,30 @@ class CompiledDetectorSampler:
         rows = np.concatenate(parts) if parts else np.zeros((0, num_bytes), dtype=np.uint8)
         dets, obs = self._split(rows)
         return KeptSamples(shots, shots - len(rows), dets, obs)
+
+    def statistics(self) -> dict[str, int]:
+        r"""What the engines have stored and done up to now.
+
+        ``sample``, ``sample_kept`` and ``sample_counts`` need different plans and have an engine each; this
+        is their sum.
+
+        Returns:
+            See ``CompiledMeasurementSampler.statistics``.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> sampler = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile_detector_sampler(seed=1)
+            >>> _ = sampler.sample(1000)
+            >>> sampler.statistics()["simulations"]
+            2
+        """
+        total: Counter[str] = Counter()
+        for name in ("_sampling_engine", "_keeping_engine", "_counting_engine"):
+            # An engine is made when it is needed first.
+            engine = vars(self).get(name)
+            if engine is not None and not (name == "_keeping_engine" and not self._postselected):
+                total.update(engine.statistics())
+        return dict(total)
 
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:

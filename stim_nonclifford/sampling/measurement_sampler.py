@@ -94,6 +94,25 @@ class CompiledMeasurementSampler:
             for size in chunk_sizes(shots, -(-self._num_measurements // 8)):
                 file.write(self._rows(size))
 
+    def statistics(self) -> dict[str, int]:
+        r"""What the engine has stored and done up to now.
+
+        Returns:
+            For the CPU engine: ``signatures`` with a stored outcome law; ``nodes`` of these laws;
+            ``stations``, stored coefficient vectors; ``bytes`` of memory of all of them; ``lookups`` of
+            laws; ``simulations`` of the coefficient vector, where a law was not known yet; and the work in
+            these: ``steps``, ``coefficients_read`` and ``coefficients_written`` (16 bytes each) and
+            ``flops`` (real multiplications and additions).
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> sampler = snc.Circuit("RX 0\nT 0\nMX 0").compile_sampler(seed=1)
+            >>> _ = sampler.sample(1000)
+            >>> sampler.statistics()["simulations"]  # one finds the law, another one its second branch
+            2
+        """
+        return self._engine.statistics()
+
     def _rows(self, shots: int) -> PackedBits:
         rows = self._engine.sample(self._seed, self._next_shot, shots)
         self._next_shot += shots

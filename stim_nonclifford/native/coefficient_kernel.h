@@ -1,12 +1,12 @@
 // What each operation does to the coefficient vector; the twin of `stim_nonclifford/coefficients.py`.
 //
-// Included by kernels_isa.cc, once per instruction set, inside its namespace. Real and imaginary parts lie
-// apart, and vectors of at least eight coefficients go through in blocks of eight: the low three bits of an
-// index are the lane. Every lane does the same arithmetic in every instruction set, and sums are made lane
+// Included by kernels_isa.cc, once per instruction set, inside its namespace. Vectors go through in blocks of
+// eight coefficients, first their real, then their imaginary parts: the low three bits of an index are the lane. Every lane does the same arithmetic in every instruction set, and sums are made lane
 // by lane and then in a fixed order: all instruction sets round alike.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <type_traits>
@@ -24,20 +24,34 @@ using BlockIndex = int64_t __attribute__((vector_size(lanes * sizeof(int64_t))))
 inline bool odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
 inline double sign_of(uint64_t bits) { return odd(bits) ? -1.0 : 1.0; }
 
-inline Block load(const double* from, uint64_t block) {
+inline Block load(const double* from) {
     Block value;
-    __builtin_memcpy(&value, from + block * lanes, sizeof value);
+    __builtin_memcpy(&value, from, sizeof value);
     return value;
 }
-inline void store(double* to, uint64_t block, Block value) { __builtin_memcpy(to + block * lanes, &value, sizeof value); }
+inline void store(double* to, Block value) { __builtin_memcpy(to, &value, sizeof value); }
+
+// Where the parts of a block, and of a coefficient, lie in the vector.
+inline Block load_re(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
+inline Block load_im(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
+inline void store_re(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
+inline void store_im(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block + lanes, value); }
+inline uint64_t re_at(uint64_t index) { return (index & ~(lanes - 1)) + index; }
+inline uint64_t im_at(uint64_t index) { return re_at(index) + lanes; }
 
 inline Block all(double value) { return Block{} + value; }
 
 // (-1)^|(lane ^ x) & z| for each lane, with the low bits of x and z.
 inline Block lane_signs(uint64_t x, uint64_t z) {
-    Block signs{};
-    for (uint64_t lane = 0; lane < lanes; ++lane) signs[lane] = sign_of((lane ^ x) & z & (lanes - 1));
-    return signs;
+    // (-1)^|lane & z| for each z.
+    static constexpr auto signs = [] {
+        std::array<std::array<double, lanes>, lanes> found{};
+        for (uint64_t bits = 0; bits < lanes; ++bits)
+            for (uint64_t lane = 0; lane < lanes; ++lane) found[bits][lane] = std::popcount(lane & bits) % 2 == 0 ? 1 : -1;
+        return found;
+    }();
+    const Block found = load(signs[z & (lanes - 1)].data());
+    return odd(x & z & (lanes - 1)) ? -found : found;
 }
 
 // Lane k of the result is lane k ^ x of the block.
@@ -84,18 +98,18 @@ inline void with_flag(bool flag, Use use) {
 // Vectors with fewer coefficients than a block has lanes.
 namespace scalar {
 
-inline void rotate(double* re, double* im, const Operation& operation, double sine) {
+inline void rotate(double* vector, const Operation& operation, double sine) {
     const uint64_t size = uint64_t{1} << operation.width;
     // -i sin P
     const Phase factor = phase(sine, operation.i_power + 3);
     double old_re[lanes], old_im[lanes];
-    std::copy(re, re + size, old_re);
-    std::copy(im, im + size, old_im);
+    std::copy_n(vector, size, old_re);
+    std::copy_n(vector + lanes, size, old_im);
     for (uint64_t a = 0; a < size; ++a) {
         const uint64_t b = a ^ operation.x;
         const double f = factor.value * sign_of(b & operation.z);
-        re[a] = operation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b]));
-        im[a] = operation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]);
+        vector[re_at(a)] = operation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b]));
+        vector[im_at(a)] = operation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]);
     }
 }
 
@@ -105,7 +119,7 @@ inline void rotate(double* re, double* im, const Operation& operation, double si
 // times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
 // odd if `has_signs`.
 template <bool real, bool has_signs, bool exchanges, bool unit>
-inline void rotate_pairs(double* re, double* im, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
+inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
                          BlockIndex partner) {
     const int top = highest_bit(x);
     const Block signs_of_b = odd(x & z) ? -signs : signs;
@@ -117,7 +131,7 @@ inline void rotate_pairs(double* re, double* im, uint64_t blocks, uint64_t x, ui
             f_a *= sign;
             f_b *= sign;
         }
-        const Block r_a = load(re, a), i_a = load(im, a), r_b = load(re, b), i_b = load(im, b);
+        const Block r_a = load_re(vector, a), i_a = load_im(vector, a), r_b = load_re(vector, b), i_b = load_im(vector, b);
         Block to_r = r_a, to_i = i_a, from_r = r_b, from_i = i_b;
         if constexpr (exchanges) {
             to_r = exchange_lanes(r_a, partner);
@@ -127,22 +141,22 @@ inline void rotate_pairs(double* re, double* im, uint64_t blocks, uint64_t x, ui
         }
         const auto scaled = [&](Block block) { return unit ? block : cosine * block; };
         if constexpr (real) {
-            store(re, a, scaled(r_a) + f_a * from_r);
-            store(im, a, scaled(i_a) + f_a * from_i);
-            store(re, b, scaled(r_b) + f_b * to_r);
-            store(im, b, scaled(i_b) + f_b * to_i);
+            store_re(vector, a, scaled(r_a) + f_a * from_r);
+            store_im(vector, a, scaled(i_a) + f_a * from_i);
+            store_re(vector, b, scaled(r_b) + f_b * to_r);
+            store_im(vector, b, scaled(i_b) + f_b * to_i);
         } else {
-            store(re, a, scaled(r_a) - f_a * from_i);
-            store(im, a, scaled(i_a) + f_a * from_r);
-            store(re, b, scaled(r_b) - f_b * to_i);
-            store(im, b, scaled(i_b) + f_b * to_r);
+            store_re(vector, a, scaled(r_a) - f_a * from_i);
+            store_im(vector, a, scaled(i_a) + f_a * from_r);
+            store_re(vector, b, scaled(r_b) - f_b * to_i);
+            store_im(vector, b, scaled(i_b) + f_b * to_r);
         }
     }
 }
 
-inline void rotate(double* re, double* im, const Operation& operation, bool reverse) {
+inline void rotate(double* vector, const Operation& operation, bool reverse) {
     const double sine = reverse ? -operation.sine : operation.sine;
-    if (operation.width < lane_bits) return scalar::rotate(re, im, operation, sine);
+    if (operation.width < lane_bits) return scalar::rotate(vector, operation, sine);
     const uint64_t blocks = uint64_t{1} << (operation.width - lane_bits);
     const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
     const Phase factor = phase(sine, operation.i_power + 3);  // -i sin P
@@ -155,10 +169,10 @@ inline void rotate(double* re, double* im, const Operation& operation, bool reve
     if (x == 0) {  // partners lie in the same block
         for (uint64_t a = 0; a < blocks; ++a) {
             const Block f = signs * sign_of(a & z);
-            const Block r = load(re, a), i = load(im, a);
+            const Block r = load_re(vector, a), i = load_im(vector, a);
             const Block other_r = turned(r), other_i = turned(i);
-            store(re, a, cosine * r + (factor.real ? f * other_r : -(f * other_i)));
-            store(im, a, cosine * i + (factor.real ? f * other_i : f * other_r));
+            store_re(vector, a, cosine * r + (factor.real ? f * other_r : -(f * other_i)));
+            store_im(vector, a, cosine * i + (factor.real ? f * other_i : f * other_r));
         }
         return;
     }
@@ -167,14 +181,14 @@ inline void rotate(double* re, double* im, const Operation& operation, bool reve
         with_flag(z != 0, [&](auto has_signs) {
             with_flag(exchanges, [&](auto exchange) {
                 with_flag(operation.cosine == 1, [&](auto unit) {
-                    rotate_pairs<real, has_signs, exchange, unit>(re, im, blocks, x, z, signs, cosine, partner);
+                    rotate_pairs<real, has_signs, exchange, unit>(vector, blocks, x, z, signs, cosine, partner);
                 });
             });
         });
     });
 }
 
-inline void activate(double* re, double* im, const Operation& operation) {
+inline void activate(double* vector, const Operation& operation) {
     const uint64_t size = uint64_t{1} << operation.width;
     const double c = operation.cosine * std::sqrt(0.5), s = operation.sine * std::sqrt(0.5);
     const auto one = [&](auto r, auto i, auto cosine, auto sine, auto use) {
@@ -183,21 +197,21 @@ inline void activate(double* re, double* im, const Operation& operation) {
     };
     if (size < lanes) {
         for (uint64_t a = 0; a < size; ++a)
-            one(re[a], im[a], c, s, [&](double r_0, double i_0, double r_1, double i_1) {
-                re[a] = r_0;
-                im[a] = i_0;
-                re[size + a] = r_1;
-                im[size + a] = i_1;
+            one(vector[re_at(a)], vector[im_at(a)], c, s, [&](double r_0, double i_0, double r_1, double i_1) {
+                vector[re_at(a)] = r_0;
+                vector[im_at(a)] = i_0;
+                vector[re_at(size + a)] = r_1;
+                vector[im_at(size + a)] = i_1;
             });
         return;
     }
     const uint64_t blocks = size / lanes;
     for (uint64_t a = 0; a < blocks; ++a)
-        one(load(re, a), load(im, a), all(c), all(s), [&](Block r_0, Block i_0, Block r_1, Block i_1) {
-            store(re, a, r_0);
-            store(im, a, i_0);
-            store(re, blocks + a, r_1);
-            store(im, blocks + a, i_1);
+        one(load_re(vector, a), load_im(vector, a), all(c), all(s), [&](Block r_0, Block i_0, Block r_1, Block i_1) {
+            store_re(vector, a, r_0);
+            store_im(vector, a, i_0);
+            store_re(vector, blocks + a, r_1);
+            store_im(vector, blocks + a, i_1);
         });
 }
 
@@ -205,25 +219,25 @@ inline void activate(double* re, double* im, const Operation& operation) {
 struct Coefficient {
     double re, im;
 };
-inline Coefficient projected(const double* re, const double* im, const Operation& operation, uint64_t r,
+inline Coefficient projected(const double* vector, const Operation& operation, uint64_t r,
                              bool outcome) {
     const uint64_t a = insert_zero(r, operation.pivot);
     if (operation.x == 0) {
         const bool pivot_bit = odd(a & operation.z) ^ (operation.i_power == 2) ^ outcome;
         const uint64_t kept = a | (uint64_t{pivot_bit} << operation.pivot);
-        return {re[kept], im[kept]};
+        return {vector[re_at(kept)], vector[im_at(kept)]};
     }
     const uint64_t b = a ^ operation.x;
     const Phase factor = phase(outcome ? -1.0 : 1.0, operation.i_power);
     const double f = factor.value * sign_of(b & operation.z);
-    return factor.real ? Coefficient{re[a] + f * re[b], im[a] + f * im[b]}
-                       : Coefficient{re[a] - f * im[b], im[a] + f * re[b]};
+    return factor.real ? Coefficient{vector[re_at(a)] + f * vector[re_at(b)], vector[im_at(a)] + f * vector[im_at(b)]}
+                       : Coefficient{vector[re_at(a)] - f * vector[im_at(b)], vector[im_at(a)] + f * vector[re_at(b)]};
 }
 
 // Calls use(r, re_0, im_0, re_1, im_1) with block r of the projections on outcome 0 and 1 (as above). The
 // pivot must be above the lanes.
 template <typename Use>
-inline void for_each_projected_block(const double* re, const double* im, const Operation& operation, Use use) {
+inline void for_each_projected_block(const double* vector, const Operation& operation, Use use) {
     const uint64_t half = uint64_t{1} << (operation.width - 1 - lane_bits);
     const int pivot = operation.pivot - lane_bits;
     const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
@@ -234,7 +248,7 @@ inline void for_each_projected_block(const double* re, const double* im, const O
             const uint64_t a = insert_zero(r, pivot);
             const bool flipped = odd(a & z) ^ (operation.i_power == 2);
             const uint64_t b = a | (uint64_t{1} << pivot);
-            const Block r_a = load(re, a), i_a = load(im, a), r_b = load(re, b), i_b = load(im, b);
+            const Block r_a = load_re(vector, a), i_a = load_im(vector, a), r_b = load_re(vector, b), i_b = load_im(vector, b);
             const BlockIndex takes_a = (odd_lanes > 0) == (flipped ? BlockIndex{} : ~BlockIndex{});
             use(r, takes_a ? r_a : r_b, takes_a ? i_a : i_b, takes_a ? r_b : r_a, takes_a ? i_b : i_a);
         }
@@ -247,8 +261,8 @@ inline void for_each_projected_block(const double* re, const double* im, const O
     for (uint64_t r = 0; r < half; ++r) {
         const uint64_t a = insert_zero(r, pivot), b = a ^ x;
         const Block f = signs * sign_of(b & z);
-        const Block r_a = load(re, a), i_a = load(im, a);
-        Block r_b = load(re, b), i_b = load(im, b);
+        const Block r_a = load_re(vector, a), i_a = load_im(vector, a);
+        Block r_b = load_re(vector, b), i_b = load_im(vector, b);
         if (exchanges) {
             r_b = exchange_lanes(r_b, partner);
             i_b = exchange_lanes(i_b, partner);
@@ -263,18 +277,18 @@ inline bool goes_in_blocks(const Operation& operation) {
     return operation.width > lane_bits && operation.pivot >= lane_bits;
 }
 
-inline OutcomeWeights outcome_weights(const double* re, const double* im, const Operation& operation) {
+inline OutcomeWeights outcome_weights(const double* vector, const Operation& operation) {
     Block zero{}, one{};
     if (goes_in_blocks(operation)) {
-        for_each_projected_block(re, im, operation, [&](uint64_t, Block r_0, Block i_0, Block r_1, Block i_1) {
+        for_each_projected_block(vector, operation, [&](uint64_t, Block r_0, Block i_0, Block r_1, Block i_1) {
             zero += r_0 * r_0 + i_0 * i_0;
             one += r_1 * r_1 + i_1 * i_1;
         });
     } else {
         const uint64_t half = uint64_t{1} << (operation.width - 1);
         for (uint64_t r = 0; r < half; ++r) {
-            const Coefficient c_0 = projected(re, im, operation, r, false);
-            const Coefficient c_1 = projected(re, im, operation, r, true);
+            const Coefficient c_0 = projected(vector, operation, r, false);
+            const Coefficient c_1 = projected(vector, operation, r, true);
             zero[r % lanes] += c_0.re * c_0.re + c_0.im * c_0.im;
             one[r % lanes] += c_1.re * c_1.re + c_1.im * c_1.im;
         }
@@ -283,29 +297,29 @@ inline OutcomeWeights outcome_weights(const double* re, const double* im, const 
     return {scale * total(zero), scale * total(one)};
 }
 
-inline void project(double* re, double* im, const Operation& operation, bool outcome, double weight) {
+inline void project(double* vector, const Operation& operation, bool outcome, double weight) {
     const double scale = operation.x != 0 ? std::sqrt(0.5 / weight) : std::sqrt(1.0 / weight);
     // Entry r is read before it is written: r <= insert_zero(r, pivot), and its partner b comes from an
     // index >= r too, because the pivot is the highest bit of x (or of z).
     if (goes_in_blocks(operation)) {
-        for_each_projected_block(re, im, operation, [&](uint64_t r, Block r_0, Block i_0, Block r_1, Block i_1) {
-            store(re, r, all(scale) * (outcome ? r_1 : r_0));
-            store(im, r, all(scale) * (outcome ? i_1 : i_0));
+        for_each_projected_block(vector, operation, [&](uint64_t r, Block r_0, Block i_0, Block r_1, Block i_1) {
+            store_re(vector, r, all(scale) * (outcome ? r_1 : r_0));
+            store_im(vector, r, all(scale) * (outcome ? i_1 : i_0));
         });
         return;
     }
     const uint64_t half = uint64_t{1} << (operation.width - 1);
     for (uint64_t r = 0; r < half; ++r) {
-        const Coefficient c = projected(re, im, operation, r, outcome);
-        re[r] = scale * c.re;
-        im[r] = scale * c.im;
+        const Coefficient c = projected(vector, operation, r, outcome);
+        vector[re_at(r)] = scale * c.re;
+        vector[im_at(r)] = scale * c.im;
     }
 }
 
 // Calls use(r, entry r of the projection on outcome 0 times 2, the same for outcome 1) for a coordinate
 // that is woken with this phase and measured at once: entry r of either half is (cos -+ i sin) v[r].
 template <typename Use>
-inline void for_each_weakly_projected(const double* re, const double* im, const Operation& measurement,
+inline void for_each_weakly_projected(const double* vector, const Operation& measurement,
                                       double cosine, double sine, Use use) {
     const uint64_t pivot = uint64_t{1} << measurement.pivot;
     const uint64_t size = pivot;
@@ -324,7 +338,7 @@ inline void for_each_weakly_projected(const double* re, const double* im, const 
             const uint64_t q = r ^ x;
             if (q < r) continue;
             const auto sign = [&](uint64_t other) { return factor.value * sign_of((other | pivot) & measurement.z); };
-            const double r_r = re[r], i_r = im[r], r_q = re[q], i_q = im[q];
+            const double r_r = vector[re_at(r)], i_r = vector[im_at(r)], r_q = vector[re_at(q)], i_q = vector[im_at(q)];
             projections(cosine, sine, sign(q), r_r, i_r, r_q, i_q, [&](auto... parts) { use(r, parts...); });
             if (q != r)
                 projections(cosine, sine, sign(r), r_q, i_q, r_r, i_r, [&](auto... parts) { use(q, parts...); });
@@ -339,7 +353,7 @@ inline void for_each_weakly_projected(const double* re, const double* im, const 
         const uint64_t q = r ^ block_x;
         if (q < r) continue;
         const auto sign = [&](uint64_t other) { return signs * sign_of((other | block_pivot) & block_z); };
-        const Block r_r = load(re, r), i_r = load(im, r), r_q = load(re, q), i_q = load(im, q);
+        const Block r_r = load_re(vector, r), i_r = load_im(vector, r), r_q = load_re(vector, q), i_q = load_im(vector, q);
         projections(c, s, sign(q), r_r, i_r, exchange_lanes(r_q, partner), exchange_lanes(i_q, partner),
                     [&](auto... parts) { use(r, parts...); });
         if (q != r)
@@ -348,7 +362,7 @@ inline void for_each_weakly_projected(const double* re, const double* im, const 
     }
 }
 
-inline OutcomeWeights weak_weights(const double* re, const double* im, const Operation& measurement,
+inline OutcomeWeights weak_weights(const double* vector, const Operation& measurement,
                                    double cosine, double sine) {
     Block zero{}, one{};
     const auto add = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
@@ -360,23 +374,23 @@ inline OutcomeWeights weak_weights(const double* re, const double* im, const Ope
             one += r_1 * r_1 + i_1 * i_1;
         }
     };
-    for_each_weakly_projected(re, im, measurement, cosine, sine, add);
+    for_each_weakly_projected(vector, measurement, cosine, sine, add);
     return {0.25 * total(zero), 0.25 * total(one)};
 }
 
-inline void weak_project(double* re, double* im, const Operation& measurement, double cosine, double sine,
+inline void weak_project(double* vector, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight) {
     const double scale = 0.5 / std::sqrt(weight);
     const auto write = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
         if constexpr (std::is_same_v<decltype(r_0), double>) {
-            re[r] = scale * (outcome ? r_1 : r_0);
-            im[r] = scale * (outcome ? i_1 : i_0);
+            vector[re_at(r)] = scale * (outcome ? r_1 : r_0);
+            vector[im_at(r)] = scale * (outcome ? i_1 : i_0);
         } else {
-            store(re, r, all(scale) * (outcome ? r_1 : r_0));
-            store(im, r, all(scale) * (outcome ? i_1 : i_0));
+            store_re(vector, r, all(scale) * (outcome ? r_1 : r_0));
+            store_im(vector, r, all(scale) * (outcome ? i_1 : i_0));
         }
     };
-    for_each_weakly_projected(re, im, measurement, cosine, sine, write);
+    for_each_weakly_projected(vector, measurement, cosine, sine, write);
 }
 
 }  // namespace snc::SNC_ISA

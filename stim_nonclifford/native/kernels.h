@@ -42,6 +42,7 @@ struct Phases {
     uint32_t num_groups;
     const double* rows[PhaseProduct::max_groups];  // [rows][2][lanes]: real parts, imaginary parts
     const uint64_t* columns;
+    uint64_t rows_of_first;                        // rows of the first group's table
 };
 
 struct Kernels {
@@ -56,27 +57,28 @@ struct Kernels {
     void (*draw_outcome_cells)(uint64_t seed, uint64_t first_shot, const uint16_t* shots, uint32_t num_shots,
                                uint16_t* cells);
 
-    // The coefficient vector comes as its real and its imaginary parts.
+    // The coefficient vector comes in blocks of 2^index_lane_bits coefficients (a narrower one is part of a
+    // block): the real parts of a block, then its imaginary parts.
 
     // v <- cos v - i sin P v, with sin negated if `reverse`.
-    void (*rotate)(double* re, double* im, const Operation& operation, bool reverse);
+    void (*rotate)(double* vector, const Operation& operation, bool reverse);
 
     // The first of several rotations, as many as go in one pass through the vector; returns how many.
-    size_t (*rotate_many)(double* re, double* im, const Operation* rotations, size_t count);
+    size_t (*rotate_many)(double* vector, const Operation* rotations, size_t count);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2).
-    void (*activate)(double* re, double* im, const Operation& operation);
+    void (*activate)(double* vector, const Operation& operation);
 
-    OutcomeWeights (*outcome_weights)(const double* re, const double* im, const Operation& operation);
+    OutcomeWeights (*outcome_weights)(const double* vector, const Operation& operation);
 
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
-    void (*project)(double* re, double* im, const Operation& operation, bool outcome, double weight);
+    void (*project)(double* vector, const Operation& operation, bool outcome, double weight);
 
     // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
     // woken, with this cosine and sine, just before.
-    OutcomeWeights (*weak_weights)(const double* re, const double* im, const Operation& measurement,
+    OutcomeWeights (*weak_weights)(const double* vector, const Operation& measurement,
                                    double cosine, double sine);
-    void (*weak_project)(double* re, double* im, const Operation& measurement, double cosine, double sine,
+    void (*weak_project)(double* vector, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight);
 
     // Multiplies a table (as in Phases) of num_rows rows by cos - i sin (-1)^(parities of the row, z of the
@@ -85,16 +87,16 @@ struct Kernels {
                           double sine);
 
     // Multiplies by phases, and wakes coordinates in |+>.
-    void (*apply_phases)(double* re, double* im, const Phases& phases);
+    void (*apply_phases)(double* vector, const Phases& phases);
 
-    double (*squared_norm)(const double* re, const double* im, int width);
+    double (*squared_norm)(const double* vector, int width);
 
     // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
     // times; its weights, if this is the squared norm, and the projection, which is not normalized. Returns the
     // squared norm of the projection, if that is wanted.
-    OutcomeWeights (*weights_through)(const double* re, const double* im, const Phases& phases,
+    OutcomeWeights (*weights_through)(const double* vector, const Phases& phases,
                                       const Operation& measurement, double squared_norm);
-    double (*project_through)(double* re, double* im, const Phases& phases, const Operation& measurement,
+    double (*project_through)(double* vector, const Phases& phases, const Operation& measurement,
                               bool outcome, bool wants_norm);
 };
 

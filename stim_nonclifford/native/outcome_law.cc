@@ -43,6 +43,9 @@ void flip_words(uint64_t* row, const uint64_t* by, uint32_t words) {
     for (uint32_t w = 0; w < words; ++w) row[w] ^= by[w];
 }
 
+// How many doubles a vector of this width takes.
+size_t doubles_of(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
+
 bool test(const std::vector<uint64_t>& row, int32_t bit) {
     return bit >= 0 && (row[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
 }
@@ -61,8 +64,7 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       node_outputs_(output_words_),
       quiet_leaves_(num_cells, no_node),
       stations_(1),
-      re_(size_t{1} << std::max(plan.steps.widest, index_lane_bits)),
-      im_(size_t{1} << std::max(plan.steps.widest, index_lane_bits)),
+      vector_(doubles_of(plan.steps.widest)),
       result_(output_words_) {
     save_prefix();
 }
@@ -295,8 +297,8 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
     state_.norm_is_exact = true;
     state_.is_known = false;
     state_.angles.resize(plan_.steps.num_slots);
-    re_[0] = 1.0;
-    im_[0] = 0.0;
+    vector_[0] = 1.0;
+    vector_[size_t{1} << index_lane_bits] = 0.0;
 
     // Start at the last station of the path of signature 0 up to which the signs agree with it.
     size_t agreeing = 0;
@@ -316,26 +318,22 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
 }
 
 OutcomeLaws::Station OutcomeLaws::here() const {
-    const auto part = [&](const auto& values) {
-        return std::vector<double>(values.begin(), values.begin() + static_cast<ptrdiff_t>(stored_size()));
-    };
-    return {state_, part(re_), part(im_)};
+    return {state_, {vector_.begin(), vector_.begin() + static_cast<ptrdiff_t>(doubles_of(stored_width()))}};
 }
 
-size_t OutcomeLaws::stored_size() const {
+int32_t OutcomeLaws::stored_width() const {
     const auto& steps = plan_.steps.steps;
-    return state_.step < steps.size() ? size_t{1} << steps[state_.step].width_before : 1;
+    return state_.step < steps.size() ? steps[state_.step].width_before : 0;
 }
 
 size_t OutcomeLaws::station_bytes() const {
     return sizeof(Station) + state_.row.size() * sizeof(uint64_t) + state_.angles.size() * sizeof(Angle) +
-           2 * stored_size() * sizeof(double);
+           doubles_of(stored_width()) * sizeof(double);
 }
 
 void OutcomeLaws::go_to(const Station& station) {
     state_ = station.state;
-    std::ranges::copy(station.re, re_.begin());
-    std::ranges::copy(station.im, im_.begin());
+    std::ranges::copy(station.vector, vector_.begin());
 }
 
 size_t OutcomeLaws::begin_of_step(size_t step) const {
@@ -407,8 +405,8 @@ void OutcomeLaws::rotate_long() {
         rotations_.push_back(rotation_at(steps[next].operation));
         norms_.push_back(state_.norm);
     }
-    const uint64_t size = stored_size();
-    const size_t done = kernels_.rotate_many(re_.data(), im_.data(), rotations_.data(), rotations_.size());
+    const uint64_t size = uint64_t{1} << stored_width();
+    const size_t done = kernels_.rotate_many(vector_.data(), rotations_.data(), rotations_.size());
     note_pass(size, size, 4 * done);
     work_.steps += done - 1;
     state_.norm = norms_[done - 1];
@@ -437,6 +435,7 @@ const Phases& OutcomeLaws::phases_of(const Step& step, bool inverse_squares) {
     phases_.width_after = step.width_after;
     phases_.num_groups = static_cast<uint32_t>(step.product.groups.size());
     phases_.columns = step.product.columns.data();
+    phases_.rows_of_first = step.product.num_rows.front();
     double* rows = rows_.data();
     for (size_t g = 0; g < step.product.groups.size(); ++g) {
         phases_.rows[g] = rows;
@@ -462,7 +461,7 @@ void OutcomeLaws::normalize(int32_t width) {
     const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
     std::array<double, row_size> row{};
     std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
-    kernels_.apply_phases(re_.data(), im_.data(), {width, width, 1, {row.data()}, columns.data()});
+    kernels_.apply_phases(vector_.data(), {width, width, 1, {row.data()}, columns.data(), 1});
     state_.norm = 1;
 }
 
@@ -470,8 +469,7 @@ bool OutcomeLaws::make_step(const Node* known) {
     const Step& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
-    double* const re = re_.data();
-    double* const im = im_.data();
+    double* const vector = vector_.data();
     const Operation& operation = plan_.operations[step.operation];
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
     const uint64_t num_groups = step.product.groups.size();
@@ -484,19 +482,19 @@ bool OutcomeLaws::make_step(const Node* known) {
                 return true;
             }
             note_pass(size, size, 4);
-            kernels_.rotate(re, im, rotation_at(step.operation), false);
+            kernels_.rotate(vector, rotation_at(step.operation), false);
             ++state_.step;
             return true;
         case Step::Kind::activate:
             state_.norm_is_exact = false;
             note_pass(size, size_after, 8);
-            kernels_.activate(re, im, sum_of_run(step.operation));
+            kernels_.activate(vector, sum_of_run(step.operation));
             ++state_.step;
             return true;
         case Step::Kind::apply_phases:
             state_.norm_is_exact = false;
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
-            kernels_.apply_phases(re, im, phases_of(step, false));
+            kernels_.apply_phases(vector, phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             ++state_.step;
             return true;
@@ -504,12 +502,12 @@ bool OutcomeLaws::make_step(const Node* known) {
             const Operation sum = sum_of_run(step.operation);
             note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
-            state_.weights = kernels_.weak_weights(re, im, measured_by(step), sum.cosine, sum.sine);
+            state_.weights = kernels_.weak_weights(vector, measured_by(step), sum.cosine, sum.sine);
             break;
         }
         case Step::Kind::measure:
             note_pass(size, 0, 6);
-            state_.weights = kernels_.outcome_weights(re, im, operation);
+            state_.weights = kernels_.outcome_weights(vector, operation);
             break;
         case Step::Kind::measure_through:
             if (known != nullptr && operation.outcome == known->outcome) {
@@ -519,8 +517,8 @@ bool OutcomeLaws::make_step(const Node* known) {
                 return false;
             }
             note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
-            if (!state_.norm_is_exact) state_.norm = kernels_.squared_norm(re, im, step.width_before);
-            state_.weights = kernels_.weights_through(re, im, phases_of(step, true), operation, state_.norm);
+            if (!state_.norm_is_exact) state_.norm = kernels_.squared_norm(vector, step.width_before);
+            state_.weights = kernels_.weights_through(vector, phases_of(step, true), operation, state_.norm);
             break;
     }
     const auto [zero, one] = state_.weights;
@@ -534,8 +532,7 @@ void OutcomeLaws::take(bool outcome) {
     const Step& step = plan_.steps.steps[state_.step];
     const Operation& measurement = measured_by(step);
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    double* const re = re_.data();
-    double* const im = im_.data();
+    double* const vector = vector_.data();
     const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
     const uint64_t num_groups = step.product.groups.size();
     const bool is_weak = step.kind == Step::Kind::weakly_measure, goes_through = step.kind == Step::Kind::measure_through;
@@ -545,16 +542,16 @@ void OutcomeLaws::take(bool outcome) {
     if (goes_through) {
         // The norm need not be exact where no weight is calculated from it.
         const bool is_known = std::exchange(state_.is_known, false);
-        state_.norm = kernels_.project_through(re, im, phases_, measurement, outcome, !is_known);
+        state_.norm = kernels_.project_through(vector, phases_, measurement, outcome, !is_known);
         if (is_known) {
             state_.norm = old_norm * std::ldexp(weight, 1 + step.width_after - step.width_before);
             state_.norm_is_exact = false;
         }
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
     } else if (is_weak) {
-        kernels_.weak_project(re, im, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
+        kernels_.weak_project(vector, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
     } else {
-        kernels_.project(re, im, measurement, outcome, weight);
+        kernels_.project(vector, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
     if (outcome)

@@ -194,7 +194,7 @@ class OutcomeLaws {
     LawStatistics work_;
 
     // The state of the simulation under way.
-    std::vector<double, CacheAligned<double>> re_, im_;  // the coefficient vector
+    std::vector<double, CacheAligned<double>> vector_;  // the coefficients
     State state_;
     std::vector<Decision> decisions_;
     std::vector<Operation> rotations_;          // scratch of rotate_long, and the norm after each of them
@@ -205,10 +205,10 @@ class OutcomeLaws {
 
     struct Station {
         State state;
-        std::vector<double> re, im;
+        std::vector<double> vector;
     };
     Station here() const;
-    size_t stored_size() const;  // coefficients
+    int32_t stored_width() const;
     size_t station_bytes() const;
     void go_to(const Station& station);
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.

@@ -51,7 +51,7 @@ template <int groups>
 inline ComplexBlock phase_at(const Phases& phases, uint64_t parities) {
     const auto entry = [&](uint32_t g) {
         const double* row = phases.rows[g] + 2 * lanes * (parities >> (8 * g) & 0xFF);
-        return ComplexBlock{load(row, 0), load(row, 1)};
+        return ComplexBlock{load_re(row, 0), load_im(row, 0)};
     };
     ComplexBlock phase = entry(0);
     const uint32_t count = groups != 0 ? groups : phases.num_groups;
@@ -75,18 +75,18 @@ inline void multiply_rows(double* rows, size_t num_rows, bool doubles, uint32_t 
     const ComplexBlock factor{all(cosine), signs * -sine}, conjugate{all(cosine), signs * sine};
     for (size_t r = 0; r < num_rows; ++r) {
         double* row = rows + 2 * lanes * r;
-        const ComplexBlock old{load(row, 0), load(row, 1)};
+        const ComplexBlock old{load_re(row, 0), load_im(row, 0)};
         const bool is_odd = odd(r & parities);
         const auto put = [](double* to, const ComplexBlock& value) {
-            store(to, 0, value.re);
-            store(to, 1, value.im);
+            store_re(to, 0, value.re);
+            store_im(to, 0, value.im);
         };
         put(row, old * (is_odd ? conjugate : factor));
         if (doubles) put(row + 2 * lanes * num_rows, old * (is_odd ? factor : conjugate));
     }
 }
 
-inline void apply_phases(double* re, double* im, const Phases& phases) {
+inline void apply_phases(double* vector, const Phases& phases) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_blocks = uint64_t{1} << old_bits;
     const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before);
@@ -95,11 +95,11 @@ inline void apply_phases(double* re, double* im, const Phases& phases) {
     with_groups(phases.num_groups, [&](auto groups) {
         Parities parities(phases.columns, old_bits, no_bit);
         for (uint64_t a = 0; a < old_blocks; ++a) {
-            const ComplexBlock old{load(re, a), load(im, a)};
+            const ComplexBlock old{load_re(vector, a), load_im(vector, a)};
             for (uint64_t c = 0; c < copies; ++c) {
                 const ComplexBlock changed = old * phase_at<groups>(phases, parities.now() ^ of_copy[c]);
-                store(re, c * old_blocks + a, changed.re);
-                store(im, c * old_blocks + a, changed.im);
+                store_re(vector, c * old_blocks + a, changed.re);
+                store_im(vector, c * old_blocks + a, changed.im);
             }
             parities.advance(a);
         }
@@ -113,7 +113,7 @@ inline void apply_phases(double* re, double* im, const Phases& phases) {
 // `sign`; f is the same for all a if P is `simple`. r is a's number without the pivot's bit; v is not read there
 // any more once use is called.
 template <int groups, bool simple, typename Use>
-[[gnu::always_inline]] inline void for_each_pair_through(const double* re, const double* im, const Phases& phases,
+[[gnu::always_inline]] inline void for_each_pair_through(const double* vector, const Phases& phases,
                                                          const Operation& measurement, double sign, Use use) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_blocks = uint64_t{1} << old_bits;
@@ -121,7 +121,7 @@ template <int groups, bool simple, typename Use>
     const uint64_t x = measurement.x >> lane_bits, z = measurement.z >> lane_bits;
     const Block signs = lane_signs(measurement.x, measurement.z) * phase(sign, measurement.i_power).value;
     const BlockIndex lane_partner = lane_partners(measurement.x);
-    const auto at = [&](uint64_t block) { return ComplexBlock{load(re, block), load(im, block)}; };
+    const auto at = [&](uint64_t block) { return ComplexBlock{load_re(vector, block), load_im(vector, block)}; };
     const auto exchanged = [&](const ComplexBlock& v) {
         return simple ? v : ComplexBlock{exchange_lanes(v.re, lane_partner), exchange_lanes(v.im, lane_partner)};
     };
@@ -173,48 +173,92 @@ template <int groups, bool simple, typename Use>
     }
 }
 
-// Calls use with constants: the number of groups, whether P has no signs and leaves the lanes alone, and
-// whether it is real.
+// Whether P has no signs and leaves the lanes alone.
+inline bool is_simple(const Operation& measurement) {
+    return measurement.z == 0 && (measurement.x & (lanes - 1)) == 0;
+}
+
+// Calls use with constants: the number of groups, whether P is simple, and whether it is real.
 template <typename Use>
 inline void with_constants(const Phases& phases, const Operation& measurement, Use use) {
-    const bool simple = measurement.z == 0 && (measurement.x & (lanes - 1)) == 0;
     with_groups(phases.num_groups, [&](auto groups) {
-        with_flag(simple, [&](auto is_simple) {
-            with_flag(phase(1.0, measurement.i_power).real, [&](auto real) { use(groups, is_simple, real); });
+        with_flag(is_simple(measurement), [&](auto simple) {
+            with_flag(phase(1.0, measurement.i_power).real, [&](auto real) { use(groups, simple, real); });
         });
     });
 }
 
-inline double squared_norm(const double* re, const double* im, int width) {
+inline double squared_norm(const double* vector, int width) {
     Block norm{};
     for (uint64_t a = 0; a < uint64_t{1} << (width - lane_bits); ++a) {
-        const Block r = load(re, a), i = load(im, a);
+        const Block r = load_re(vector, a), i = load_im(vector, a);
         norm += r * r + i * i;
     }
     return total(norm);
 }
 
-inline OutcomeWeights weights_through(const double* re, const double* im, const Phases& phases,
-                                      const Operation& measurement, double squared_norm) {
+// The sum of Re(conj(v) D P v) over the blocks with pivot bit 0, lane by lane.
+inline Block overlap_through(const double* vector, const Phases& phases, const Operation& measurement) {
     Block overlap{};
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
         Block sum{};
         const auto add = [&](uint64_t, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
                              const Block& f) {
-            // conj(v) D P v
             const Block t_r = v.re * partner.re + v.im * partner.im, t_i = v.re * partner.im - v.im * partner.re;
             const Block one = real ? d.re * t_r - d.im * t_i : -(d.re * t_i + d.im * t_r);
             sum += simple ? one : f * one;
         };
-        for_each_pair_through<groups, simple>(re, im, phases, measurement, 1.0, add);
+        for_each_pair_through<groups, simple>(vector, phases, measurement, 1.0, add);
         overlap = simple ? sum * phase(1.0, measurement.i_power).value : sum;
     });
+    return overlap;
+}
+
+// The same where blocks a and a ^ old_x of the stored vector are partners, in different copies of it, of a P
+// that is simple, with one table of phases: both share conj(v[a]) v[a ^ old_x], and the sum of their phases is
+// a table too.
+inline Block overlap_of_partners(const double* vector, const Phases& phases, const Operation& measurement) {
+    const int old_bits = phases.width_before - lane_bits;
+    const uint64_t old_x = (measurement.x >> lane_bits) & ((uint64_t{1} << old_bits) - 1);
+    const int copy_pivot = measurement.pivot - phases.width_before;
+    const uint64_t parities_of_x = parities_of(phases, old_x);
+    const bool real = phase(1.0, measurement.i_power).real;
+    alignas(64) double sums[2 * lanes << 8];
+    for (uint64_t row = 0; row < phases.rows_of_first; ++row) {
+        const double* own = phases.rows[0] + 2 * lanes * row;
+        const double* other = phases.rows[0] + 2 * lanes * (row ^ parities_of_x);
+        // Of the product with T = conj(v[a]) v[partner], and with conj(T): the parts that count.
+        store_re(sums, row, real ? load_re(own, 0) + load_re(other, 0) : -(load_im(own, 0) + load_im(other, 0)));
+        store_im(sums, row, real ? load_im(other, 0) - load_im(own, 0) : load_re(other, 0) - load_re(own, 0));
+    }
+    const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before - 1);
+    const int top = highest_bit(old_x);
+    Block sum{};
+    for (uint64_t c = 0; c < copies; ++c) {
+        const uint64_t of_copy = parities_of(phases, insert_zero(c, copy_pivot) << old_bits);
+        Parities parities(phases.columns, old_bits, top);
+        for (uint64_t r = 0; r < uint64_t{1} << (old_bits - 1); ++r) {
+            const uint64_t a = insert_zero(r, top), b = a ^ old_x, row = (parities.now() ^ of_copy) & 0xFF;
+            const Block a_re = load_re(vector, a), a_im = load_im(vector, a);
+            const Block b_re = load_re(vector, b), b_im = load_im(vector, b);
+            sum += load_re(sums, row) * (a_re * b_re + a_im * b_im) + load_im(sums, row) * (a_re * b_im - a_im * b_re);
+            parities.advance(r);
+        }
+    }
+    return sum * phase(1.0, measurement.i_power).value;
+}
+
+inline OutcomeWeights weights_through(const double* vector, const Phases& phases, const Operation& measurement,
+                                      double squared_norm) {
     const int woken = phases.width_after - phases.width_before;
+    const bool has_partners = woken > 0 && (measurement.x >> lane_bits & ((uint64_t{1} << (phases.width_before - lane_bits)) - 1)) != 0;
+    const bool shares = has_partners && phases.num_groups == 1 && is_simple(measurement);
+    const Block overlap = shares ? overlap_of_partners(vector, phases, measurement) : overlap_through(vector, phases, measurement);
     const double half = 0.5 * squared_norm, difference = std::ldexp(total(overlap), -woken);
     return {half + difference, half - difference};
 }
 
-inline double project_through(double* re, double* im, const Phases& phases, const Operation& measurement,
+inline double project_through(double* vector, const Phases& phases, const Operation& measurement,
                               bool outcome, bool wants_norm) {
     const bool minus = outcome != (phase(1.0, measurement.i_power).value < 0);
     Block norm{};
@@ -230,10 +274,10 @@ inline double project_through(double* re, double* im, const Phases& phases, cons
                                                      ? ComplexBlock{v.re - turned.re, v.im - turned.im}
                                                      : ComplexBlock{v.re + turned.re, v.im + turned.im};
                     if constexpr (adds_norm) sum += changed.re * changed.re + changed.im * changed.im;
-                    store(re, r, changed.re);
-                    store(im, r, changed.im);
+                    store_re(vector, r, changed.re);
+                    store_im(vector, r, changed.im);
                 };
-                for_each_pair_through<groups, simple>(re, im, phases, measurement, outcome ? -1.0 : 1.0, write);
+                for_each_pair_through<groups, simple>(vector, phases, measurement, outcome ? -1.0 : 1.0, write);
                 norm = sum;
             });
         });

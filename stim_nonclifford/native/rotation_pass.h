@@ -38,7 +38,7 @@ class RotationPass {
 
     size_t count() const { return count_; }
 
-    void run(double* re, double* im, int width) {
+    void run(double* vector, int width) {
         uint64_t high_signs[max_rotations];
         for (size_t k = 0; k < count_; ++k) {
             Operation& rotation = rotations_[k];
@@ -57,21 +57,19 @@ class RotationPass {
         for (int j = 0; j < span_; ++j) pivots |= uint64_t{1} << pivots_[j];
 
         constexpr size_t chunk = size_t{1} << chunk_bits;
-        alignas(64) double part_re[chunk << max_span], part_im[chunk << max_span];
+        alignas(64) double part[2 * chunk << max_span];
         const uint64_t cosets = uint64_t{1} << (width - chunk_bits - span_);
         for (uint64_t r = 0; r < cosets; ++r) {
             uint64_t first = r;
             for (uint64_t left = pivots; left != 0; left &= left - 1) first = insert_zero(first, std::countr_zero(left));
             for (size_t c = 0; c < size_t{1} << span_; ++c) {
                 const size_t from = (first ^ offsets[c]) << chunk_bits;
-                std::copy_n(re + from, chunk, part_re + c * chunk);
-                std::copy_n(im + from, chunk, part_im + c * chunk);
+                std::copy_n(vector + 2 * from, 2 * chunk, part + c * 2 * chunk);
             }
-            for (size_t k = 0; k < count_; ++k) rotate(part_re, part_im, rotations_[k], odd(first & high_signs[k]));
+            for (size_t k = 0; k < count_; ++k) rotate(part, rotations_[k], odd(first & high_signs[k]));
             for (size_t c = 0; c < size_t{1} << span_; ++c) {
                 const size_t to = (first ^ offsets[c]) << chunk_bits;
-                std::copy_n(part_re + c * chunk, chunk, re + to);
-                std::copy_n(part_im + c * chunk, chunk, im + to);
+                std::copy_n(part + c * 2 * chunk, 2 * chunk, vector + 2 * to);
             }
         }
     }
@@ -86,17 +84,17 @@ class RotationPass {
 };
 
 // Makes the first of these rotations, as many as go together; returns how many.
-inline size_t rotate_many(double* re, double* im, const Operation* rotations, size_t count) {
+inline size_t rotate_many(double* vector, const Operation* rotations, size_t count) {
     constexpr size_t worth_it = 3;
     const int width = rotations[0].width;
     RotationPass pass;
     if (count >= worth_it && width >= chunk_bits + max_span)
         while (pass.count() < count && pass.add(rotations[pass.count()])) continue;
     if (pass.count() >= worth_it) {
-        pass.run(re, im, width);
+        pass.run(vector, width);
         return pass.count();
     }
-    rotate(re, im, rotations[0], false);
+    rotate(vector, rotations[0], false);
     return 1;
 }
 

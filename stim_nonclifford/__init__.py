@@ -9,11 +9,14 @@ One shot's way through the package:
 ``engines``   plan to bits
 ``sampling``  bits to Stim's arrays, files and counts
 ``faults``    back from bits to places in the circuit
+
+``plan_report`` says what a plan costs, and which places in the circuit cause it.
 """
 
 from .circuit import Circuit
 from .errors import ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities
+from .plan_report import PlannedOperation, PlanReport
 from .sampling import (
     CompiledDetectorSampler,
     CompiledMeasurementSampler,
@@ -34,6 +37,8 @@ __all__ = [
     "KeptFailure",
     "KeptSamples",
     "OutcomeProbabilities",
+    "PlanReport",
+    "PlannedOperation",
     "ResourceLimitError",
     "SampleCounts",
     "__version__",

@@ -26,13 +26,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ACTIVATE", "BLOCK_SHOTS", "MEASURE", "OPERATION_DTYPE", "ROTATE", "Plan", "SparseRows"]
+__all__ = [
+    "ACTIVATE",
+    "BLOCK_SHOTS",
+    "MAX_INDEX_BITS",
+    "MEASURE",
+    "OPERATION_DTYPE",
+    "ROTATE",
+    "Plan",
+    "SparseRows",
+]
 
 ROTATE, ACTIVATE, MEASURE = 0, 1, 2
 """Kinds of operation; see ``stim_nonclifford.compiler.coordinates.OperationKind``."""
 
 BLOCK_SHOTS = 1024
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
+
+MAX_INDEX_BITS = 64
+"""Bits of a coefficient index, in ``OPERATION_DTYPE``: no circuit can have more active coordinates."""
 
 CERTAIN = 1e-13
 """Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""
@@ -101,6 +113,8 @@ class Plan:
         alias_indices: int32, shape (num_mechanisms,).
         coins: Rows of bits, each of which is flipped or not with probability 1/2.
         operations: The quantum operations, of dtype ``OPERATION_DTYPE``.
+        operation_steps: int32, shape (num_operations,): the step of the compiler's program that each
+            operation comes from; engines do not need it.
         num_signs: Bits [0, num_signs) of a branch row.
         num_outcome_checks: The next bits of a branch row.
         branch_constant: Bits of the branch row that are set for signature 0, int32.
@@ -125,6 +139,7 @@ class Plan:
     alias_indices: npt.NDArray[np.int32]
     coins: SparseRows
     operations: npt.NDArray[np.void]
+    operation_steps: npt.NDArray[np.int32]
     num_signs: int
     num_outcome_checks: int
     branch_constant: npt.NDArray[np.int32]

@@ -28,6 +28,10 @@ __all__ = ["operation_array", "reduce_to_plan"]
 # Above this many bits a basis is not worth its elimination: rows are long anyway.
 _MAX_BASIS_BITS = 1024
 
+_TRACED_DTYPE = np.dtype(
+    [*((name, OPERATION_DTYPE[name]) for name in OPERATION_DTYPE.names or ()), ("step", np.int32)]
+)
+
 
 def reduce_to_plan(
     quantum: QuantumProgram,
@@ -82,7 +86,8 @@ def reduce_to_plan(
     first_output = num_signs + num_outcome_checks
     branch_constant = {k for k in branch_row(constant) if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
-    operations = gathered(operation_array(quantum.operations[:num_operations], table, branch_bits))
+    traced = gathered(_with_steps(quantum.operations[:num_operations], table, branch_bits))
+    operations = traced[list(OPERATION_DTYPE.names or ())].astype(OPERATION_DTYPE)
     return Plan(
         num_checks=layout.num_checks,
         num_signature_bits=layout.num_signature_bits,
@@ -98,6 +103,7 @@ def reduce_to_plan(
         alias_indices=alias_indices,
         coins=_sparse(ones(row) for row in layout.coins()),
         operations=operations,
+        operation_steps=traced["step"].copy(),
         num_signs=num_signs,
         num_outcome_checks=num_outcome_checks,
         branch_constant=_int32(sorted(branch_constant)),
@@ -279,6 +285,18 @@ def operation_array(
         )
         outcome += measures
     return array
+
+
+def _with_steps(
+    operations: Sequence[Operation], table: EffectTable, branch_bits: dict[int, int]
+) -> npt.NDArray[np.void]:
+    """The same with the program's step of each operation, which stays with it when they are reordered."""
+    plain = operation_array(operations, table, branch_bits)
+    traced = np.zeros(len(plain), dtype=_TRACED_DTYPE)
+    for name in OPERATION_DTYPE.names or ():
+        traced[name] = plain[name]
+    traced["step"] = [operation.step for operation in operations]
+    return traced
 
 
 def _int32(values: Iterable[int]) -> npt.NDArray[np.int32]:

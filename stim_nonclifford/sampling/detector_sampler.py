@@ -18,6 +18,7 @@ from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
 from .bits import checked_count, checked_mask, checked_seed, columns, pack, unpack, write_into
+from .questions import DetectorMethod, outputs_of
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, chunk_sizes
 
@@ -375,34 +376,30 @@ class CompiledDetectorSampler:
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:
         """For all outputs of all shots."""
-        return self._engine_for(range(self._num_detectors + self._num_observables), ())
+        return self._make_engine(self._plan_for("sample"))
 
     @cached_property
     def _keeping_engine(self) -> SamplingEngine:
         """For all outputs of kept shots."""
         if not self._postselected:
             return self._sampling_engine
-        return self._engine_for(range(self._num_detectors + self._num_observables), self._postselected)
+        return self._make_engine(self._plan_for("sample_kept"))
 
     @cached_property
     def _counting_engine(self) -> SamplingEngine:
         """For the observables of kept shots."""
-        return self._engine_for(self._observables, self._postselected)
+        return self._make_engine(self._plan_for("sample_counts"))
 
     @cached_property
     def _causes(self) -> tuple[Plan, dict[int, list[CircuitFault]]]:
         """The plan for counting, and the faults that have the effect of each of its mechanisms."""
-        plan = self._plan_for(self._observables, self._postselected)
+        plan = self._plan_for("sample_counts")
         return plan, FaultTable(self._circuit, self._compiled).by_mechanism(plan)
 
-    @property
-    def _observables(self) -> range:
-        return range(self._num_detectors, self._num_detectors + self._num_observables)
-
-    def _engine_for(self, reported: Sequence[int], postselected: Sequence[int]) -> SamplingEngine:
-        return self._make_engine(self._plan_for(reported, postselected))
-
-    def _plan_for(self, reported: Sequence[int], postselected: Sequence[int]) -> Plan:
+    def _plan_for(self, method: DetectorMethod) -> Plan:
+        reported, postselected = outputs_of(
+            method, self._num_detectors, self._num_observables, self._postselected
+        )
         return self._compiled.detector_plan(
             reported=reported,
             postselected=postselected,

@@ -1,0 +1,157 @@
+"""A plan report as text: similar operations in one row, with a bar as long as the vector is wide."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Hashable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .plan_report import PlannedOperation, PlanReport
+
+__all__ = ["text_of"]
+
+_LINE_LENGTH = 100
+_BAR_LENGTH = 24
+_TARGETS_LENGTH = 32
+_HEADER = ("width", "", "coefficients", "operations, angles in half-turns", "line", "tick", "instruction")
+
+# What an engine does in one go: one operation, and the ones after it that it does together with it.
+_Pass = list["PlannedOperation"]
+_Row = list[_Pass]
+
+
+def text_of(report: PlanReport, max_rows: int) -> str:
+    """The report's printed form.
+
+    Args:
+        report: The report.
+        max_rows: Rows of the table of operations, at most.
+
+    Returns:
+        Lines of text: what is asked, the plan in numbers, and the table.
+    """
+    lines = [f"What a shot costs in {report.question}", ""]
+    lines += textwrap.wrap(str(report.plan), _LINE_LENGTH)
+    lines.append(f"{100 * math.exp(-report.mean_events):.3g}% of the shots have no noise event.")
+    if not report.operations:
+        lines.append("No quantum operations: what is asked depends on noise and fair coins alone.")
+        return "\n".join(lines)
+    lines.append(
+        f"The vector has {16 << report.peak_width:,} bytes. A simulated shot touches"
+        f" {report.total_coefficients:,} coefficients; a shot with a known outcome law, none."
+    )
+    if report.peak_width:
+        widest = max(report.operations, key=lambda operation: operation.width)
+        place = f"line {widest.line}, tick {widest.tick}"
+        lines.append(f"The peak is first reached by {widest.instruction} in {place}.")
+    return "\n".join([*lines, "", *_table(report.operations, max_rows)])
+
+
+def _table(operations: Sequence[PlannedOperation], max_rows: int) -> list[str]:
+    rows = _grouped(operations, max_rows)
+    cells = [_HEADER, *(_cells(row) for row in rows[:max_rows])]
+    sizes = [max(len(row[k]) for row in cells) for k in range(len(_HEADER))]
+    right = {"coefficients", "line", "tick"}
+    lines = [
+        "  ".join(
+            cell.rjust(size) if name in right else cell.ljust(size)
+            for cell, size, name in zip(row, sizes, _HEADER, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    if len(rows) > max_rows:
+        lines.append(f"... {len(rows) - max_rows} more rows; table(max_rows) shows more")
+    return lines
+
+
+def _grouped(operations: Sequence[PlannedOperation], max_rows: int) -> list[_Row]:
+    """Neighbours in rows: as much in a row as it takes to have few rows, and no more."""
+    passes: list[_Pass] = []
+    for operation in operations:
+        if operation.coefficients:
+            passes.append([operation])
+        else:
+            passes[-1].append(operation)
+    phases = _phases(passes)
+    keys: list[Callable[[int], Hashable]] = [
+        lambda k: _origin(passes[k]),
+        lambda k: _kind(passes[k]),
+        lambda k: phases[k],
+    ]
+    rows: list[_Row] = []
+    for key in keys:
+        rows = [[passes[k] for k in group] for _, group in groupby(range(len(passes)), key)]
+        if len(rows) <= max_rows:
+            break
+    return rows
+
+
+def _origin(work: _Pass) -> Hashable:
+    first = work[0]
+    return _kind(work), first.sign_controlled, first.half_turns, first.instruction, first.line, first.tick
+
+
+def _kind(work: _Pass) -> str:
+    return "weak measurement" if work[0].weak else work[0].kind
+
+
+def _phases(passes: Sequence[_Pass]) -> list[int]:
+    """Numbers the times in which coordinates are woken, and those in which they are measured."""
+    phases: list[int] = []
+    phase, measuring = 0, False
+    for work in passes:
+        if work[0].kind != "rotation" and measuring != (work[-1].kind == "measurement"):
+            measuring = not measuring
+            phase += 1
+        phases.append(phase)
+    return phases
+
+
+def _cells(row: _Row) -> tuple[str, ...]:
+    operations = [operation for work in row for operation in work]
+    before = row[0][0].width - (_kind(row[0]) == "activation")
+    after = row[-1][0].width - (_kind(row[-1]) == "measurement")
+    return (
+        f"{before}" if before == after else f"{before} -> {after}",
+        "#" * min(max(operation.width for operation in operations), _BAR_LENGTH),
+        f"{sum(operation.coefficients for operation in operations):,}",
+        _what(row),
+        _span([operation.line for operation in operations]),
+        _span([operation.tick for operation in operations]),
+        _where(operations),
+    )
+
+
+def _what(row: _Row) -> str:
+    kinds = [_kind(work) for work in row]
+    counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+    text = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items())
+    gates = [operation for work in row for operation in work if operation.kind != "measurement"]
+    angles = {abs(gate.half_turns) for gate in gates}
+    if len(angles) == 1:
+        sign = "±" if any(gate.sign_controlled for gate in gates) else ""
+        text += f" by {sign}{angles.pop():.4g}"
+    if len(gates) > sum(kind != "measurement" for kind in kinds):
+        text += f" ({len(gates)} gates)"
+    outcomes = [operation.outcome for work in row for operation in work if operation.outcome is not None]
+    if outcomes:
+        text += f", outcome{'s' * (len(outcomes) > 1)} {_span(outcomes)}"
+    return text
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low}-{high}"
+
+
+def _where(operations: Sequence[PlannedOperation]) -> str:
+    """Instructions with their targets, in the order of the operations."""
+    targets: dict[str, dict[str, None]] = {}
+    for operation in operations:
+        target = operation.pauli if "*" in operation.pauli else operation.pauli[1:]
+        targets.setdefault(operation.instruction, {})[target] = None
+    text = "; ".join(f"{name} {' '.join(of_name)}" for name, of_name in targets.items())
+    return text if len(text) <= _TARGETS_LENGTH else f"{text[: _TARGETS_LENGTH - 4]} ..."

@@ -16,8 +16,8 @@ class ResourceLimitError(RuntimeError):
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("H 0 1 2\nT 0 1 2\nMPP X0*X1*X2")
-        >>> circuit.compile_sampler(max_active_coordinates=2)
+        >>> circuit.compile_sampler(max_active_coordinates=1)
         Traceback (most recent call last):
         ...
-        stim_nonclifford.errors.ResourceLimitError: The circuit needs 3 active coordinates: 2^3...
+        stim_nonclifford.errors.ResourceLimitError: The circuit needs 2 active coordinates: 2^2...
     """

@@ -88,28 +88,81 @@ def test_repetitions_without_end() -> None:
 
 def test_too_many_active_coordinates() -> None:
     """The message has the need, the limit and the keyword; nothing is allocated."""
-    circuit = Circuit(wide(60))
+    circuit = Circuit(f"{wide(60)}\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    compiled = circuit.compile()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.monotonic()
-    for compile_it in (circuit.compile_sampler, circuit.compile_detector_sampler, circuit.compile):
+    for ask in (
+        circuit.compile_sampler,
+        circuit.compile_detector_sampler,
+        circuit.reference_sample,
+        compiled.record_plan,
+        lambda: compiled.detector_plan(reported=[0]),
+        lambda: compiled.fault_plan(reported=[0], postselected=[]),
+        lambda: compiled.reference_detectors,
+    ):
         with pytest.raises(ResourceLimitError) as error:
-            compile_it()
+            ask()
         message = str(error.value)
-        assert "needs 60 active coordinates" in message
-        assert "2^60 coefficients" in message
+        assert "needs 59 active coordinates" in message  # the last one is measured as it is woken
+        assert "2^59 coefficients" in message
         assert "limit is 2^24" in message
-        assert "max_active_coordinates=60" in message
+        assert "max_active_coordinates=59" in message
     assert time.monotonic() - start < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
 
 
 def test_limit_of_active_coordinates() -> None:
+    """Not one coordinate less than the vector of an engine has."""
     circuit = Circuit(wide(6))
-    with pytest.raises(ResourceLimitError, match=r"needs 6 .* 2\^5\..*max_active_coordinates=6"):
-        circuit.compile_sampler(max_active_coordinates=5)
-    assert circuit.compile_sampler(max_active_coordinates=6).sample(3).shape == (3, 1)
-    with pytest.raises(ResourceLimitError):
-        compile_circuit(circuit.to_stim(), max_active_coordinates=5)
+    with pytest.raises(ResourceLimitError, match=r"needs 5 .* 2\^4\..*max_active_coordinates=5"):
+        circuit.compile_sampler(max_active_coordinates=4)
+    assert circuit.compile_sampler(max_active_coordinates=5).sample(3).shape == (3, 1)
+    assert circuit.plan().peak_width == 5
+    compiled = compile_circuit(circuit.to_stim(), max_active_coordinates=4)
+    with pytest.raises(ResourceLimitError, match="needs 5"):
+        compiled.record_plan()
+
+
+def with_a_wide_end(width: int) -> Circuit:
+    """A detector and an observable, and then a wide measurement that neither depends on."""
+    return Circuit(
+        "RX 0\nT 0\nS 0\nMX 0\nDETECTOR rec[-1]\nTICK\nRX 0 1\nT 0 1\nCX 0 1\nSQRT_X 0 1\nT 0 1\nM 0 1\n"
+        f"OBSERVABLE_INCLUDE(0) rec[-1]\n{wide(width)}"
+    )
+
+
+def test_limit_is_for_what_is_asked() -> None:
+    circuit = with_a_wide_end(40)
+    with pytest.raises(ResourceLimitError, match="needs 39 "):
+        circuit.compile_sampler()
+    shots, seed = 10_000, 1
+    found = circuit.compile_detector_sampler(seed=seed).sample(shots, append_observables=True)
+    expected = with_a_wide_end(2).compile_detector_sampler(seed=seed).sample(shots, append_observables=True)
+    np.testing.assert_array_equal(found, expected)
+    assert 0.1 < found[:, 0].mean() < 0.2  # the likely outcome is no event; it has probability 0.854
+
+
+def test_limit_of_a_method() -> None:
+    """Counting reads the observable alone, and may do so where sampling all detectors is too wide."""
+    circuit = Circuit(f"X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]\n{wide(40)}\nDETECTOR rec[-1]")
+    sampler = circuit.compile_detector_sampler(seed=1, skip_reference_sample=True)
+    assert 0 < sampler.sample_counts(100).errors < 100
+    with pytest.raises(ResourceLimitError, match="needs 39 "):
+        sampler.sample(1)
+
+
+@pytest.mark.parametrize("width", [1, 3, 5])
+def test_reference_of_detectors_without_a_wide_end(width: int) -> None:
+    """The same detectors whether the outcomes that they do not depend on are simulated or not."""
+    circuit = with_a_wide_end(width).to_stim()
+    whole = compile_circuit(circuit)
+    needed = whole.detector_plan(reported=[0, 1]).peak_width
+    assert whole.reference_detectors & 1  # likely outcome 1
+    assert (
+        compile_circuit(circuit, max_active_coordinates=needed).reference_detectors
+        == whole.reference_detectors
+    )
 
 
 def test_limits_are_runtime_errors() -> None:

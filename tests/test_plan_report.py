@@ -227,6 +227,15 @@ def test_printed_form_is_the_table() -> None:
     assert str(report.plan) in str(report).replace("\n", " ")
 
 
+def test_the_readme_shows_what_is_printed() -> None:
+    root = Path(__file__).parents[1]
+    path = "circuits/cultivation/c=inject+cultivate,d=3,g=T,noise=uniform,p=0.001.stim"
+    printed = str(counting_plan(Circuit.from_file(root / path)))
+    blocks = (root / "README.md").read_text(encoding="utf-8").split("```")
+    [shown] = [block for block in blocks if block.startswith("\nPlan: ")]
+    assert shown.strip() in printed
+
+
 def test_clifford_circuits_have_no_table() -> None:
     text = str(Circuit.generated("surface_code:rotated_memory_x", distance=3, rounds=3).plan())
     assert "No quantum operations" in text

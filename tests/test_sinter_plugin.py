@@ -189,8 +189,8 @@ def test_refuses_masks_of_the_wrong_size(name: str, mask: np.ndarray) -> None:
 
 def test_says_which_task_is_too_wide() -> None:
     circuit = snc.Circuit("R 0 1\nH 0 1\nT 0 1\nMPP X0*X1\nDETECTOR\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    sampler = SoftPostselectSampler(max_active_coordinates=1)
-    with pytest.raises(snc.ResourceLimitError, match=r"2 active coordinates.*json_metadata=\{'d': 7\}"):
+    sampler = SoftPostselectSampler(max_active_coordinates=0)
+    with pytest.raises(snc.ResourceLimitError, match=r"1 active coordinates.*json_metadata=\{'d': 7\}"):
         sampler.compiled_sampler_for_task(task(circuit, json_metadata={"d": 7}))
 
 

@@ -130,11 +130,10 @@ class Circuit(CircuitEditing, CircuitProxies):
         """Compiles the circuit, for a look at its plans; samplers do this themselves.
 
         Args:
-            max_active_coordinates: Limit for the width of the coefficient vector.
+            max_active_coordinates: Limit for the width of the coefficient vector of the plans.
 
         Raises:
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more active coordinates.
         """
         return compile_circuit(self._stim, max_active_coordinates=max_active_coordinates)
 
@@ -208,7 +207,8 @@ class Circuit(CircuitEditing, CircuitProxies):
 
         Raises:
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more active coordinates.
+            ResourceLimitError: The circuit needs more active coordinates, whatever is sampled. Methods of the
+                sampler that read more detectors may need more, and raise it when they are called.
             TypeError: A mask has the wrong dtype.
             ValueError: A mask has the wrong shape, or an argument is out of range.
 
@@ -399,9 +399,8 @@ class Circuit(CircuitEditing, CircuitProxies):
                 detector(1, 2) D0
             ''')
         """
-        compiled = compile_circuit(self._stim, max_active_coordinates=1 << 30)
         return error_model(
-            compiled.effects("detectors"),
+            self.compile().effects("detectors"),
             self.num_detectors,
             self.num_observables,
             self._stim.get_detector_coordinates(),

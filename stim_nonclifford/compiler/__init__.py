@@ -20,10 +20,10 @@ from functools import cached_property
 import stim
 
 from ..errors import ResourceLimitError
-from ..plan import Plan
-from .coordinates import QuantumProgram, forward_sweep
+from ..plan import MAX_INDEX_BITS, Plan
+from .coordinates import OperationKind, QuantumProgram, forward_sweep
 from .mechanisms import EffectTable, Fault, Outputs, backward_sweep, list_faults
-from .reduction import reduce_to_plan
+from .reduction import needed_operations, needed_width, reduce_to_plan
 from .reference_path import reference_offset
 from .steps import DetectorStep, ObservableStep, Program, program_of
 
@@ -35,14 +35,16 @@ DEFAULT_MAX_ACTIVE_COORDINATES = 24
 class CompiledCircuit:
     """A circuit after both sweeps, from which plans for different questions are made.
 
-    Attributes:
+    Args:
         program: The circuit's steps.
         quantum: The quantum operations.
+        max_active_coordinates: Limit for the width of the coefficient vector of the plans.
     """
 
-    def __init__(self, program: Program, quantum: QuantumProgram) -> None:
+    def __init__(self, program: Program, quantum: QuantumProgram, max_active_coordinates: int) -> None:
         self.program = program
         self.quantum = quantum
+        self.max_active_coordinates = max_active_coordinates
         self._effects: dict[Outputs, EffectTable] = {}
 
     def effects(self, outputs: Outputs) -> EffectTable:
@@ -67,15 +69,29 @@ class CompiledCircuit:
             in_order = forward_sweep(self.program, keep_order=True)
             if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
                 quantum = in_order
+        if quantum is self.quantum:
+            self._check_width(len(quantum.operations))
+        return self._likely_records(quantum, len(quantum.operations))
+
+    def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
+        """The records of the path on which the outcomes of the first operations are the likely ones."""
         base = sum(bit << record for record, bit in enumerate(quantum.base_records))
         if not quantum.operations:
             return base
-        return base ^ reference_offset(quantum, backward_sweep(self.program, quantum, "records"))
+        effects = backward_sweep(self.program, quantum, "records")
+        return base ^ reference_offset(quantum, effects, num_operations)
 
     @cached_property
     def reference_detectors(self) -> int:
         """Detectors and observables of the noiseless reference sample, as a mask."""
-        records = self.reference_records
+        if self.quantum.peak_width > self.max_active_coordinates:
+            num_outputs = self.program.num_detectors + self.program.num_observables
+            needed = self._num_needed(range(num_outputs), ())
+            # Outcomes that no detector depends on may be any: they need not be simulated.
+            self._check_width(needed)
+            records = self._likely_records(self.quantum, needed)
+        else:
+            records = self.reference_records
         outputs = 0
         for step in self.program.steps:
             if isinstance(step, DetectorStep):
@@ -86,6 +102,39 @@ class CompiledCircuit:
                 continue
             outputs ^= (sum(records >> record & 1 for record in step.records) & 1) << output
         return outputs
+
+    def check_width(self, *, reported: Sequence[int], postselected: Sequence[int] = ()) -> None:
+        """Checks that a plan for detectors and observables would not be too wide.
+
+        Args:
+            reported: Indices of the outputs to report: detectors, then observables.
+            postselected: Indices of the outputs that must be 0 in a kept shot.
+
+        Raises:
+            ResourceLimitError: It would be.
+        """
+        if self.quantum.peak_width > self.max_active_coordinates:
+            self._check_width(self._num_needed(reported, postselected))
+
+    def _num_needed(self, reported: Sequence[int], postselected: Sequence[int]) -> int:
+        num_operations, _ = needed_operations(self.quantum, self.effects("detectors"), reported, postselected)
+        return num_operations
+
+    def _check_width(self, num_operations: int) -> None:
+        """Checks the width that the first operations need."""
+        operations = self.quantum.operations[:num_operations]
+        # What the sweep counts is an upper bound: engines need no room for weak measurements.
+        width = max((op.width + (op.kind == OperationKind.ACTIVATE) for op in operations), default=0)
+        limit = min(self.max_active_coordinates, MAX_INDEX_BITS)
+        if limit < width <= MAX_INDEX_BITS:
+            width = needed_width(operations)
+        if width > limit:
+            advice = f" Raise it with max_active_coordinates={width}." if width <= MAX_INDEX_BITS else ""
+            raise ResourceLimitError(
+                f"The circuit needs {width} active coordinates:"
+                f" 2^{width} coefficients ({16 << width:,} bytes);"
+                f" the limit is 2^{limit}.{advice}"
+            )
 
     def detector_plan(
         self,
@@ -100,7 +149,11 @@ class CompiledCircuit:
             reported: Indices of the outputs to report: detectors, then observables.
             postselected: Indices of the outputs that must be 0 in a kept shot.
             skip_reference_sample: Whether outputs are raw parities instead of flips against the reference.
+
+        Raises:
+            ResourceLimitError: The plan would need more active coordinates than the limit allows.
         """
+        self.check_width(reported=reported, postselected=postselected)
         effects = self.effects("detectors")
         constant = effects.base_outputs
         if not skip_reference_sample:
@@ -119,7 +172,11 @@ class CompiledCircuit:
         Args:
             reported: Indices of the outputs to report: detectors, then observables.
             postselected: Indices of the outputs that must be 0 in a kept shot.
+
+        Raises:
+            ResourceLimitError: The plan would need more active coordinates than the limit allows.
         """
+        self.check_width(reported=reported, postselected=postselected)
         # What every fault does counts as a cause; what noise does in every shot does not.
         effects = {fault.effect: 1.0 for fault in self.faults() if fault.effect}
         table = replace(self.effects("detectors"), constant=0, rates=effects, sites=[])
@@ -136,7 +193,11 @@ class CompiledCircuit:
 
         Args:
             reference: Mask of records that are flipped in the report.
+
+        Raises:
+            ResourceLimitError: The plan would need more active coordinates than the limit allows.
         """
+        self._check_width(len(self.quantum.operations))
         effects = self.effects("records")
         return reduce_to_plan(
             self.quantum,
@@ -154,14 +215,15 @@ def compile_circuit(
 
     Args:
         circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
-        max_active_coordinates: Limit for the width of the coefficient vector: 2^width complex numbers.
+        max_active_coordinates: Limit for the width of the coefficient vector, 2^width complex numbers, of the
+            plans that are made from the result.
 
     Returns:
         The compiled circuit.
 
     Raises:
         NotImplementedError: An instruction is not supported.
-        ResourceLimitError: The coefficient vector would be too wide.
+        ResourceLimitError: The circuit is too large to be unrolled.
 
     Examples:
         >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"))
@@ -172,14 +234,7 @@ def compile_circuit(
     """
     program = program_of(circuit)
     quantum = forward_sweep(program) if program.has_non_clifford_gates else _clifford_path(circuit)
-    if quantum.peak_width > max_active_coordinates:
-        raise ResourceLimitError(
-            f"The circuit needs {quantum.peak_width} active coordinates:"
-            f" 2^{quantum.peak_width} coefficients ({16 << quantum.peak_width:,} bytes);"
-            f" the limit is 2^{max_active_coordinates}."
-            f" Raise it with max_active_coordinates={quantum.peak_width}."
-        )
-    return CompiledCircuit(program, quantum)
+    return CompiledCircuit(program, quantum, max_active_coordinates)
 
 
 def _clifford_path(circuit: stim.Circuit) -> QuantumProgram:

@@ -23,7 +23,7 @@ from .gf2 import columns_of, independent, ones, parities, relations
 from .mechanisms import EffectTable
 from .sampling_tables import alias_table, poisson_thresholds
 
-__all__ = ["operation_array", "reduce_to_plan"]
+__all__ = ["needed_operations", "needed_width", "operation_array", "reduce_to_plan"]
 
 # Above this many bits a basis is not worth its elimination: rows are long anyway.
 _MAX_BASIS_BITS = 1024
@@ -53,7 +53,7 @@ def reduce_to_plan(
     Returns:
         The plan.
     """
-    num_operations, num_outcomes = _needed_operations(quantum, table, reported, postselected)
+    num_operations, num_outcomes = needed_operations(quantum, table, reported, postselected)
     outcomes = table.outcomes[:num_outcomes]
     checks = _split_checks(outcomes, postselected)
     signs = [table.num_outputs + sign for sign in table.sign_of_operation[:num_operations] if sign >= 0]
@@ -114,13 +114,23 @@ def reduce_to_plan(
     )
 
 
-def _needed_operations(
+def needed_operations(
     quantum: QuantumProgram,
     table: EffectTable,
     reported: Sequence[int],
     postselected: Sequence[int],
 ) -> tuple[int, int]:
-    """(operations, MEASUREs) that are left when nobody reads what the last ones do."""
+    """What is left of a program when nobody reads what its last operations do.
+
+    Args:
+        quantum: What the forward sweep found.
+        table: What the backward sweep found.
+        reported: The outputs that the caller reads.
+        postselected: The outputs that must be 0 in a kept shot.
+
+    Returns:
+        The number of operations, and the number of MEASUREs among them.
+    """
     read = sum({1 << bit for bit in (*reported, *postselected)})
     kinds = [operation.kind for operation in quantum.operations]
     num_operations, num_outcomes = len(kinds), len(table.outcomes)
@@ -250,6 +260,18 @@ def _basis(masks: Sequence[int], causes: Sequence[int]) -> tuple[list[int], dict
 def _accumulate(into: dict[int, float], row: int, amount: float) -> None:
     if row:
         into[row] = into.get(row, 0.0) + amount
+
+
+def needed_width(operations: Sequence[Operation]) -> int:
+    """The width of the vector that engines need for operations, gathered as they are in a plan.
+
+    Args:
+        operations: The operations, with at most ``MAX_INDEX_BITS`` active coordinates.
+    """
+    array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
+    for name in ("x", "z", "kind", "width", "i_power", "pivot"):
+        array[name] = [getattr(operation, name) for operation in operations]
+    return peak_width_of(gathered(array))
 
 
 def operation_array(

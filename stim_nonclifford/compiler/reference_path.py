@@ -18,12 +18,13 @@ __all__ = ["reference_offset"]
 _TIE = 1e-9
 
 
-def reference_offset(quantum: QuantumProgram, table: EffectTable) -> int:
+def reference_offset(quantum: QuantumProgram, table: EffectTable, num_operations: int | None = None) -> int:
     r"""By which records the reference sample differs from the base path.
 
     Args:
         quantum: What the forward sweep found.
         table: What the backward sweep found, with records as outputs.
+        num_operations: How many operations to follow; the outcomes of the others are 0, likely or not.
 
     Returns:
         A mask over records.
@@ -37,7 +38,7 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable) -> int:
     """
     outputs = (1 << table.num_outputs) - 1
     signs = {table.num_outputs + k: k for k in range(table.num_signs)}
-    operations = operation_array(quantum.operations, table, signs)
+    operations = operation_array(quantum.operations[:num_operations], table, signs)
     tosses = [
         (position, record, effect)
         for (position, record, _), effect in zip(quantum.coins, table.tosses, strict=True)

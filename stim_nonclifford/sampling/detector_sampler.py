@@ -65,6 +65,9 @@ class CompiledDetectorSampler:
         )
         self._postselected = [*detectors, *(self._num_detectors + k for k in observables)]
         self._next_shot = 0
+        # Of all methods, counting reads the least: where that is too wide, everything is.
+        reported, postselected = self._outputs_of("sample_counts")
+        compiled.check_width(reported=reported, postselected=postselected)
 
     @property
     def num_detectors(self) -> int:
@@ -397,14 +400,15 @@ class CompiledDetectorSampler:
         return plan, FaultTable(self._circuit, self._compiled).by_mechanism(plan)
 
     def _plan_for(self, method: DetectorMethod) -> Plan:
-        reported, postselected = outputs_of(
-            method, self._num_detectors, self._num_observables, self._postselected
-        )
+        reported, postselected = self._outputs_of(method)
         return self._compiled.detector_plan(
             reported=reported,
             postselected=postselected,
             skip_reference_sample=self._skip_reference_sample,
         )
+
+    def _outputs_of(self, method: DetectorMethod) -> tuple[range, Sequence[int]]:
+        return outputs_of(method, self._num_detectors, self._num_observables, self._postselected)
 
     def _rows(self, shots: int) -> PackedBits:
         rows = self._sampling_engine.sample(self._seed, self._next_shot, shots)

@@ -5,13 +5,14 @@
 Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that
 is installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. Of a simulator's
 settings, such as batch sizes, the best one for the workload is taken. Prints attempted shots per second, the
-ratio of ours to each, the time to compile and the peak memory; writes the table and a plot to ``--out``.
+ratio of ours to each, the time to compile and the peak memory; writes all of it and a plot to ``--out``. From
+there ``python -m benchmarks.compare_report out/compare.json`` takes them into ``docs/performance.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import json
 import multiprocessing
 import os
 import resource
@@ -19,14 +20,16 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-
-import matplotlib as mpl
+from typing import Any
 
 import stim_nonclifford as snc
-from benchmarks.simulators import MODES, SIMULATORS, Mode, Run, version_of
+from benchmarks.compare_report import draw
+from benchmarks.machine import description, machine
+from benchmarks.simulators import MODES, SIMULATORS, Mode, version_of
+from benchmarks.timing import Run, rate_of
 
 CIRCUITS = Path(__file__).parents[2] / "shared" / "reference_circuits"
 WORKLOADS = {
@@ -68,21 +71,6 @@ class Result:
         return statistics.median(self.rates) if self.rates else 0.0
 
 
-def measured(run: Run, seconds: float, most: int) -> float:
-    """Shots per second over about the given time, in calls of up to a fifth of it and ``most`` shots."""
-    shots, done = 1, 0
-    start = time.perf_counter()
-    while True:
-        before = time.perf_counter()
-        run(shots)
-        now = time.perf_counter()
-        done += shots
-        if now - start >= seconds:
-            return done / (now - start)
-        if now - before < seconds / 10:
-            shots = min(2 * shots, most)
-
-
 def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Connection) -> None:
     """The process of a simulator: finds the best setting, then measures whenever it is asked to."""
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -96,7 +84,7 @@ def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Co
         for setting, run in SIMULATORS[name](text, mode):
             compiled = time.perf_counter() - start
             pipe.send(setting)  # a sign of life
-            rate = measured(run, seconds, most)
+            rate = rate_of(run, seconds, most=most)
             if best is None or rate > best[0]:
                 best = (rate, setting, compiled, run)
             start = time.perf_counter()
@@ -109,7 +97,7 @@ def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Co
     pipe.send(Result(setting, compiled))
     while (wanted := pipe.recv()) is not None:
         try:
-            rate = measured(run, wanted, most)
+            rate = rate_of(run, wanted, most=most)
         except (Exception, MemoryError) as error:
             pipe.send(f"{type(error).__name__}: {error}"[:200])
             return
@@ -186,25 +174,6 @@ def makes_sense(circuit: snc.Circuit, mode: Mode) -> bool:
     return mode == "bits" or (circuit.num_detectors > 0 and circuit.num_observables > 0)
 
 
-def plot(rows: list[tuple[str, Mode, dict[str, Result]]], path: Path) -> None:
-    """Rates of all simulators, on a logarithmic axis."""
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    names = list(rows[0][2])
-    figure, axes = plt.subplots(figsize=(9, 1.2 + 0.45 * len(rows)))
-    for k, name in enumerate(names):
-        places = [row + 0.8 * k / len(names) for row in range(len(rows))]
-        axes.barh(places, [r[2][name].rate for r in rows], height=0.8 / len(names), label=name)
-    axes.set_yticks([row + 0.4 for row in range(len(rows))], [f"{w}, {m}" for w, m, _ in rows])
-    axes.set_xscale("log")
-    axes.invert_yaxis()
-    axes.set_xlabel("attempted shots per second, one core")
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=150)
-
-
 def main() -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -215,11 +184,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5.0, help="time of one measurement")
     parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
     parser.add_argument("--memory", type=float, default=12.0, help="GiB of address space of each process")
-    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of compare.csv and compare.png")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), help="folder of compare.json and compare.png"
+    )
     arguments = parser.parse_args()
     names = [name for name in arguments.simulators if version_of(name)]
+    facts = machine()
+    print(description(facts))
     print(", ".join(f"{name} {version_of(name)}" for name in names), flush=True)
-    rows: list[tuple[str, Mode, dict[str, Result]]] = []
+    rows: list[dict[str, Any]] = []
     for workload in arguments.workloads:
         path = arguments.circuits / f"{WORKLOADS[workload]}.stim"
         if not path.exists():
@@ -233,7 +206,14 @@ def main() -> int:
                 continue
             limit = int(arguments.memory * 2**30)
             results = compare(text, mode, names, limit, arguments.seconds, arguments.repeats)
-            rows.append((workload, mode, results))
+            rows.append(
+                {
+                    "workload": workload,
+                    "mode": mode,
+                    "width": width,
+                    "results": {name: {**asdict(r), "rate": r.rate} for name, r in results.items()},
+                }
+            )
             print(f"\n{workload}, {mode} (width {width})")
             ours = results.get("stim_nonclifford", Result()).rate
             for name, result in results.items():
@@ -248,15 +228,15 @@ def main() -> int:
                 )
     if rows:
         arguments.out.mkdir(parents=True, exist_ok=True)
-        with (arguments.out / "compare.csv").open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["workload", "mode", "simulator", "setting", "compile_s", "peak_bytes", "rate"])
-            for workload, mode, results in rows:
-                for name, r in results.items():
-                    writer.writerow(
-                        [workload, mode, name, r.setting, r.compile_seconds, r.peak_bytes, r.rate]
-                    )
-        plot(rows, arguments.out / "compare.png")
+        report: dict[str, Any] = {
+            "machine": facts,
+            "versions": {name: version_of(name) for name in names},
+            "seconds": arguments.seconds,
+            "repeats": arguments.repeats,
+            "rows": rows,
+        }
+        (arguments.out / "compare.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        draw(report, arguments.out / "compare.png")
     return 0
 
 

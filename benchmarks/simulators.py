@@ -18,13 +18,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["MODES", "SIMULATORS", "Mode", "Run", "version_of"]
+from benchmarks.timing import Run
+
+__all__ = ["MODES", "SIMULATORS", "Mode", "version_of"]
 
 Mode = Literal["postselected", "counts", "bits"]
 MODES: tuple[Mode, ...] = ("postselected", "counts", "bits")
-
-Run = Callable[[int], object]
-"""Runs that many shots, on one thread."""
 
 
 def calling(call: Callable[..., object], **arguments: object) -> Run:

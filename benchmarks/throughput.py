@@ -10,7 +10,6 @@ from them with NumPy. Compilation is measured apart.
 from __future__ import annotations
 
 import argparse
-import platform
 import statistics
 import sys
 import time
@@ -20,25 +19,14 @@ import numpy as np
 import stim
 
 import stim_nonclifford as snc
+from benchmarks.machine import description, machine
+from benchmarks.timing import rate_of
 from circuits.cultivation import cultivation_circuit
-from stim_nonclifford.engines.cpu import CpuEngine
 
 WORKLOADS = {
     "cultivation d=3, p=1e-3": (3, 1e-3),
     "cultivation d=5, p=1e-3": (5, 1e-3),
 }
-
-
-def rate(run: Callable[[int], object], seconds: float) -> float:
-    """Shots per second of `run(shots)` over about the given time."""
-    shots = 1024
-    while True:
-        start = time.perf_counter()
-        run(shots)
-        elapsed = time.perf_counter() - start
-        if elapsed >= seconds / 2:
-            return shots / elapsed
-        shots = int(shots * min(16, max(2, 1.2 * seconds / max(elapsed, 1e-6))))
 
 
 def stim_counts(circuit: stim.Circuit) -> Callable[[int], None]:
@@ -65,8 +53,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="measurements per row")
     parser.add_argument("--threads", type=int, default=1, help="threads of our sampler")
     arguments = parser.parse_args()
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}", end=", ")
-    print(f"stim {stim.__version__}, numpy {np.__version__}, threads={arguments.threads}")
+    print(f"{description(machine())}; threads={arguments.threads}")
     print("| workload | compile | stim_nonclifford, T gates | stim, S-proxy | ratio |")
     print("|---|---|---|---|---|")
     for name, (distance, p) in WORKLOADS.items():
@@ -82,12 +69,10 @@ def main() -> int:
         ours, theirs = [], []
         baseline = stim_counts(circuit.to_stim())
         for _ in range(arguments.repeats):
-            ours.append(rate(sampler.sample_counts, arguments.seconds))
-            theirs.append(rate(baseline, arguments.seconds))
+            ours.append(rate_of(sampler.sample_counts, arguments.seconds))
+            theirs.append(rate_of(baseline, arguments.seconds))
         a, b = statistics.median(ours), statistics.median(theirs)
         print(f"| {name} | {compile_seconds:.3f} s | {a:.3g}/s | {b:.3g}/s | {a / b:.1f} |", flush=True)
-    engine = CpuEngine(circuit.compile().record_plan())
-    print(f"instruction set: {engine.kernels}")
     return 0
 
 

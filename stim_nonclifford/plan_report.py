@@ -36,7 +36,7 @@ class PlannedOperation:
         width: Active coordinates of the vector that it works on: 2^width coefficients. Of an activation, the
             vector after it; of a measurement, the one before it; in a weak measurement, the one without
             the coordinate that is woken and measured.
-        coefficients: Number of coefficients that it touches: 2^width, or 0 where an engine does it together
+        coefficients: Number of coefficients that it changes or reads: 2^width, or 0 where it is done together
             with the operation before it (a rotation about the same Pauli, or the end of a weak
             measurement).
         half_turns: Angle of the rotation in half-turns (units of π radians) as in the circuit; 0.0 for a
@@ -120,11 +120,10 @@ class PlanReport:
 
     @property
     def total_coefficients(self) -> int:
-        """Coefficients that all operations touch: the work of a shot that is simulated from the start.
+        """The coefficients of all operations: the work of a shot that is simulated from the start.
 
-        It is the most that a shot can take, and the least that one takes whose outcomes are not stored.
-        Shots whose signature and outcomes have come before, and shots that a noise-only check discards, take
-        nothing of it.
+        A shot whose signs begin like those of a shot without noise starts later. Shots whose signature and
+        outcomes have come before, and shots that a noise-only check discards, take nothing of it.
         """
         return sum(operation.coefficients for operation in self.operations)
 

@@ -40,8 +40,8 @@ def text_of(report: PlanReport, max_rows: int) -> str:
         lines.append("No quantum operations: what is asked depends on noise and fair coins alone.")
         return "\n".join(lines)
     lines.append(
-        f"The vector has {16 << report.peak_width:,} bytes. A simulated shot touches"
-        f" {report.total_coefficients:,} coefficients; a shot with a known outcome law, none."
+        f"The vector has {16 << report.peak_width:,} bytes. Simulating a shot takes"
+        f" {report.total_coefficients:,} coefficient operations; a known outcome law, none."
     )
     if report.peak_width:
         widest = max(report.operations, key=lambda operation: operation.width)

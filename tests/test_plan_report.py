@@ -216,7 +216,7 @@ def test_table_of_cultivation(distance: int, max_rows: int) -> None:
     else:
         assert len(rows) <= max_rows
         assert coefficients_in(rows) == report.total_coefficients
-    assert f"touches {report.total_coefficients:,} coefficients" in text
+    assert f"takes {report.total_coefficients:,} coefficient operations" in text
     assert max(map(len, text.splitlines())) <= 140
 
 

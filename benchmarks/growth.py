@@ -1,0 +1,237 @@
+"""How speed falls as circuits grow: wider vectors, more error mechanisms, more noise; and what threads give.
+
+    python -m benchmarks.growth [--seconds 2] [--repeats 5] [--parts width mechanisms noise threads]
+
+Every figure is a median of runs in turns, after a warm-up, of one thread. What is compared in a plot at one
+place of its horizontal axis was measured in turns. Writes ``growth.json`` to ``--out``, and plots of it to
+``--plots``. With ``--page docs/performance.md --plots docs`` that page is up to date; with
+``--from out/growth.json`` nothing is measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import stim_nonclifford as snc
+from benchmarks.growth_plots import draw_all
+from benchmarks.growth_report import summary
+from benchmarks.machine import description, machine
+from benchmarks.pages import filled
+from benchmarks.synthetic import many_mechanisms, mirrored, scrambled
+from benchmarks.timing import Run, in_turns, rate_of
+from circuits.cultivation import cultivation_circuit
+
+WIDTHS = range(4, 23)
+MECHANISMS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+NOISE = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
+MOST_BITS = 1 << 16
+"""Shots of one call that returns bits."""
+
+
+@dataclass
+class Workload:
+    """Something to be measured.
+
+    Attributes:
+        series: The curve that it is a point of.
+        run: Runs shots.
+        most: Shots of one call, at most.
+        facts: What the plan says of it.
+    """
+
+    series: str
+    run: Run
+    most: int = 1 << 40
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Point:
+    """A measured figure.
+
+    Attributes:
+        part: The plot.
+        series: The curve.
+        x: Place on the horizontal axis.
+        rates: Attempted shots per second, one number per repetition.
+        rate: Their median.
+        facts: What the plan says of the circuit.
+    """
+
+    part: str
+    series: str
+    x: float
+    rates: list[float]
+    rate: float
+    facts: dict[str, float]
+
+
+def facts_of(report: snc.PlanReport) -> dict[str, float]:
+    """The numbers of a plan that its speed depends on."""
+    return {
+        "peak_width": report.peak_width,
+        "operations": len(report.operations),
+        "coefficients": report.total_coefficients,
+        "mechanisms": report.num_mechanisms,
+        "mean_events": report.mean_events,
+        "signature_bits": report.num_signature_bits,
+    }
+
+
+def counting(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
+    """Counts of discards and errors, postselected on all detectors."""
+    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
+    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask, threads=threads)
+    facts = facts_of(circuit.plan(postselection_mask=mask))
+    facts["kept"] = sampler.sample_counts(1 << 14).kept / (1 << 14)
+    return Workload(series, sampler.sample_counts, facts=facts)
+
+
+def all_bits(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
+    """The bits of all detectors and observables of all shots."""
+    sampler = circuit.compile_detector_sampler(seed=1, threads=threads)
+    return Workload(series, sampler.sample_bit_packed, MOST_BITS, facts_of(circuit.plan("sample")))
+
+
+def simulated(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
+    """All measurements, with no outcome law stored: every shot works on the vector."""
+    sampler = circuit.compile_sampler(seed=1, threads=threads, cache_bytes=0)
+    return Workload(
+        series, sampler.sample_bit_packed, MOST_BITS, facts_of(circuit.plan("sample_measurements"))
+    )
+
+
+def width_workloads() -> Iterator[tuple[float, list[Workload]]]:
+    """Circuits that differ in the width of the vector."""
+    for width in WIDTHS:
+        yield (
+            width,
+            [
+                simulated("every shot simulated", scrambled(width)),
+                counting("postselected, p=0.001", mirrored(width, 1e-3)),
+            ],
+        )
+
+
+def mechanism_workloads() -> Iterator[tuple[float, list[Workload]]]:
+    """Circuits that differ in the number of error mechanisms."""
+    for count in MECHANISMS:
+        yield (
+            count,
+            [
+                counting("half an event per shot", many_mechanisms(count, 0.5 / count)),
+                counting("probability 0.001 each", many_mechanisms(count, 1e-3)),
+            ],
+        )
+
+
+def noise_workloads() -> Iterator[tuple[float, list[Workload]]]:
+    """Cultivation at several strengths of noise."""
+    for p in NOISE:
+        workloads = []
+        for distance in (3, 5):
+            circuit = snc.Circuit(cultivation_circuit(distance=distance, p=p))
+            workloads.append(counting(f"d={distance}, postselected", circuit))
+            workloads.append(all_bits(f"d={distance}, all bits of all shots", circuit))
+        yield p, workloads
+
+
+PARTS: dict[str, Callable[[], Iterator[tuple[float, list[Workload]]]]] = {
+    "width": width_workloads,
+    "mechanisms": mechanism_workloads,
+    "noise": noise_workloads,
+}
+
+
+def measure(part: str, seconds: float, repeats: int) -> Iterator[Point]:
+    """Measures one plot, a place of its horizontal axis after the other."""
+    for x, workloads in PARTS[part]():
+
+        def measuring(workload: Workload) -> Callable[[float], float]:
+            # The time of the process: what other processes take does not count.
+            return lambda seconds: rate_of(workload.run, seconds, most=workload.most, clock=time.process_time)
+
+        rates = in_turns({w.series: measuring(w) for w in workloads}, seconds, repeats)
+        for workload in workloads:
+            found = rates[workload.series]
+            yield Point(part, workload.series, x, found, statistics.median(found), workload.facts)
+
+
+def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
+    """Two threads beside one, by the clock on the wall."""
+    d3, d5 = (snc.Circuit(cultivation_circuit(distance=distance, p=1e-3)) for distance in (3, 5))
+    cases: dict[str, Callable[[int], Workload]] = {
+        "cultivation d=3, postselected": lambda threads: counting("", d3, threads),
+        "cultivation d=5, postselected": lambda threads: counting("", d5, threads),
+        "cultivation d=5, all bits of all shots": lambda threads: all_bits("", d5, threads),
+        "width 10, every shot simulated": lambda threads: simulated("", scrambled(10), threads),
+        "width 16, every shot simulated": lambda threads: simulated("", scrambled(16), threads),
+    }
+    for name, make in cases.items():
+        workloads = {str(threads): make(threads) for threads in (1, 2)}
+
+        def measuring(workload: Workload) -> Callable[[float], float]:
+            return lambda seconds: rate_of(workload.run, seconds, most=workload.most)
+
+        rates = in_turns({key: measuring(w) for key, w in workloads.items()}, seconds, repeats)
+        for key, found in rates.items():
+            yield Point("threads", name, int(key), found, statistics.median(found), workloads[key].facts)
+
+
+def main() -> int:
+    """Measures, writes the results, and draws them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=[*PARTS, "threads"], default=[*PARTS, "threads"])
+    parser.add_argument("--seconds", type=float, default=2.0, help="time of one measurement")
+    parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of growth.json")
+    parser.add_argument("--plots", type=Path, default=Path("out"), help="folder of the plots")
+    parser.add_argument("--page", type=Path, help="page to write a table of the results into")
+    parser.add_argument("--from", dest="source", type=Path, help="draw these results, measure nothing")
+    arguments = parser.parse_args()
+    if arguments.source is None:
+        facts = machine()
+        print(description(facts), flush=True)
+        points: list[Point] = []
+        for part in arguments.parts:
+            found = (
+                measure_threads(arguments.seconds, arguments.repeats)
+                if part == "threads"
+                else measure(part, arguments.seconds, arguments.repeats)
+            )
+            for point in found:
+                points.append(point)
+                print(f"{part:11}{point.series:40}{point.x:>8g}{point.rate:12.4g}/s", flush=True)
+                if part == "threads" and point.x == 2:
+                    print(f"{'':11}two threads give {point.rate / points[-2].rate:.2f}x one", flush=True)
+        measured: dict[str, Any] = {
+            "machine": facts,
+            "seconds": arguments.seconds,
+            "repeats": arguments.repeats,
+            "points": [asdict(point) for point in points],
+        }
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        arguments.source = arguments.out / "growth.json"
+        arguments.source.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    results = json.loads(arguments.source.read_text(encoding="utf-8"))
+    print(summary(results))
+    if arguments.page is not None:
+        page = filled(arguments.page.read_text(encoding="utf-8"), "growth", summary(results))
+        arguments.page.write_text(page, encoding="utf-8")
+    for path in draw_all(results, arguments.plots):
+        print(f"{path} written, {path.stat().st_size >> 10} KiB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

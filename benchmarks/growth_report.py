@@ -1,0 +1,125 @@
+"""What the results of ``benchmarks.growth`` come to, in nanoseconds: a section of ``docs/performance.md``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.machine import BYTES_PER_COEFFICIENT, description
+
+__all__ = ["summary"]
+
+
+def summary(results: dict[str, Any]) -> str:
+    """The figures of the text in Markdown.
+
+    Args:
+        results: What ``benchmarks.growth`` writes.
+
+    Returns:
+        The machine, and a table of the parts that were measured.
+    """
+    rows = [
+        *_noise_rows(results),
+        *_vector_rows(results),
+        *_cultivation_rows(results),
+        *_thread_rows(results),
+    ]
+    lines = [
+        f"Medians of {results['repeats']} runs of {results['seconds']:g} s in turns, after a warm-up.",
+        f"{description(results['machine'])}.",
+        "",
+        "| what | measured |",
+        "|---|---|",
+        *(f"| {what} | {measured} |" for what, measured in rows),
+    ]
+    return "\n".join(lines)
+
+
+def _points(results: dict[str, Any], part: str, series: str = "") -> dict[float, dict[str, Any]]:
+    """By their place on the horizontal axis."""
+    return {p["x"]: p for p in results["points"] if p["part"] == part and p["series"].startswith(series)}
+
+
+def _noise_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
+    points = list(_points(results, "mechanisms", "probability").values())
+    if not points:
+        return []
+    rows = []
+    quiet = points[0]
+    base = 1e9 / quiet["rate"]
+    rows.append(
+        (f"a shot with {quiet['facts']['mean_events']:.2g} noise events on average", f"{base:.1f} ns")
+    )
+    for point in points:
+        if point["x"] in (1000, 10_000, 100_000):
+            more = point["facts"]["mean_events"] - quiet["facts"]["mean_events"]
+            each = (1e9 / point["rate"] - base) / more
+            rows.append(
+                (f"each event more, of {point['facts']['mechanisms']:,} mechanisms", f"{each:.1f} ns")
+            )
+    return rows
+
+
+def _vector_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
+    points = _points(results, "width", "every")
+    rows = []
+    for width in (4, 8):
+        if width in points:
+            rows.append((f"a coefficient operation, width {width}", _nanoseconds(points[width])))
+    lower = 1 << 9
+    for name, size in {**results["machine"]["cache_bytes"], "memory": 1 << 62}.items():
+        fitting = [
+            point for width, point in points.items() if lower < BYTES_PER_COEFFICIENT << int(width) <= size
+        ]
+        if fitting:
+            widths = [int(point["x"]) for point in fitting]
+            values = sorted(fitting, key=lambda point: point["rate"] * point["facts"]["coefficients"])
+            span = f"{_nanoseconds(values[-1])} to {_nanoseconds(values[0])}"
+            what = f"a coefficient operation, vector in {name} (widths {min(widths)} to {max(widths)})"
+            rows.append((what, span))
+        lower = size
+    return rows
+
+
+def _nanoseconds(point: dict[str, Any]) -> str:
+    return f"{1e9 / (point['rate'] * point['facts']['coefficients']):.2f} ns"
+
+
+def _speed(point: dict[str, Any]) -> str:
+    nanoseconds = 1e9 / point["rate"]
+    time = f"{nanoseconds:,.0f}" if nanoseconds >= 100 else f"{nanoseconds:.3g}"
+    return f"{point['rate'] / 1e6:.3g} million shots/s, {time} ns per shot"
+
+
+def _cultivation_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = []
+    for distance in (3, 5):
+        point = _points(results, "noise", f"d={distance}, postselected").get(1e-3)
+        if point is not None:
+            facts = point["facts"]
+            rows.append(
+                (
+                    f"cultivation d={distance}, p=0.001, postselected: {facts['mean_events']:.3g} events"
+                    f" per shot, {100 * facts['kept']:.3g}% kept",
+                    _speed(point),
+                )
+            )
+        point = _points(results, "noise", f"d={distance}, all").get(1e-3)
+        if point is not None:
+            rows.append(
+                (
+                    f"the same, all bits of all shots: {point['facts']['signature_bits']} signature bits",
+                    _speed(point),
+                )
+            )
+    return rows
+
+
+def _thread_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = []
+    threads = [point for point in results["points"] if point["part"] == "threads"]
+    for one in threads:
+        for two in threads:
+            if one["series"] == two["series"] and (one["x"], two["x"]) == (1, 2):
+                rows.append((f"two threads: {one['series']}", f"{two['rate'] / one['rate']:.2f} times one"))
+    return rows

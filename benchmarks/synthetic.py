@@ -1,0 +1,79 @@
+"""Circuits whose cost is one thing only: the width of the vector, or the number of error mechanisms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import stim_nonclifford as snc
+
+__all__ = ["many_mechanisms", "mirrored", "scrambled"]
+
+_LAYERS = 3
+_ROUNDS = 6
+"""Rounds of two-qubit gates between layers of T gates, so that every outcome depends on every T gate."""
+
+
+def scrambled(width: int) -> snc.Circuit:
+    """Layers of T gates on all qubits with random Clifford gates between them; then all are measured.
+
+    The signs of the rotations are random, as strong noise after the first layer flips them. Outcomes are
+    random too: of wide circuits, no two shots have the same.
+
+    Args:
+        width: Number of qubits, and of active coordinates.
+    """
+    qubits = " ".join(map(str, range(width)))
+    lines = [f"RX {qubits}", f"T {qubits}", f"DEPOLARIZE1(0.3) {qubits}"]
+    for _ in range(_LAYERS - 1):
+        lines += [*_scramble(width, len(lines)), f"T {qubits}"]
+    return snc.Circuit("\n".join([*lines, *_scramble(width, len(lines)), f"M {qubits}"]))
+
+
+def mirrored(width: int, p: float) -> snc.Circuit:
+    """The same layers and then their inverse, with noise in between, so that a detector per qubit checks it.
+
+    Args:
+        width: Number of qubits, and of active coordinates.
+        p: Probability of depolarizing noise on each qubit.
+    """
+    qubits = " ".join(map(str, range(width)))
+    lines = [f"T {qubits}"]
+    for _ in range(_LAYERS - 1):
+        lines += [*_scramble(width, len(lines)), f"T {qubits}"]
+    layers = snc.Circuit("\n".join(lines))
+    detectors = "".join(f"\nDETECTOR rec[-{k + 1}]" for k in range(width))
+    return snc.Circuit(
+        f"RX {qubits}\n{layers}\nTICK\nDEPOLARIZE1({p}) {qubits}\nTICK\n{layers.inverse()}\nMX {qubits}"
+        f"{detectors}\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+
+
+def many_mechanisms(count: int, p: float) -> snc.Circuit:
+    """Independent errors that each flip four random ones of 64 detectors: noise and nothing else.
+
+    Args:
+        count: Number of errors; those with equal effects are one mechanism.
+        p: Probability of each.
+    """
+    rng = np.random.default_rng(count)
+    qubits = " ".join(map(str, range(64)))
+    lines = [f"R {qubits}"]
+    for _ in range(count):
+        flipped = rng.choice(64, size=4, replace=False)
+        lines.append(f"CORRELATED_ERROR({p}) " + " ".join(f"X{q}" for q in flipped))
+    lines += [f"M {qubits}", *(f"DETECTOR rec[-{k + 1}]" for k in range(64))]
+    return snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
+
+
+def _scramble(width: int, seed: int) -> list[str]:
+    rng = np.random.default_rng([width, seed])
+    lines = []
+    for _ in range(_ROUNDS):
+        order = rng.permutation(width)
+        pairs = " ".join(map(str, order[: width // 2 * 2]))
+        lines += [
+            f"CX {pairs}",
+            f"SQRT_X {' '.join(map(str, order[::2]))}",
+            f"H {' '.join(map(str, order[1::2]))}",
+        ]
+    return lines

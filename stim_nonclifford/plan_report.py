@@ -234,7 +234,7 @@ def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, i
             yield place, width, 1 << width, False
             place = end
             continue
-        about = (1 << width, 0) if kind == ACTIVATE else (x, z)
+        about = _woken_pauli(width) if kind == ACTIVATE else (x, z)
         while end < len(rows) and rows[end][0] == ROTATE and rows[end][1:3] == about:
             end += 1
         weak = kind == ACTIVATE and end < len(rows) and _measures_woken(rows[end], width)
@@ -244,6 +244,11 @@ def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, i
         for k in range(place, end):
             yield k, width, 1 << width if k == place else 0, weak
         place = end
+
+
+def _woken_pauli(bit: int) -> tuple[int, int]:
+    """The x and z of the rotation that wakes a coordinate, which becomes this bit of the index."""
+    return 1 << bit, 0
 
 
 def _measures_woken(row: tuple[int, int, int, int, int], bit: int) -> bool:

@@ -64,14 +64,18 @@ class CompiledCircuit:
         Values are chosen in the order of the circuit; only where that would take more than 2^24
         coefficients, in the order of ``quantum``.
         """
-        quantum = self.quantum
-        if quantum.reordered:
+        if self._reference_order is self.quantum:
+            self._check_width(len(self.quantum.operations))
+        return self._likely_records(self._reference_order, len(self._reference_order.operations))
+
+    @cached_property
+    def _reference_order(self) -> QuantumProgram:
+        """The operations in the order in which the outcomes of the reference sample are chosen."""
+        if self.quantum.reordered:
             in_order = forward_sweep(self.program, keep_order=True)
             if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
-                quantum = in_order
-        if quantum is self.quantum:
-            self._check_width(len(quantum.operations))
-        return self._likely_records(quantum, len(quantum.operations))
+                return in_order
+        return self.quantum
 
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
         """The records of the path on which the outcomes of the first operations are the likely ones."""
@@ -84,7 +88,8 @@ class CompiledCircuit:
     @cached_property
     def reference_detectors(self) -> int:
         """Detectors and observables of the noiseless reference sample, as a mask."""
-        if self.quantum.peak_width > self.max_active_coordinates:
+        wide = self.quantum.peak_width > self.max_active_coordinates
+        if wide and self._reference_order is self.quantum:
             num_outputs = self.program.num_detectors + self.program.num_observables
             needed = self._num_needed(range(num_outputs), ())
             # Outcomes that no detector depends on may be any: they need not be simulated.

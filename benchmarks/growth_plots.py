@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.ticker import LogLocator
 from PIL import Image
 
 from benchmarks.machine import BYTES_PER_COEFFICIENT
@@ -81,6 +82,7 @@ def _draw_width(points: list[dict[str, Any]], machine: dict[str, Any]) -> Any:
     ]
     _curves(work, simulated, "nanoseconds")
     work.set_ylabel("ns per coefficient and operation")
+    work.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     work.yaxis.set_major_formatter("{x:g}")
     work.yaxis.set_minor_formatter("")
     for name, size in machine["cache_bytes"].items():
@@ -112,10 +114,10 @@ def _draw_noise(points: list[dict[str, Any]], machine: dict[str, Any]) -> Any:
     rates.set_ylabel("shots per second")
     rates.set_xlabel("physical error probability p")
     rates.set_xscale("log")
-    rates.legend()
     per_event = [{**p, "x": p["facts"]["mean_events"]} for p in points]
     _curves(events, per_event)
     events.set_ylabel("shots per second")
     events.set_xlabel("mean noise events per shot")
     events.set_xscale("log")
+    events.legend(loc="lower left", fontsize="small")
     return figure

@@ -154,7 +154,7 @@ def test_summary_of_growth() -> None:
         "| each event more, of 1,000 mechanisms | 3.0 ns |",
         "| a coefficient operation, vector in L1 (widths 10 to 10) | 0.10 ns to 0.10 ns |",
         "| a coefficient operation, vector in L2 (widths 16 to 16) | 4.00 ns to 4.00 ns |",
-        "| cultivation d=5, p=0.001, postselected: 0.0005 events per shot, 25% kept"
+        "| cultivation d=5, p=0.001, postselected: 0.0005 events per shot"
         " | 50 million shots/s, 20 ns per shot |",
         "| the same, all bits of all shots: 9 signature bits | 1 million shots/s, 1,000 ns per shot |",
         "| two threads: d=5 | 1.90 times one |",

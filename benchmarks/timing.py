@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Mapping
 
-__all__ = ["Run", "in_turns", "medians", "rate_of"]
+__all__ = ["Run", "in_turns", "rate_of"]
 
 Run = Callable[[int], object]
 """Runs that many shots."""
@@ -57,8 +56,3 @@ def in_turns(
         for name, measure in runs.items():
             rates[name].append(measure(seconds))
     return rates
-
-
-def medians(rates: Mapping[str, list[float]]) -> dict[str, float]:
-    """The median of each."""
-    return {name: statistics.median(values) for name, values in rates.items()}

@@ -165,6 +165,30 @@ def test_reference_of_detectors_without_a_wide_end(width: int) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_reference_of_measurements_in_another_order(seed: int) -> None:
+    """Where the compiler measures in another order than the circuit, the limit makes no difference either."""
+    rng = np.random.default_rng(seed)
+    lines = ["RX 0 1 2 3 4 5"]
+    for _ in range(2):
+        lines += [f"R_{'XYZ'[rng.integers(3)]}({rng.uniform(0.01, 0.99):.3f}) {q}" for q in range(6)]
+        a, b, c, d, e, f = rng.permutation(6)
+        lines += [f"CX {a} {b} {c} {d} {e} {f}", f"M {a} {c} {e} {b}"]
+        lines += [f"DETECTOR rec[-{k}]" for k in range(1, 5)]
+    end = [6, 7, 8, 9, 10, 11, 12, 13]
+    qubits = " ".join(map(str, end))
+    lines += [f"RX {qubits}", f"T {qubits}", f"SQRT_X {qubits}"]
+    lines += [f"R_ZZ(0.3) {q} {q + 1}" for q in end[:-1]]
+    lines += [f"MPP {'*'.join(f'X{q}' for q in end)}", f"MX {qubits}"]
+    circuit = Circuit("\n".join(lines)).to_stim()
+    whole = compile_circuit(circuit)
+    assert whole.quantum.reordered
+    needed = whole.detector_plan(reported=range(8)).peak_width
+    narrow = compile_circuit(circuit, max_active_coordinates=needed)
+    assert narrow.quantum.peak_width > needed
+    assert narrow.reference_detectors == whole.reference_detectors
+
+
 def test_limits_are_runtime_errors() -> None:
     assert issubclass(ResourceLimitError, RuntimeError)
     assert stim_nonclifford.ResourceLimitError is ResourceLimitError

@@ -36,9 +36,11 @@ class PlannedOperation:
         width: Active coordinates of the vector that it works on: 2^width coefficients. Of an activation, the
             vector after it; of a measurement, the one before it; in a weak measurement, the one without
             the coordinate that is woken and measured.
-        coefficients: Number of coefficients that it changes or reads: 2^width, or 0 where it is done together
-            with the operation before it (a rotation about the same Pauli, or the end of a weak
-            measurement).
+        coefficients: Number of coefficients that it changes or reads: 2^width; 0 if it is joined or diagonal.
+        joined: Whether it is done together with the operation before it: a rotation about the same Pauli, or
+            the end of a weak measurement.
+        diagonal: Whether it is a rotation that changes phases of coefficients only: its angle can be kept
+            apart, and used when another operation goes through the vector.
         half_turns: Angle of the rotation in half-turns (units of π radians) as in the circuit; 0.0 for a
             measurement.
         sign_controlled: Whether noise or earlier outcomes can reverse the angle.
@@ -55,6 +57,8 @@ class PlannedOperation:
     kind: str
     width: int
     coefficients: int
+    joined: bool
+    diagonal: bool
     half_turns: float
     sign_controlled: bool
     outcome: int | None
@@ -120,10 +124,10 @@ class PlanReport:
 
     @property
     def total_coefficients(self) -> int:
-        """The coefficients of all operations: the work of a shot that is simulated from the start.
+        """The coefficients of all operations: about the work of a shot that is simulated from the start.
 
-        A shot whose signs begin like those of a shot without noise starts later. Shots whose signature and
-        outcomes have come before, and shots that a noise-only check discards, take nothing of it.
+        Shots that begin like others begin where those have been. Shots whose signature and outcomes have come
+        before, and shots that a noise-only check discards, take nothing of it.
         """
         return sum(operation.coefficients for operation in self.operations)
 
@@ -203,13 +207,16 @@ def _traced(
 ) -> Iterator[PlannedOperation]:
     """The operations with their places in the circuit."""
     ticks = np.cumsum([instruction.name == "TICK" for instruction in instructions], dtype=np.int64)
-    for place, width, coefficients, weak in _engine_work(plan.operations):
+    for place, width, joined, weak in _engine_work(plan.operations):
         operation, step = plan.operations[place], int(plan.operation_steps[place])
         kind, number = int(operation["kind"]), program.instructions[step]
+        diagonal = kind == ROTATE and not operation["x"]
         yield PlannedOperation(
             kind=_KINDS[kind],
             width=width,
-            coefficients=coefficients,
+            coefficients=0 if joined or diagonal else 1 << width,
+            joined=joined,
+            diagonal=diagonal,
             half_turns=_half_turns(program.steps[step]),
             sign_controlled=int(operation["sign"]) >= 0,
             outcome=int(operation["outcome"]) if kind == MEASURE else None,
@@ -222,8 +229,8 @@ def _traced(
         )
 
 
-def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, int, bool]]:
-    """For each operation its place, width, coefficients, and whether it is part of a weak measurement."""
+def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, bool, bool]]:
+    """For each operation its place, width, and whether it is joined, and part of a weak measurement."""
     fields = ("kind", "x", "z", "width", "pivot")
     rows = list(zip(*(operations[name].tolist() for name in fields), strict=True))
     place = 0
@@ -231,10 +238,10 @@ def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, i
         kind, x, z, width, _ = rows[place]
         end = place + 1
         if kind == MEASURE:
-            yield place, width, 1 << width, False
+            yield place, width, False, False
             place = end
             continue
-        about = _woken_pauli(width) if kind == ACTIVATE else (x, z)
+        about = (0, 1 << width) if kind == ACTIVATE else (x, z)
         while end < len(rows) and rows[end][0] == ROTATE and rows[end][1:3] == about:
             end += 1
         weak = kind == ACTIVATE and end < len(rows) and _measures_woken(rows[end], width)
@@ -242,19 +249,14 @@ def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, i
             width += 1
         end += weak
         for k in range(place, end):
-            yield k, width, 1 << width if k == place else 0, weak
+            yield k, width, k > place, weak
         place = end
 
 
-def _woken_pauli(bit: int) -> tuple[int, int]:
-    """The x and z of the rotation that wakes a coordinate, which becomes this bit of the index."""
-    return 1 << bit, 0
-
-
 def _measures_woken(row: tuple[int, int, int, int, int], bit: int) -> bool:
-    """Whether an operation measures bit ``bit`` of the index, with or without others, in the Z basis."""
-    kind, x, z, _, pivot = row
-    return kind == MEASURE and x == 0 and pivot == bit and bool(z >> bit & 1)
+    """Whether an operation measures a coordinate in the other basis than that in which it has been woken."""
+    kind, x, _, _, pivot = row
+    return kind == MEASURE and pivot == bit and bool(x >> bit & 1)
 
 
 def _factors(step: Step) -> Factors:

@@ -71,10 +71,10 @@ def _grouped(operations: Sequence[PlannedOperation], max_rows: int) -> list[_Row
     """Neighbours in rows: as much in a row as it takes to have few rows, and no more."""
     passes: list[_Pass] = []
     for operation in operations:
-        if operation.coefficients:
-            passes.append([operation])
-        else:
+        if operation.joined:
             passes[-1].append(operation)
+        else:
+            passes.append([operation])
     phases = _phases(passes)
     keys: list[Callable[[int], Hashable]] = [
         lambda k: _origin(passes[k]),
@@ -95,7 +95,9 @@ def _origin(work: _Pass) -> Hashable:
 
 
 def _kind(work: _Pass) -> str:
-    return "weak measurement" if work[0].weak else work[0].kind
+    if work[0].weak:
+        return "weak measurement"
+    return "diagonal rotation" if work[0].diagonal else work[0].kind
 
 
 def _phases(passes: Sequence[_Pass]) -> list[int]:

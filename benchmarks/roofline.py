@@ -1,0 +1,110 @@
+"""How far dense simulations are from what the machine can do.
+
+    python -m benchmarks.roofline [--seconds 10]
+
+Samples circuits of which every shot runs the coefficient vector, and sets the work that the engine counts
+(``sampler.statistics()``) against the time. The peaks are measured on the same core: additions and
+multiplications of arrays in the first-level cache by a product of matrices (which fuses the two: twice what
+separate ones can do), memory by copies of arrays as large as the vector.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import stim_nonclifford as snc
+from benchmarks.compare import CIRCUITS, WORKLOADS
+from benchmarks.machine import BYTES_PER_COEFFICIENT, description, machine
+
+DENSE = ("coherent-d5r5", "k19", "qv20")
+
+
+def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
+    """The shortest time of the call, of as many as fit into the given time."""
+    best = float("inf")
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def peak_flops() -> float:
+    """Floating-point operations per second of a product of matrices."""
+    size = 512
+    a = np.random.default_rng(0).random((size, size))
+    out = np.empty_like(a)
+    return 2 * size**3 / best_time(lambda: np.matmul(a, a, out=out))
+
+
+def peak_bytes(size: int) -> float:
+    """Bytes read and written per second by copies of an array of this many bytes."""
+    array = np.ones(max(size // 16, 64))
+    out = np.empty_like(array)
+    return 2 * array.nbytes / best_time(lambda: np.copyto(out, array))
+
+
+def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
+    """Shots per second, the work per second, and the width."""
+    circuit = snc.Circuit(text)
+    sampler: snc.CompiledDetectorSampler | snc.CompiledMeasurementSampler
+    if circuit.num_detectors:
+        sampler = circuit.compile_detector_sampler(seed=1)
+        width = circuit.plan("sample").peak_width
+    else:
+        sampler = circuit.compile_sampler(seed=1)
+        width = circuit.plan("sample_measurements").peak_width
+    shots, done = 1, 0
+    sampler.sample(1)
+    before = sampler.statistics()
+    start = time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        sampler.sample(shots, bit_packed=True)
+        done += shots
+        shots = min(2 * shots, max(1, round(done / elapsed * seconds / 10)), 1 << 16)
+    after = sampler.statistics()
+    work = {name: (after[name] - before[name]) / elapsed for name in before}
+    return done / elapsed, work, width
+
+
+def main() -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
+    parser.add_argument("--seconds", type=float, default=10.0, help="time of one measurement")
+    arguments = parser.parse_args()
+    print(description(machine()))
+    flops = peak_flops()
+    print(f"peak: {flops / 1e9:.0f} Gflop/s (fused)\n")
+    print("circuit        width  shots/s    simulated  Gflop/s  of peak   GB/s  of copies of that size")
+    for name in DENSE:
+        path = arguments.circuits / f"{WORKLOADS[name]}.stim"
+        if not path.exists():
+            print(f"{name}: there is no {path}; give a folder that has it with --circuits")
+            continue
+        rate, work, width = measure(path.read_text(encoding="utf-8"), arguments.seconds)
+        moved = BYTES_PER_COEFFICIENT * (work["coefficients_read"] + work["coefficients_written"])
+        copies = peak_bytes(BYTES_PER_COEFFICIENT << width)
+        print(
+            f"{name:14} {width:5}  {rate:<9.4g}  {work['simulations'] / rate:9.1%}"
+            f"  {work['flops'] / 1e9:7.1f}  {work['flops'] / flops:7.1%}"
+            f"  {moved / 1e9:5.1f}  {moved / copies:7.1%} of {copies / 1e9:.0f}",
+            flush=True,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

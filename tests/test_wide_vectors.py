@@ -111,3 +111,22 @@ def test_long_circuits_stay_normalized() -> None:
     assert plan.num_outcomes > 1000
     rows = CpuEngine(plan).sample(1, 0, 3)
     np.testing.assert_array_equal(rows, ReferenceEngine(plan).sample(1, 0, 3))
+
+
+def test_threads_share_a_shot() -> None:
+    """Seed 2. One shot for several threads, of a width at which they take part in its rotations."""
+    rng = np.random.default_rng(2)
+    qubits = 18
+    lines = []
+    for _ in range(2):
+        for qubit in range(qubits):
+            lines += [f"R_Z({rng.uniform(-1, 1):.3f}) {qubit}", f"R_X({rng.uniform(-1, 1):.3f}) {qubit}"]
+        order = rng.permutation(qubits)
+        lines.append("CX " + " ".join(map(str, order)))
+    lines.append("M " + " ".join(map(str, range(qubits))))
+    plan = compile_circuit(Circuit("\n".join(lines)).to_stim()).record_plan()
+    assert plan.peak_width == qubits
+    expected = CpuEngine(plan).sample(1, 0, 3)
+    for threads in (2, 3):
+        engine = CpuEngine(plan, threads=threads)
+        np.testing.assert_array_equal([engine.sample(1, shot, 1)[0] for shot in range(3)], expected)

@@ -63,8 +63,9 @@ struct Kernels {
     // v <- cos v - i sin P v, with sin negated if `reverse`.
     void (*rotate)(double* vector, const Operation& operation, bool reverse);
 
-    // The first of several rotations, as many as go in one pass through the vector; returns how many.
-    size_t (*rotate_many)(double* vector, const Operation* rotations, size_t count);
+    // The first of several rotations, as many as go in one pass through the vector; returns how many. With
+    // several parts, which need a width of at least 14, this makes them in one part of the vector.
+    size_t (*rotate_many)(double* vector, const Operation* rotations, size_t count, uint32_t part, uint32_t parts);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2).
     void (*activate)(double* vector, const Operation& operation);

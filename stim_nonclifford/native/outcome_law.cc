@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -406,7 +407,15 @@ void OutcomeLaws::rotate_long() {
         norms_.push_back(state_.norm);
     }
     const uint64_t size = uint64_t{1} << stored_width();
-    const size_t done = kernels_.rotate_many(vector_.data(), rotations_.data(), rotations_.size());
+    std::atomic<size_t> done = 0;
+    const auto make_part = [&](uint32_t part) {
+        const uint32_t parts = team_ != nullptr ? team_->size() : 1;
+        done = kernels_.rotate_many(vector_.data(), rotations_.data(), rotations_.size(), part, parts);
+    };
+    if (team_ != nullptr)
+        team_->run(make_part);
+    else
+        make_part(0);
     note_pass(size, size, 4 * done);
     work_.steps += done - 1;
     state_.norm = norms_[done - 1];

@@ -16,6 +16,7 @@
 #include "kernels.h"
 #include "philox.h"
 #include "plan.h"
+#include "team.h"
 
 namespace snc {
 
@@ -53,6 +54,9 @@ class OutcomeLaws {
    public:
     // `interrupted` is asked now and then during long simulations and throws to stop them.
     OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_bytes, std::function<void()> interrupted);
+
+    // Threads for the rotations of wide vectors; null: none.
+    void set_team(Team* team) { team_ = team; }
 
     // Draws the outcomes of a shot. Returns the outputs that they flip ([words_for(num_outputs)]; valid until
     // the next call), or null if an outcome check fires.
@@ -181,6 +185,7 @@ class OutcomeLaws {
     const size_t max_bytes_;
     const std::function<void()> interrupted_;
     const uint32_t signature_words_, output_words_;
+    Team* team_ = nullptr;
 
     std::vector<Node> nodes_;
     std::vector<uint64_t> node_outputs_;        // [nodes][output_words]: outputs flipped so far

@@ -38,7 +38,8 @@ class RotationPass {
 
     size_t count() const { return count_; }
 
-    void run(double* vector, int width) {
+    // Makes them in part `number` of `parts` parts of the vector; they do not share coefficients.
+    void run(double* vector, int width, uint32_t number, uint32_t parts) {
         uint64_t high_signs[max_rotations];
         for (size_t k = 0; k < count_; ++k) {
             Operation& rotation = rotations_[k];
@@ -59,7 +60,7 @@ class RotationPass {
         constexpr size_t chunk = size_t{1} << chunk_bits;
         alignas(64) double part[2 * chunk << max_span];
         const uint64_t cosets = uint64_t{1} << (width - chunk_bits - span_);
-        for (uint64_t r = 0; r < cosets; ++r) {
+        for (uint64_t r = cosets * number / parts; r < cosets * (number + 1) / parts; ++r) {
             uint64_t first = r;
             for (uint64_t left = pivots; left != 0; left &= left - 1) first = insert_zero(first, std::countr_zero(left));
             for (size_t c = 0; c < size_t{1} << span_; ++c) {
@@ -83,15 +84,16 @@ class RotationPass {
     uint64_t generators_[max_span];
 };
 
-// Makes the first of these rotations, as many as go together; returns how many.
-inline size_t rotate_many(double* vector, const Operation* rotations, size_t count) {
-    constexpr size_t worth_it = 3;
+// Makes the first of these rotations, as many as go together; returns how many. Of several parts, each makes
+// its part of the vector, and all make the same rotations.
+inline size_t rotate_many(double* vector, const Operation* rotations, size_t count, uint32_t part, uint32_t parts) {
+    const size_t worth_it = parts > 1 ? 1 : 3;
     const int width = rotations[0].width;
     RotationPass pass;
     if (count >= worth_it && width >= chunk_bits + max_span)
         while (pass.count() < count && pass.add(rotations[pass.count()])) continue;
     if (pass.count() >= worth_it) {
-        pass.run(vector, width);
+        pass.run(vector, width, part, parts);
         return pass.count();
     }
     rotate(vector, rotations[0], false);

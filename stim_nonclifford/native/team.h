@@ -1,0 +1,56 @@
+// Threads that wait for parts of one long operation.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace snc {
+
+// The calling thread and others, which sleep between operations.
+class Team {
+   public:
+    explicit Team(uint32_t num_threads) {
+        for (uint32_t part = 1; part < num_threads; ++part)
+            helpers_.emplace_back([this, part](const std::stop_token& stop) { help(stop, part); });
+    }
+    ~Team() {
+        for (std::jthread& helper : helpers_) helper.request_stop();
+        ++round_;
+        round_.notify_all();
+    }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    uint32_t size() const { return static_cast<uint32_t>(helpers_.size()) + 1; }
+
+    // Calls work(part) for each part < size(), each in a thread of its own; work must not throw.
+    void run(const std::function<void(uint32_t)>& work) {
+        work_ = &work;
+        running_ = static_cast<uint32_t>(helpers_.size());
+        ++round_;
+        round_.notify_all();
+        work(0);
+        for (uint32_t left = running_; left != 0; left = running_) running_.wait(left);
+    }
+
+   private:
+    void help(const std::stop_token& stop, uint32_t part) {
+        for (uint64_t seen = 0;; ++seen) {
+            round_.wait(seen);
+            if (stop.stop_requested()) return;
+            (*work_)(part);
+            --running_;
+            running_.notify_all();
+        }
+    }
+
+    const std::function<void(uint32_t)>* work_ = nullptr;
+    std::atomic<uint64_t> round_ = 0;
+    std::atomic<uint32_t> running_ = 0;
+    std::vector<std::jthread> helpers_;  // last: they use the rest
+};
+
+}  // namespace snc

@@ -118,7 +118,7 @@ def test_threads_share_a_shot() -> None:
     rng = np.random.default_rng(2)
     qubits = 18
     lines = []
-    for _ in range(2):
+    for _ in range(10):
         for qubit in range(qubits):
             lines += [f"R_Z({rng.uniform(-1, 1):.3f}) {qubit}", f"R_X({rng.uniform(-1, 1):.3f}) {qubit}"]
         order = rng.permutation(qubits)

@@ -95,7 +95,9 @@ Engine::Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t c
     quiet_ = workers_[0].laws->quiet_law();
 }
 
-uint32_t Engine::piece_shots() const {
+uint32_t Engine::piece_shots(uint64_t blocks) const {
+    constexpr uint64_t enough = 16;  // for each thread; parts of a block draw its noise again
+    if (workers_.size() == 1 || blocks >= enough * workers_.size()) return block_shots;
     if (plan_.peak_width >= longer_work_width) return block_shots / 128;
     return plan_.peak_width >= long_work_width ? block_shots / 16 : block_shots;
 }
@@ -108,9 +110,10 @@ Engine::Piece Engine::piece_of(uint64_t block, uint32_t begin, uint32_t end, uin
 
 std::vector<Engine::Piece> Engine::pieces(uint64_t first_shot, uint64_t shots) const {
     std::vector<Piece> found;
+    const uint32_t size = piece_shots(shots / block_shots);
     for (uint64_t block = first_shot / block_shots; block * block_shots < first_shot + shots; ++block)
-        for (uint32_t begin = 0; begin < block_shots; begin += piece_shots()) {
-            const Piece piece = piece_of(block, begin, begin + piece_shots(), first_shot, first_shot + shots);
+        for (uint32_t begin = 0; begin < block_shots; begin += size) {
+            const Piece piece = piece_of(block, begin, begin + size, first_shot, first_shot + shots);
             if (piece.begin < piece.end) found.push_back(piece);
         }
     return found;
@@ -200,16 +203,31 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
                                                 [](uint64_t w) { return w != 0; });
         if (all_zero && !every) {
             kept += noise.num_quiet;
-        } else if (!quiet_.fixed && !every && !constant_flips) {
+        } else if (!quiet_.fixed) {
+            using Fate = OutcomeLaws::Fate;
             uint16_t cells[block_shots], open[block_shots];
             kernels_.draw_outcome_cells(seed, first_shot, noise.quiet, noise.num_quiet, cells);
             const auto& fates = worker.laws->quiet_fates();
             uint32_t num_open = 0;
-            for (uint32_t k = 0; k < noise.num_quiet; ++k) {
-                const OutcomeLaws::Fate fate = fates[cells[k]];
-                kept += fate == OutcomeLaws::Fate::kept_without_flips;
-                open[num_open] = noise.quiet[k];
-                num_open += fate == OutcomeLaws::Fate::open || fate == OutcomeLaws::Fate::kept;
+            if (!every && !constant_flips) {
+                // Most are counted here, without a branch.
+                for (uint32_t k = 0; k < noise.num_quiet; ++k) {
+                    const Fate fate = fates[cells[k]];
+                    kept += fate == Fate::kept_without_flips;
+                    open[num_open] = noise.quiet[k];
+                    num_open += fate == Fate::open || fate == Fate::kept;
+                }
+            } else {
+                const uint64_t* outputs = plan_.constant.data() + layout.first_output_word();
+                for (uint32_t k = 0; k < noise.num_quiet; ++k) {
+                    const Fate fate = fates[cells[k]];
+                    if (fate == Fate::open) {
+                        open[num_open++] = noise.quiet[k];
+                    } else if (fate != Fate::discarded) {
+                        keep(noise.quiet[k], outputs, worker.laws->quiet_outputs(cells[k]));
+                        ++kept;
+                    }
+                }
             }
             for (uint32_t k = 0; k < num_open; ++k) finish(open[k], plan_.constant.data());
         } else {
@@ -226,18 +244,17 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
     const uint64_t first_block = first_shot / block_shots;
     const uint64_t end_shot = first_shot + shots;
     const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
-    const uint32_t parts = block_shots / piece_shots();
     // Counts blocks [begin, end); errors_of_block gets the errors of each, if it has room for them.
     const auto run = [&](uint64_t begin, uint64_t end, std::vector<uint64_t>& errors_of_block) {
         std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
+        const uint32_t size = piece_shots(end - begin), parts = block_shots / size;
         for_each_piece(
             (end - begin) * parts,
             [&](Worker& worker, uint64_t k) {
                 Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
                 const uint64_t block = k / parts;
                 const auto part = static_cast<uint32_t>(k % parts);
-                const Piece piece = piece_of(begin + block, part * piece_shots(), (part + 1) * piece_shots(), first_shot,
-                                             end_shot);
+                const Piece piece = piece_of(begin + block, part * size, (part + 1) * size, first_shot, end_shot);
                 uint64_t errors = 0;
                 const uint64_t kept = run_piece(
                     worker, seed, piece, false, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {

@@ -86,8 +86,9 @@ class Engine {
         uint32_t begin, end;
     };
 
-    // Shots of a piece: few if they take long, so that all threads have work.
-    uint32_t piece_shots() const;
+    // Shots of a piece of this many blocks: few if they take long and there are few, so that all threads have
+    // work.
+    uint32_t piece_shots(uint64_t blocks) const;
     // The part of a block in which the shots first_shot <= shot < end_shot are.
     static Piece piece_of(uint64_t block, uint32_t begin, uint32_t end, uint64_t first_shot, uint64_t end_shot);
     std::vector<Piece> pieces(uint64_t first_shot, uint64_t shots) const;

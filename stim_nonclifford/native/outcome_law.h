@@ -74,6 +74,8 @@ class OutcomeLaws {
     enum class Fate : uint8_t { open, discarded, kept_without_flips, kept };
     static constexpr size_t num_cells = 4096;
     const std::array<Fate, num_cells>& quiet_fates() const { return quiet_fates_; }
+    // The outputs that the outcomes of a kept one flip.
+    const uint64_t* quiet_outputs(size_t cell) const { return outputs_of(quiet_leaves_[cell]); }
 
     // All branches of a signature: probability, whether discarded, and flipped outputs.
     struct Branch {

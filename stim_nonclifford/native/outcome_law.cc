@@ -314,6 +314,7 @@ void OutcomeLaws::start(std::span<const uint64_t> signature) {
     const std::vector<uint64_t> signs = std::move(row);
     go_to(station);
     for (uint32_t w = 0; w < plan_.branch_words; ++w) row[w] ^= signs[w] ^ prefix_signs_[w];
+    state_.check_fired = false;
     for (size_t k = 0; k < begin_of(station); ++k)
         if (plan_.operations[k].kind == Kind::measure) state_.check_fired |= fires(plan_.operations[k]);
 }

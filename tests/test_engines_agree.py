@@ -188,10 +188,10 @@ def test_fixed_circuits(name: str) -> None:
         assert_same_shots(plan, CpuEngine(plan), 1000, 60, f"{name}, {kind}")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; every other one is mirrored."""
-    for k in range(4):
+    for k in range(6):
         rng = np.random.default_rng([seed, k])
         circuit = (
             mirrored_circuit(rng, num_qubits=2 + seed % 4, num_operations=15)
@@ -466,20 +466,3 @@ def test_never_kept() -> None:
     for engine in (CpuEngine(plan), ReferenceEngine(plan)):
         assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
         assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_kept_shots_of_random_circuits(seed: int) -> None:
-    """Circuits of the seeds [seed, 0], ..., [seed, 5]; of every other one, noiseless outcomes are certain."""
-    for k in range(6):
-        rng = np.random.default_rng([seed, k])
-        circuit = (
-            mirrored_circuit(rng, num_qubits=2 + seed % 4, num_operations=15)
-            if k % 2
-            else random_circuit(rng, num_qubits=2 + seed % 4, num_operations=30)
-        )
-        for kind, plan in plans_of(str(circuit)):
-            kept = ReferenceEngine(plan).sample_kept(SEED, 0, 50)
-            np.testing.assert_array_equal(
-                CpuEngine(plan).sample_kept(SEED, 0, 50), kept, err_msg=f"{seed}, {k}, {kind}"
-            )

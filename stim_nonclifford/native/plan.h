@@ -6,10 +6,9 @@
 #include <span>
 #include <vector>
 
-namespace snc {
+#include "noise_draws.h"
 
-constexpr uint32_t block_shots = 1024;
-constexpr double certain = 1e-13;
+namespace snc {
 
 enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2 };
 
@@ -39,17 +38,6 @@ struct SparseRows {
     }
 };
 
-// A word of a row that an effect changes.
-struct WordFlip {
-    uint32_t word;
-    uint64_t mask;
-};
-
-struct AliasCell {
-    uint64_t threshold;
-    int32_t alias;
-};
-
 // Where the parts of a row lie: each starts at a word of its own.
 struct RowLayout {
     uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
@@ -65,8 +53,6 @@ struct RowLayout {
         return 64 * first_output_word() + (bit - num_signature_bits);
     }
 };
-
-inline uint32_t words_for(uint32_t bits) { return (bits + 63) / 64; }
 
 struct Plan {
     RowLayout layout;
@@ -104,9 +90,7 @@ struct Plan {
                (next.z >> next.pivot & 1) != 0;
     }
 
-    // Rows of at most this many words are kept dense and in registers.
-    static constexpr uint32_t max_dense_words = 8;
-    bool is_dense() const { return layout.words() <= max_dense_words; }
+    bool is_dense() const { return layout.words() <= max_narrow_words; }
 };
 
 // The arrays of the Python plan, by their names there.

@@ -1,0 +1,227 @@
+// What each step does to the coefficient vector, as phases of a team; see `stim_nonclifford/coefficients.py`.
+#pragma once
+
+#include "plan_image.h"
+
+namespace snc {
+
+struct alignas(16) Coefficient {
+    double re, im;
+};
+
+// Half a rotation angle. The cosine is 1, and the sine the tangent, where the norm does not matter.
+struct Angle {
+    double cosine, sine;
+};
+
+// Where coefficient `index` lies. Threads that read every second, fourth or eighth coefficient do not meet in
+// the same bank of shared memory.
+SNC_HOST_DEVICE uint64_t place(uint64_t index) { return index ^ (index >> 3 & 7); }
+
+// Index r with a 0 inserted at bit `bit`.
+SNC_HOST_DEVICE uint64_t insert_zero(uint64_t r, uint32_t bit) {
+    const uint64_t low = r & ((uint64_t{1} << bit) - 1);
+    return ((r ^ low) << 1) | low;
+}
+
+SNC_HOST_DEVICE uint32_t highest_bit(uint64_t bits) {
+    uint32_t bit = 0;
+    while (bits >>= 1) ++bit;
+    return bit;
+}
+
+SNC_HOST_DEVICE double signed_by(bool negative, double value) { return negative ? -value : value; }
+
+// The sum of the angles of a rotation. is_set(bit) tells the signs.
+template <typename IsSet>
+SNC_HOST_DEVICE Angle sum_of_angles(const Rotation& rotation, const AngleTerm* terms, IsSet is_set) {
+    const AngleTerm& first = terms[rotation.first_term];
+    Angle sum{first.cosine, signed_by(is_set(first.sign), first.sine)};
+    for (uint32_t t = rotation.first_term + 1; t < rotation.end_term; ++t) {
+        const AngleTerm& next = terms[t];
+        const double sine = signed_by(is_set(next.sign) != (next.reversed != 0), next.sine);
+        const double cosine = sum.cosine * next.cosine - sum.sine * sine;
+        sum.sine = sum.sine * next.cosine + sum.cosine * sine;
+        sum.cosine = cosine;
+    }
+    if (rotation.unit != 0 && magnitude(sum.cosine) >= magnitude(sum.sine)) return {1, sum.sine / sum.cosine};
+    return sum;
+}
+
+// -i sin P, applied to a coefficient: a real factor, times i unless `is_real`.
+struct PauliFactor {
+    double value;
+    bool is_real;
+
+    SNC_HOST_DEVICE PauliFactor(double number, int32_t i_power)
+        : value((i_power & 2) != 0 ? -number : number), is_real((i_power & 1) == 0) {}
+};
+
+// One rotation of the 2^span coefficients of a coset: each becomes cosine times itself plus the factor times the
+// one that `flips` leads to; the factor has an extra sign where bits of `signs` and of the place of that
+// coefficient agree an odd number of times.
+template <uint32_t span, uint32_t flips, bool is_real, bool is_unit>
+SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], double cosine, double factor, uint32_t signs) {
+    const auto sum = [&](const Coefficient& own, uint32_t from, const Coefficient& other) {
+        const double f = signed_by(is_odd(signs & from), factor);
+        const double re = is_unit ? own.re : cosine * own.re, im = is_unit ? own.im : cosine * own.im;
+        return is_real ? Coefficient{fused(f, other.re, re), fused(f, other.im, im)}
+                       : Coefficient{fused(-f, other.im, re), fused(f, other.re, im)};
+    };
+    for (uint32_t e = 0; e < 1u << span; ++e) {
+        const uint32_t partner = e ^ flips;
+        if (partner < e) continue;
+        const Coefficient a = coset[e], b = coset[partner];
+        coset[e] = sum(a, partner, b);
+        if (flips != 0) coset[partner] = sum(b, e, a);
+    }
+}
+
+template <uint32_t span, uint32_t flips>
+SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], const Angle& angle, PauliFactor factor, uint32_t signs) {
+    if constexpr (flips < 1u << span) {
+        const bool unit = angle.cosine == 1;
+        if (factor.is_real && unit) rotate_coset<span, flips, true, true>(coset, 1, factor.value, signs);
+        else if (factor.is_real) rotate_coset<span, flips, true, false>(coset, angle.cosine, factor.value, signs);
+        else if (unit) rotate_coset<span, flips, false, true>(coset, 1, factor.value, signs);
+        else rotate_coset<span, flips, false, false>(coset, angle.cosine, factor.value, signs);
+    }
+}
+
+// The rotations of a step, in one pass: a thread takes a coset through its registers.
+template <uint32_t span, typename Team>
+SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations, const Angle* angles) {
+    static_assert(max_span == 3, "the cases below");
+    constexpr uint32_t size = 1u << span;
+    uint64_t offsets[size] = {0};
+    uint32_t pivots[max_span] = {0};
+    for (uint32_t j = 0; j < span; ++j) {
+        pivots[j] = highest_bit(step.generators[j]);
+        for (uint32_t e = 0; e < 1u << j; ++e) offsets[(1u << j) + e] = offsets[e] ^ step.generators[j];
+    }
+    const uint32_t count = step.end_rotation - step.first_rotation;
+    team.for_each(uint64_t{1} << (step.width - span), [&](uint64_t r) {
+        uint64_t first = r;
+        for (uint32_t j = 0; j < span; ++j) first = insert_zero(first, pivots[j]);
+        Coefficient coset[size];
+        for (uint32_t e = 0; e < size; ++e) coset[e] = vector[place(first ^ offsets[e])];
+        for (uint32_t k = 0; k < count; ++k) {
+            const Rotation& rotation = rotations[k];
+            const Angle angle = angles[k];
+            const PauliFactor factor(signed_by(is_odd(first & rotation.z), angle.sine), rotation.i_power + 3);
+            switch (rotation.flips) {
+                case 0: rotate_coset<span, 0>(coset, angle, factor, rotation.signs); break;
+                case 1: rotate_coset<span, 1>(coset, angle, factor, rotation.signs); break;
+                case 2: rotate_coset<span, 2>(coset, angle, factor, rotation.signs); break;
+                case 3: rotate_coset<span, 3>(coset, angle, factor, rotation.signs); break;
+                case 4: rotate_coset<span, 4>(coset, angle, factor, rotation.signs); break;
+                case 5: rotate_coset<span, 5>(coset, angle, factor, rotation.signs); break;
+                case 6: rotate_coset<span, 6>(coset, angle, factor, rotation.signs); break;
+                default: rotate_coset<span, 7>(coset, angle, factor, rotation.signs); break;
+            }
+        }
+        for (uint32_t e = 0; e < size; ++e) vector[place(first ^ offsets[e])] = coset[e];
+    });
+}
+
+template <typename Team>
+SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations, const Angle* angles) {
+    switch (step.span) {
+        case 0: return rotate<0>(team, vector, step, rotations, angles);
+        case 1: return rotate<1>(team, vector, step, rotations, angles);
+        case 2: return rotate<2>(team, vector, step, rotations, angles);
+        default: return rotate<3>(team, vector, step, rotations, angles);
+    }
+}
+
+// Wakes a coordinate, which becomes the highest bit of the index: [cos v, -i sin v].
+template <typename Team>
+SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, uint32_t width, const Angle& angle) {
+    const uint64_t size = uint64_t{1} << width;
+    team.for_each(size, [&](uint64_t a) {
+        const Coefficient old = vector[place(a)];
+        vector[place(size + a)] = {angle.sine * old.im, -angle.sine * old.re};
+        vector[place(a)] = {angle.cosine * old.re, angle.cosine * old.im};
+    });
+}
+
+// Entry r of the projection on an outcome, up to a factor that is the same for all. The pivot's coordinate is
+// not in it.
+SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& step, uint64_t r, bool outcome) {
+    const uint64_t a = insert_zero(r, static_cast<uint32_t>(step.pivot));
+    if (step.x == 0) {
+        const bool pivot_bit = is_odd(a & step.z) != (step.i_power == 2) != outcome;
+        return vector[place(a | uint64_t{pivot_bit} << step.pivot)];
+    }
+    const uint64_t b = a ^ step.x;
+    const PauliFactor factor(signed_by(outcome != is_odd(b & step.z), 1), step.i_power);
+    const Coefficient own = vector[place(a)], other = vector[place(b)];
+    return factor.is_real ? Coefficient{fused(factor.value, other.re, own.re), fused(factor.value, other.im, own.im)}
+                          : Coefficient{fused(-factor.value, other.im, own.re), fused(factor.value, other.re, own.im)};
+}
+
+SNC_HOST_DEVICE void add_norm(double& sum, const Coefficient& c) { sum = fused(c.re, c.re, fused(c.im, c.im, sum)); }
+
+// Squared norms of the projections on outcome 0 and 1, up to a common factor.
+struct Weights {
+    double zero, one;
+};
+
+template <typename Team>
+SNC_HOST_DEVICE Weights outcome_weights(Team& team, const Coefficient* vector, const Step& step) {
+    Weights weights;
+    team.sums(
+        uint64_t{1} << (step.width - 1),
+        [&](uint64_t r, double& zero, double& one) {
+            add_norm(zero, projected(vector, step, r, false));
+            add_norm(one, projected(vector, step, r, true));
+        },
+        weights.zero, weights.one);
+    return weights;
+}
+
+// Projects on an outcome of that weight and normalizes.
+template <typename Team>
+SNC_HOST_DEVICE void project(Team& team, Coefficient* vector, const Step& step, bool outcome, double weight) {
+    const double scale = 1 / square_root(weight);
+    // Entry r comes from entries >= r: the pivot is the highest bit of x, or, without x, of z.
+    team.template read_then_write<Coefficient>(
+        uint64_t{1} << (step.width - 1),
+        [&](uint64_t r) { return projected(vector, step, r, outcome); },
+        [&](uint64_t r, const Coefficient& c) { vector[place(r)] = {scale * c.re, scale * c.im}; });
+}
+
+// A coordinate woken by cos - i sin X and measured at once, together with the parity of others, is a weak
+// measurement of that parity: the vector keeps its size.
+SNC_HOST_DEVICE uint64_t weakly_measured(const Step& step) { return step.z & ~(uint64_t{1} << step.pivot); }
+
+template <typename Team>
+SNC_HOST_DEVICE Weights weak_weights(Team& team, const Coefficient* vector, const Step& step, const Angle& angle) {
+    const uint64_t z = weakly_measured(step);
+    double even, odd;
+    team.sums(
+        uint64_t{1} << step.width,
+        [&](uint64_t a, double& even_sum, double& odd_sum) {
+            const Coefficient c = vector[place(a)];
+            add_norm(is_odd(a & z) ? odd_sum : even_sum, c);
+        },
+        even, odd);
+    const double c = angle.cosine * angle.cosine, s = angle.sine * angle.sine;
+    const Weights weights{c * even + s * odd, s * even + c * odd};
+    return step.i_power == 2 ? Weights{weights.one, weights.zero} : weights;
+}
+
+template <typename Team>
+SNC_HOST_DEVICE void weak_project(Team& team, Coefficient* vector, const Step& step, const Angle& angle, bool outcome,
+                                  double weight) {
+    const uint64_t z = weakly_measured(step);
+    const bool flipped = outcome != (step.i_power == 2);
+    const double scale = 1 / square_root(weight), cosine = scale * angle.cosine, sine = scale * angle.sine;
+    team.for_each(uint64_t{1} << step.width, [&](uint64_t a) {
+        const Coefficient old = vector[place(a)];
+        vector[place(a)] = is_odd(a & z) != flipped ? Coefficient{sine * old.im, -sine * old.re}
+                                                    : Coefficient{cosine * old.re, cosine * old.im};
+    });
+}
+
+}  // namespace snc

@@ -1,0 +1,191 @@
+// The noise of blocks of shots: a team of threads takes one block of 1024 shots after another.
+//
+// Shots that fail a noise-only check never leave registers. Of the others, those that need no quantum outcome
+// are finished here, and the rest is queued.
+#pragma once
+
+#include "kept_shots.h"
+
+namespace snc {
+
+// The row of a shot: of a few words, in registers.
+template <uint32_t num_words>
+struct RegisterRow {
+    uint64_t words[num_words];
+
+    SNC_HOST_DEVICE void start(const Job&, const PlanImage& plan, uint32_t, uint32_t) {
+        const auto* constant = plan.array<uint64_t>(plan.constant);
+        for (uint32_t w = 0; w < num_words; ++w) words[w] = constant[w];
+    }
+    SNC_HOST_DEVICE void flip(const PlanImage&, const uint64_t* effects, int32_t mechanism) {
+        const uint64_t* effect = effects + uint64_t{static_cast<uint32_t>(mechanism)} * num_words;
+        for (uint32_t w = 0; w < num_words; ++w) words[w] ^= effect[w];
+    }
+    SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
+        flip(plan, plan.array<uint64_t>(plan.coins), static_cast<int32_t>(coin));
+    }
+    // The words from number `first` on, `count` of them, or-ed. Indices are known when this is compiled.
+    SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
+        uint64_t result = 0;
+        for (uint32_t w = 0; w < num_words; ++w) result |= w >= first && w < first + count ? words[w] : 0;
+        return result;
+    }
+    SNC_HOST_DEVICE uint64_t word(uint32_t k) const {
+        uint64_t result = 0;
+        for (uint32_t w = 0; w < num_words; ++w) result |= w == k ? words[w] : 0;
+        return result;
+    }
+};
+
+// Rows of any length, in the device's memory; those of a team word by word.
+template <>
+struct RegisterRow<0> {
+    uint64_t* words;
+    uint32_t num_words;
+
+    SNC_HOST_DEVICE void start(const Job& job, const PlanImage& plan, uint32_t team, uint32_t shot) {
+        const auto* constant = plan.array<uint64_t>(plan.constant);
+        num_words = plan.row_words;
+        words = job.wide_rows + uint64_t{team} * num_words * block_shots + shot;
+        for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] = constant[w];
+    }
+    SNC_HOST_DEVICE void flip(const PlanImage& plan, const uint64_t*, int32_t mechanism) {
+        const auto* starts = plan.array<int64_t>(plan.flip_starts);
+        const auto* flips = plan.array<WordFlip>(plan.flips);
+        for (int64_t f = starts[mechanism]; f < starts[mechanism + 1]; ++f)
+            words[uint64_t{flips[f].word} * block_shots] ^= flips[f].mask;
+    }
+    SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
+        const uint64_t* by = plan.array<uint64_t>(plan.coins) + uint64_t{coin} * num_words;
+        for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] ^= by[w];
+    }
+    SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
+        uint64_t result = 0;
+        for (uint32_t w = first; w < first + count; ++w) result |= word(w);
+        return result;
+    }
+    SNC_HOST_DEVICE uint64_t word(uint32_t k) const { return words[uint64_t{k} * block_shots]; }
+};
+
+// What the noise kernel reads most, in shared memory where it fits.
+struct NoiseTables {
+    const AliasCell* alias;
+    const uint64_t* effects;
+    const uint64_t* thresholds;
+    const uint32_t* guide;
+    uint8_t* after;  // the shared memory that is left
+
+    // Bytes of shared memory that the tables take.
+    SNC_HOST_DEVICE static uint64_t bytes(const PlanImage& plan, bool in_shared) {
+        return 8 * (table_words(plan, in_shared) + plan.num_thresholds + guide_size * sizeof(uint32_t) / 8);
+    }
+    SNC_HOST_DEVICE static uint64_t table_words(const PlanImage& plan, bool in_shared) {
+        const bool narrow = plan.row_words <= max_narrow_words;
+        return in_shared ? uint64_t{plan.num_mechanisms} * (2 + (narrow ? plan.row_words : 0)) : 0;
+    }
+
+    template <typename Team>
+    SNC_HOST_DEVICE NoiseTables(Team& team, const PlanImage& plan, bool in_shared) {
+        static_assert(sizeof(AliasCell) == 16, "two words");
+        const bool narrow = plan.row_words <= max_narrow_words;
+        auto* next = reinterpret_cast<uint64_t*>(team.shared());
+        const auto copy = [&](uint64_t offset, uint64_t words) {
+            const auto* from = plan.array<uint64_t>(offset);
+            uint64_t* to = next;
+            team.block_for_each(words, [&](uint64_t k) { to[k] = from[k]; });
+            next += words;
+            return to;
+        };
+        alias = plan.array<AliasCell>(plan.alias);
+        effects = plan.array<uint64_t>(plan.effects);
+        if (in_shared) {
+            alias = reinterpret_cast<const AliasCell*>(copy(plan.alias, 2 * uint64_t{plan.num_mechanisms}));
+            if (narrow) effects = copy(plan.effects, uint64_t{plan.num_mechanisms} * plan.row_words);
+        }
+        thresholds = copy(plan.thresholds, plan.num_thresholds);
+        guide = reinterpret_cast<const uint32_t*>(copy(plan.guide, guide_size * sizeof(uint32_t) / 8));
+        after = reinterpret_cast<uint8_t*>(next);
+    }
+};
+
+// Shared memory of a team of the noise kernel: where the events of each shot start, scratch of the sums, and
+// the mechanisms of the first events of the block.
+constexpr uint32_t start_words = block_shots + 1 + 32 + 3;
+SNC_HOST_DEVICE uint64_t noise_team_bytes(uint64_t event_capacity) {
+    return (start_words + event_capacity) * sizeof(uint32_t);
+}
+
+// Rows have num_words words; 0: any number.
+template <uint32_t num_words, typename Team>
+SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_shared) {
+    const PlanImage& plan = *job.plan;
+    const NoiseTables tables(team, plan, tables_in_shared);
+    auto* starts = reinterpret_cast<uint32_t*>(tables.after + team.index_in_block() * noise_team_bytes(job.event_capacity));
+    auto* mechanisms = reinterpret_cast<int32_t*>(starts + start_words);
+    const auto* sites = plan.array<int32_t>(plan.sites);
+    const auto* quiet_outputs = plan.array<uint64_t>(plan.quiet_outputs);
+    const uint64_t capacity = job.event_capacity;
+    const uint32_t first_output = plan.check_words + plan.signature_words;
+    const uint64_t blocks_begin = job.first_shot / block_shots;
+    const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
+    Finished finished;
+
+    for (uint64_t taken = team.take(job.counters + next_block); taken < num_blocks;
+         taken = team.take(job.counters + next_block)) {
+        const uint64_t block = blocks_begin + taken;
+        team.for_each(block_shots / words_per_draw, [&](uint64_t quad) {
+            const DrawnWords drawn = random_words(job.seed, Stream::counts, block, quad);
+            for (uint32_t k = 0; k < words_per_draw; ++k) {
+                const uint64_t word = drawn.words[k];
+                starts[words_per_draw * quad + k] =
+                    count_from(tables.thresholds, plan.num_thresholds, tables.guide[word >> 56], word);
+            }
+        });
+        team.exclusive_sums(starts, block_shots, starts + block_shots + 1);
+        const uint64_t num_stored = starts[block_shots] < capacity ? starts[block_shots] : capacity;
+        const auto draw = [&](uint64_t word) { return mechanism_of(tables.alias, plan.num_mechanisms, word); };
+        team.for_each((num_stored + words_per_draw - 1) / words_per_draw, [&](uint64_t quad) {
+            const DrawnWords drawn = random_words(job.seed, Stream::events, block, quad);
+            for (uint32_t k = 0; k < words_per_draw; ++k)
+                if (words_per_draw * quad + k < num_stored) mechanisms[words_per_draw * quad + k] = draw(drawn.words[k]);
+        });
+
+        team.for_each(block_shots, [&](uint64_t k) {
+            const uint64_t shot = block * block_shots + k;
+            const bool wanted = shot >= job.first_shot && shot < job.end_shot;
+            RegisterRow<num_words> row;
+            row.start(job, plan, team.index(), static_cast<uint32_t>(k));
+            if (wanted) {
+                const uint32_t begin = starts[k], count = starts[k + 1] - begin;
+                // Events that found no room are drawn again.
+                const auto mechanism = [&](uint32_t event) {
+                    const uint64_t e = uint64_t{begin} + event;
+                    if (e < capacity) return mechanisms[e];
+                    return draw(random_words(job.seed, Stream::events, block, e / words_per_draw)[e % words_per_draw]);
+                };
+                for (uint32_t event = 0; event < count; ++event) {
+                    if (plan.has_sites != 0 && site_is_used(sites, event, mechanism)) continue;
+                    row.flip(plan, tables.effects, mechanism(event));
+                }
+                if (plan.num_coins != 0)
+                    for_each_flipped_coin(plan.num_coins, job.seed, block, static_cast<uint32_t>(k),
+                                          [&](uint32_t coin) { row.flip_coin(plan, coin); });
+            }
+            const bool passes = wanted && plan.never_kept == 0 && row.any(0, plan.check_words) == 0;
+            const bool is_quiet =
+                plan.quiet_is_fixed != 0 && row.any(plan.check_words, plan.signature_words) == 0;
+            const bool is_queued = passes && !is_quiet;
+            const uint64_t place = team.append(job.counters + queued, is_queued);
+            if (is_queued && place < job.queue_capacity) {
+                const uint32_t words = plan.signature_words + plan.output_words;
+                job.queue_shots[place] = shot;
+                for (uint32_t w = 0; w < words; ++w) job.queue_rows[place * words + w] = row.word(plan.check_words + w);
+            }
+            keep(team, job, plan, finished, passes && is_quiet && plan.quiet_is_kept != 0, shot,
+                 [&](uint32_t w) { return row.word(first_output + w) ^ quiet_outputs[w]; });
+        });
+    }
+    add_finished(team, job, finished);
+}
+
+}  // namespace snc

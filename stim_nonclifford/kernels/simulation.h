@@ -1,0 +1,207 @@
+// Shots whose outcomes are not in the trees: a team simulates one after another, and grows the trees.
+#pragma once
+
+#include "coefficient_phases.h"
+#include "tree_walk.h"
+
+namespace snc {
+
+// Branch rows of at most this many words lie in shared memory.
+constexpr uint32_t max_shared_branch_words = 256;
+
+// Shared memory of a team that simulates.
+SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, bool vector_in_shared) {
+    const uint64_t vector = vector_in_shared ? (uint64_t{1} << plan.vector_width) * sizeof(Coefficient) : 0;
+    const uint64_t words = plan.branch_words <= max_shared_branch_words ? plan.branch_words : 0;
+    return vector + max_angles * sizeof(Angle) + (words + 1) / 2 * 16;
+}
+
+// A shot on its way through the steps of the plan.
+template <typename Team>
+class Simulation {
+   public:
+    SNC_HOST_DEVICE Simulation(Team& team, const Job& job, bool vector_in_shared)
+        : team_(team), plan_(*job.plan), rotations_(plan_.array<Rotation>(plan_.rotations)) {
+        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, vector_in_shared);
+        angles_ = reinterpret_cast<Angle*>(shared);
+        shared += max_angles * sizeof(Angle);
+        vector_ = reinterpret_cast<Coefficient*>(vector_in_shared ? shared : job.vectors + team.index() * job.vector_bytes);
+        if (vector_in_shared) shared += (uint64_t{1} << plan_.vector_width) * sizeof(Coefficient);
+        row_ = plan_.branch_words <= max_shared_branch_words
+                   ? reinterpret_cast<uint64_t*>(shared)
+                   : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
+    }
+
+    SNC_HOST_DEVICE void start(const uint64_t* signature) {
+        const auto* constant = plan_.array<uint64_t>(plan_.branch_constant);
+        const auto* images = plan_.array<uint64_t>(plan_.signature_images);
+        const uint32_t words = plan_.branch_words;
+        if (team_.leads()) vector_[0] = {1, 0};
+        team_.for_each(words, [&](uint64_t w) {
+            uint64_t sum = constant[w];
+            for (uint32_t s = 0; s < plan_.signature_words; ++s)
+                for (uint64_t bits = signature[s]; bits != 0; bits &= bits - 1)
+                    sum ^= images[uint64_t{64 * s + lowest_bit(bits)} * words + w];
+            row_[w] = sum;
+        });
+        next_step_ = 0;
+        known_begin_ = known_end_ = 0;
+        check_fired_ = false;
+        close_ = 0;
+    }
+
+    // Runs up to the next MEASURE that is not certain, or to the end. Returns its number, or how the leaf ends.
+    SNC_HOST_DEVICE int32_t advance() {
+        const Step* steps = plan_.array<Step>(plan_.steps);
+        while (!check_fired_ && next_step_ < plan_.num_steps) {
+            const Step& step = steps[next_step_];
+            if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
+                know_angles(step);
+                const Angle* angles = angles_ + (step.first_rotation - known_begin_);
+                if (step.kind == StepKind::rotate)
+                    rotate(team_, vector_, step, rotations_ + step.first_rotation, angles);
+                else
+                    activate(team_, vector_, step.width, angles[0]);
+                ++next_step_;
+                continue;
+            }
+            if (step.kind == StepKind::weak_measure) {
+                know_angles(step);
+                angle_ = angles_[step.first_rotation - known_begin_];
+                weights_ = weak_weights(team_, vector_, step, angle_);
+            } else {
+                weights_ = outcome_weights(team_, vector_, step);
+            }
+            const double p = weights_.one / (weights_.zero + weights_.one);
+            const double uncertainty = p < 0.5 ? p : 1 - p;
+            close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
+            if (p >= certain && p <= 1 - certain) return step.outcome;
+            take(p > 0.5);
+        }
+        return check_fired_ ? discarded_leaf : kept_leaf;
+    }
+
+    SNC_HOST_DEVICE double probability_of_one() const { return weights_.one / (weights_.zero + weights_.one); }
+
+    // Finishes the MEASURE at which `advance` stopped.
+    SNC_HOST_DEVICE void take(bool outcome) {
+        const Step& step = plan_.array<Step>(plan_.steps)[next_step_];
+        const double weight = outcome ? weights_.one : weights_.zero;
+        if (step.kind == StepKind::weak_measure)
+            weak_project(team_, vector_, step, angle_, outcome, weight);
+        else
+            project(team_, vector_, step, outcome, weight);
+        const auto number = static_cast<uint64_t>(step.outcome);
+        if (outcome) {
+            const uint64_t* effect = plan_.array<uint64_t>(plan_.outcome_effects) + number * plan_.branch_words;
+            team_.for_each(plan_.branch_words, [&](uint64_t w) { row_[w] ^= effect[w]; });
+        }
+        if (step.has_checks != 0) {
+            const uint64_t* checks = plan_.array<uint64_t>(plan_.final_checks) + number * plan_.sign_words;
+            for (uint32_t w = 0; w < plan_.sign_words; ++w) check_fired_ = check_fired_ || (row_[w] & checks[w]) != 0;
+        }
+        ++next_step_;
+    }
+
+    // The outputs that the outcomes flip.
+    SNC_HOST_DEVICE const uint64_t* outputs() const { return row_ + plan_.sign_words; }
+    // Outcomes that rounding could have made certain, or uncertain.
+    SNC_HOST_DEVICE uint32_t close() const { return close_; }
+
+   private:
+    // The angles of a step's rotations, and, as they are needed soon, of those after it in the segment.
+    SNC_HOST_DEVICE void know_angles(const Step& step) {
+        if (step.end_rotation <= known_end_) return;
+        known_begin_ = step.first_rotation;
+        known_end_ = step.angles_end < known_begin_ + max_angles ? step.angles_end : known_begin_ + max_angles;
+        const auto* terms = plan_.array<AngleTerm>(plan_.terms);
+        const auto is_set = [&](int32_t bit) {
+            return bit >= 0 && (row_[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
+        };
+        team_.for_each(known_end_ - known_begin_, [&](uint64_t k) {
+            angles_[k] = sum_of_angles(rotations_[known_begin_ + k], terms, is_set);
+        });
+    }
+
+    Team& team_;
+    const PlanImage& plan_;
+    const Rotation* rotations_;
+    Angle* angles_;
+    Coefficient* vector_;
+    uint64_t* row_;
+    uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
+    bool check_fired_ = false;
+    Weights weights_{};
+    Angle angle_{};
+};
+
+// A new node, if there is room for it; open_end if not.
+template <typename Team>
+SNC_HOST_DEVICE uint32_t new_node(Team& team, const Job& job, const PlanImage& plan, double probability_of_one,
+                                  int32_t outcome, const uint64_t* outputs) {
+    const uint64_t index = team.take(job.law_counters + nodes_used);
+    if (index >= job.node_capacity) return open_end;
+    if (team.leads()) {
+        job.nodes[index] = {probability_of_one, {open_end, open_end}, outcome, 0};
+        if (outcome == kept_leaf)
+            for (uint32_t w = 0; w < plan.output_words; ++w) job.node_outputs[index * plan.output_words + w] = outputs[w];
+    }
+    return static_cast<uint32_t>(index);
+}
+
+// One round: all shots that were requested, and some that wait.
+template <typename Team>
+SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round, bool vector_in_shared) {
+    if (is_void(job)) return;
+    const PlanImage& plan = *job.plan;
+    const uint32_t row_words = plan.signature_words + plan.output_words;
+    const uint64_t num_requests = *round_counter(job, round, requested);
+    const uint64_t num_waiting = *round_counter(job, round, waiting), limit = waiting_limit(job, round);
+    const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
+    Simulation<Team> simulation(team, job, vector_in_shared);
+    Finished finished;
+    uint64_t simulated = 0;
+
+    for (uint64_t taken = team.take(round_counter(job, round, next_request)); taken < total;
+         taken = team.take(round_counter(job, round, next_request))) {
+        const Request request = taken < num_requests
+                                    ? job.requests[taken]
+                                    : Request{waiting_entries(job, round)[taken - num_requests], 0, plain_request, 0};
+        const uint64_t shot = job.queue_shots[request.entry];
+        const uint64_t* row = job.queue_rows + uint64_t{request.entry} * row_words;
+        simulation.start(row);
+        CountedDecisions decisions(job.seed, shot);
+        bool grows = request.kind != plain_request, branch = false;
+        uint32_t first_new = open_end, parent = open_end;
+        int32_t outcome = simulation.advance();
+        for (uint32_t decided = 0;; ++decided) {
+            if (grows && decided >= request.depth) {
+                const uint32_t node =
+                    new_node(team, job, plan, simulation.probability_of_one(), outcome, simulation.outputs());
+                grows = node != open_end;
+                if (first_new == open_end) first_new = node;
+                if (grows && parent != open_end && team.leads()) job.nodes[parent].children[branch] = node;
+                parent = node;
+            }
+            if (outcome < 0) break;
+            branch = decisions.decide(simulation.probability_of_one());
+            simulation.take(branch);
+            outcome = simulation.advance();
+        }
+        if (request.kind != plain_request && team.leads()) {
+            const uint32_t link = first_new == open_end ? uint32_t{cannot_grow} : first_new;
+            if (request.kind == root_request)
+                job.roots[request.link] = link;
+            else
+                job.nodes[request.link].children[request.kind] = link;
+        }
+        simulated += team.leads();
+        finished.close_decisions += team.leads() ? decisions.close() + simulation.close() : 0;
+        keep(team, job, plan, finished, outcome == kept_leaf && team.leads(), shot,
+             [&](uint32_t w) { return row[plan.signature_words + w] ^ simulation.outputs()[w]; });
+    }
+    add_finished(team, job, finished);
+    if (simulated != 0) team.add(job.counters + simulations, simulated);
+}
+
+}  // namespace snc

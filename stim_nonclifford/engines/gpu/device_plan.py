@@ -1,0 +1,140 @@
+"""A plan on the device, and the sizes of the launches that sample it."""
+
+from __future__ import annotations
+
+import math
+
+from ... import _native
+from ...errors import ResourceLimitError
+from ...plan import BLOCK_SHOTS, Plan
+from .backend import Array, Backend
+from .cuda_source import NARROW_WORDS, NOISE_TEAM, Kernel
+
+__all__ = ["DevicePlan"]
+
+_NOISE_THREADS = 1024
+_SMALL_NOISE_THREADS = 512
+_SMALL_TABLES = 48 << 10
+"""Tables up to this size leave room for a second block in a multiprocessor."""
+
+_WALK_THREADS = 256
+_BLOCKS_PER_MULTIPROCESSOR = 8
+_MULTIPROCESSOR_THREADS = 1024
+"""Threads of a multiprocessor that kernels with many registers fill."""
+
+_MAX_SHARED_VECTOR_WIDTH = 13
+
+
+class DevicePlan:
+    """A plan on the device.
+
+    Args:
+        plan: The plan.
+        backend: The device.
+        vector_budget: Memory for coefficient vectors that do not fit into shared memory, in bytes.
+
+    Attributes:
+        image: The plan as the kernels read it.
+        signature_words: Words of a signature.
+        output_words: Words of a shot's outputs.
+        event_capacity: Events of a block of shots that are kept in shared memory.
+        noise: The kernel for the noise.
+        walk: The kernel that looks up outcomes.
+        simulate: The kernel that simulates outcomes; None if there are none.
+        vector_bytes: Memory of a team's vector that is not in shared memory.
+        branch_words: Words of a branch row.
+        wide_row_words: Words of a row that is not kept in registers; else 0.
+
+    Raises:
+        ResourceLimitError: The budget is too small for a single vector.
+    """
+
+    def __init__(self, plan: Plan, backend: Backend, vector_budget: int) -> None:
+        words = _native.Engine(plan, 1, 0).device_image()
+        self.image: Array = backend.to_device(words)
+        wanted_events = _event_capacity(plan.mean_events)
+        sizes = _native.image_sizes(words.ctypes.data, wanted_events)
+        self.signature_words: int = sizes["signature_words"]
+        self.output_words: int = sizes["output_words"]
+        self.branch_words: int = sizes["branch_words"]
+        row_words: int = sizes["row_words"]
+        self.wide_row_words = row_words if row_words > NARROW_WORDS else 0
+
+        tables_fit = sizes["noise_tables_in_shared"] + 4 * sizes["noise_team"] <= backend.shared_bytes
+        tables = sizes["noise_tables_in_shared"] if tables_fit else sizes["noise_tables"]
+        small = tables <= _SMALL_TABLES
+        threads = _SMALL_NOISE_THREADS if small else _NOISE_THREADS
+        teams = threads // NOISE_TEAM
+        blocks = 2 if small else 1
+        room = (backend.shared_bytes // blocks - 1024 - tables) // teams - (sizes["noise_team"] - 4 * wanted_events)
+        self.event_capacity = max(0, min(wanted_events, room // 16 * 4))
+        team_bytes = sizes["noise_team"] - 4 * (wanted_events - self.event_capacity)
+        self.noise = Kernel(
+            "noise",
+            block_threads=threads,
+            num_blocks=blocks * backend.multiprocessors,
+            shared_bytes=tables + teams * team_bytes,
+            team_size=NOISE_TEAM,
+            row_words=0 if self.wide_row_words else row_words,
+            in_shared=tables_fit,
+        )
+        if self.noise.shared_bytes > backend.shared_bytes:
+            raise ResourceLimitError(
+                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, the GPU has"
+                f" {backend.shared_bytes}. Use engine='cpu'."
+            )
+        self.walk = Kernel(
+            "walk",
+            block_threads=_WALK_THREADS,
+            num_blocks=_BLOCKS_PER_MULTIPROCESSOR * backend.multiprocessors,
+        )
+        self.simulate: Kernel | None = None
+        self.vector_bytes = 0
+        if plan.num_outcomes:
+            self.simulate = self._simulation(sizes, backend, vector_budget)
+
+    def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> Kernel:
+        width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
+        in_shared = width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest <= backend.shared_bytes
+        if not in_shared:
+            self.vector_bytes = vector
+        team_size = _team_size(width, in_shared)
+        threads = max(team_size, 128)
+        teams = threads // team_size
+        shared = teams * (rest + (vector if in_shared else 0))
+        while shared > backend.shared_bytes and teams > 1:
+            teams //= 2
+            shared //= 2
+        blocks = backend.multiprocessors * max(
+            1, min(backend.shared_bytes // (shared + 1024), _MULTIPROCESSOR_THREADS // threads)
+        )
+        if not in_shared:
+            blocks = min(blocks, vector_budget // vector // teams)
+            if blocks == 0:
+                raise ResourceLimitError(
+                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB; the memory of the"
+                    f" GPU that is free has room for {vector_budget / 2**30:.3g} GiB. Free some of it, take"
+                    " another GPU (device=...), or use engine='cpu'."
+                )
+        return Kernel(
+            "simulate",
+            block_threads=teams * team_size,
+            num_blocks=blocks,
+            shared_bytes=shared,
+            team_size=team_size,
+            in_shared=in_shared,
+        )
+
+
+def _event_capacity(mean_events: float) -> int:
+    """More events than almost any block of shots has, but not too many."""
+    mean = min(mean_events * BLOCK_SHOTS, 1 << 16)
+    return math.ceil((mean + 8 * math.sqrt(mean) + 16) / 4) * 4
+
+
+def _team_size(width: int, in_shared: bool) -> int:
+    if not in_shared:
+        return 512
+    if width <= 6:
+        return 32
+    return 128 if width <= 9 else 256

@@ -16,15 +16,15 @@ struct Angle {
 
 // Where coefficient `index` lies. Threads that read every second, fourth or eighth coefficient do not meet in
 // the same bank of shared memory.
-SNC_HOST_DEVICE uint64_t place(uint64_t index) { return index ^ (index >> 3 & 7); }
+SNC_HOST_DEVICE uint32_t place(uint32_t index) { return index ^ (index >> 3 & 7); }
 
 // Index r with a 0 inserted at bit `bit`.
-SNC_HOST_DEVICE uint64_t insert_zero(uint64_t r, uint32_t bit) {
-    const uint64_t low = r & ((uint64_t{1} << bit) - 1);
+SNC_HOST_DEVICE uint32_t insert_zero(uint32_t r, uint32_t bit) {
+    const uint32_t low = r & ((uint32_t{1} << bit) - 1);
     return ((r ^ low) << 1) | low;
 }
 
-SNC_HOST_DEVICE uint32_t highest_bit(uint64_t bits) {
+SNC_HOST_DEVICE uint32_t highest_bit(uint32_t bits) {
     uint32_t bit = 0;
     while (bits >>= 1) ++bit;
     return bit;
@@ -93,15 +93,15 @@ template <uint32_t span, typename Team>
 SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations, const Angle* angles) {
     static_assert(max_span == 3, "the cases below");
     constexpr uint32_t size = 1u << span;
-    uint64_t offsets[size] = {0};
+    uint32_t offsets[size] = {0};
     uint32_t pivots[max_span] = {0};
     for (uint32_t j = 0; j < span; ++j) {
         pivots[j] = highest_bit(step.generators[j]);
         for (uint32_t e = 0; e < 1u << j; ++e) offsets[(1u << j) + e] = offsets[e] ^ step.generators[j];
     }
     const uint32_t count = step.end_rotation - step.first_rotation;
-    team.for_each(uint64_t{1} << (step.width - span), [&](uint64_t r) {
-        uint64_t first = r;
+    team.for_each(uint32_t{1} << (step.width - span), [&](uint32_t r) {
+        uint32_t first = r;
         for (uint32_t j = 0; j < span; ++j) first = insert_zero(first, pivots[j]);
         Coefficient coset[size];
         for (uint32_t e = 0; e < size; ++e) coset[e] = vector[place(first ^ offsets[e])];
@@ -137,8 +137,8 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
 // Wakes a coordinate, which becomes the highest bit of the index: [cos v, -i sin v].
 template <typename Team>
 SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, uint32_t width, const Angle& angle) {
-    const uint64_t size = uint64_t{1} << width;
-    team.for_each(size, [&](uint64_t a) {
+    const uint32_t size = uint32_t{1} << width;
+    team.for_each(size, [&](uint32_t a) {
         const Coefficient old = vector[place(a)];
         vector[place(size + a)] = {angle.sine * old.im, -angle.sine * old.re};
         vector[place(a)] = {angle.cosine * old.re, angle.cosine * old.im};
@@ -147,13 +147,13 @@ SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, uint32_t width, c
 
 // Entry r of the projection on an outcome, up to a factor that is the same for all. The pivot's coordinate is
 // not in it.
-SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& step, uint64_t r, bool outcome) {
-    const uint64_t a = insert_zero(r, static_cast<uint32_t>(step.pivot));
+SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& step, uint32_t r, bool outcome) {
+    const uint32_t a = insert_zero(r, static_cast<uint32_t>(step.pivot));
     if (step.x == 0) {
         const bool pivot_bit = is_odd(a & step.z) != (step.i_power == 2) != outcome;
-        return vector[place(a | uint64_t{pivot_bit} << step.pivot)];
+        return vector[place(a | uint32_t{pivot_bit} << step.pivot)];
     }
-    const uint64_t b = a ^ step.x;
+    const uint32_t b = a ^ step.x;
     const PauliFactor factor(signed_by(outcome != is_odd(b & step.z), 1), step.i_power);
     const Coefficient own = vector[place(a)], other = vector[place(b)];
     return factor.is_real ? Coefficient{fused(factor.value, other.re, own.re), fused(factor.value, other.im, own.im)}
@@ -171,8 +171,8 @@ template <typename Team>
 SNC_HOST_DEVICE Weights outcome_weights(Team& team, const Coefficient* vector, const Step& step) {
     Weights weights;
     team.sums(
-        uint64_t{1} << (step.width - 1),
-        [&](uint64_t r, double& zero, double& one) {
+        uint32_t{1} << (step.width - 1),
+        [&](uint32_t r, double& zero, double& one) {
             add_norm(zero, projected(vector, step, r, false));
             add_norm(one, projected(vector, step, r, true));
         },
@@ -186,22 +186,22 @@ SNC_HOST_DEVICE void project(Team& team, Coefficient* vector, const Step& step, 
     const double scale = 1 / square_root(weight);
     // Entry r comes from entries >= r: the pivot is the highest bit of x, or, without x, of z.
     team.template read_then_write<Coefficient>(
-        uint64_t{1} << (step.width - 1),
-        [&](uint64_t r) { return projected(vector, step, r, outcome); },
-        [&](uint64_t r, const Coefficient& c) { vector[place(r)] = {scale * c.re, scale * c.im}; });
+        uint32_t{1} << (step.width - 1),
+        [&](uint32_t r) { return projected(vector, step, r, outcome); },
+        [&](uint32_t r, const Coefficient& c) { vector[place(r)] = {scale * c.re, scale * c.im}; });
 }
 
 // A coordinate woken by cos - i sin X and measured at once, together with the parity of others, is a weak
 // measurement of that parity: the vector keeps its size.
-SNC_HOST_DEVICE uint64_t weakly_measured(const Step& step) { return step.z & ~(uint64_t{1} << step.pivot); }
+SNC_HOST_DEVICE uint32_t weakly_measured(const Step& step) { return step.z & ~(uint32_t{1} << step.pivot); }
 
 template <typename Team>
 SNC_HOST_DEVICE Weights weak_weights(Team& team, const Coefficient* vector, const Step& step, const Angle& angle) {
-    const uint64_t z = weakly_measured(step);
+    const uint32_t z = weakly_measured(step);
     double even, odd;
     team.sums(
-        uint64_t{1} << step.width,
-        [&](uint64_t a, double& even_sum, double& odd_sum) {
+        uint32_t{1} << step.width,
+        [&](uint32_t a, double& even_sum, double& odd_sum) {
             const Coefficient c = vector[place(a)];
             add_norm(is_odd(a & z) ? odd_sum : even_sum, c);
         },
@@ -214,10 +214,10 @@ SNC_HOST_DEVICE Weights weak_weights(Team& team, const Coefficient* vector, cons
 template <typename Team>
 SNC_HOST_DEVICE void weak_project(Team& team, Coefficient* vector, const Step& step, const Angle& angle, bool outcome,
                                   double weight) {
-    const uint64_t z = weakly_measured(step);
+    const uint32_t z = weakly_measured(step);
     const bool flipped = outcome != (step.i_power == 2);
     const double scale = 1 / square_root(weight), cosine = scale * angle.cosine, sine = scale * angle.sine;
-    team.for_each(uint64_t{1} << step.width, [&](uint64_t a) {
+    team.for_each(uint32_t{1} << step.width, [&](uint32_t a) {
         const Coefficient old = vector[place(a)];
         vector[place(a)] = is_odd(a & z) != flipped ? Coefficient{sine * old.im, -sine * old.re}
                                                     : Coefficient{cosine * old.re, cosine * old.im};

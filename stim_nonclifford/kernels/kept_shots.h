@@ -7,16 +7,16 @@
 
 namespace snc {
 
-// Whoever finishes shots has one; the numbers are added to the job's at the end.
+// Every thread that finishes shots has one; the numbers are added to the job's at the end.
 struct Finished {
-    uint64_t kept = 0;
-    uint64_t close_decisions = 0;
+    uint32_t kept = 0;
+    uint32_t close_decisions = 0;
 };
 
 template <typename Team>
 SNC_HOST_DEVICE void add_finished(Team& team, const Job& job, const Finished& finished) {
-    if (finished.kept != 0) team.add(job.counters + kept, finished.kept);
-    if (finished.close_decisions != 0) team.add(job.counters + close_decisions, finished.close_decisions);
+    if (finished.kept != 0) team.add(job.counters + kept, uint64_t{finished.kept});
+    if (finished.close_decisions != 0) team.add(job.counters + close_decisions, uint64_t{finished.close_decisions});
 }
 
 // Finishes a shot, if it `is_kept`. All lanes of a warp come here. output(w) is word w of its outputs.

@@ -52,8 +52,7 @@ template <typename Use>
 SNC_HOST_DEVICE void for_each_flipped_coin(uint32_t num_coins, uint64_t seed, uint64_t block, uint32_t shot, Use use) {
     const uint32_t words_per_shot = words_for(num_coins);
     for (uint32_t w = 0; w < words_per_shot; ++w) {
-        const uint64_t index = uint64_t{shot} * words_per_shot + w;
-        uint64_t word = random_words(seed, Stream::coins, block, index / words_per_draw)[index % words_per_draw];
+        uint64_t word = random_word(seed, Stream::coins, block, uint64_t{shot} * words_per_shot + w);
         if (w == words_per_shot - 1 && num_coins % 64 != 0) word &= (uint64_t{1} << num_coins % 64) - 1;
         for (; word != 0; word &= word - 1) use(64 * w + lowest_bit(word));
     }

@@ -124,7 +124,7 @@ SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_sha
     auto* mechanisms = reinterpret_cast<int32_t*>(starts + start_words);
     const auto* sites = plan.array<int32_t>(plan.sites);
     const auto* quiet_outputs = plan.array<uint64_t>(plan.quiet_outputs);
-    const uint64_t capacity = job.event_capacity;
+    const auto capacity = static_cast<uint32_t>(job.event_capacity);
     const uint32_t first_output = plan.check_words + plan.signature_words;
     const uint64_t blocks_begin = job.first_shot / block_shots;
     const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
@@ -133,7 +133,7 @@ SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_sha
     for (uint64_t taken = team.take(job.counters + next_block); taken < num_blocks;
          taken = team.take(job.counters + next_block)) {
         const uint64_t block = blocks_begin + taken;
-        team.for_each(block_shots / words_per_draw, [&](uint64_t quad) {
+        team.for_each(block_shots / words_per_draw, [&](uint32_t quad) {
             const DrawnWords drawn = random_words(job.seed, Stream::counts, block, quad);
             for (uint32_t k = 0; k < words_per_draw; ++k) {
                 const uint64_t word = drawn.words[k];
@@ -142,33 +142,37 @@ SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_sha
             }
         });
         team.exclusive_sums(starts, block_shots, starts + block_shots + 1);
-        const uint64_t num_stored = starts[block_shots] < capacity ? starts[block_shots] : capacity;
+        const uint32_t num_stored = starts[block_shots] < capacity ? starts[block_shots] : capacity;
         const auto draw = [&](uint64_t word) { return mechanism_of(tables.alias, plan.num_mechanisms, word); };
-        team.for_each((num_stored + words_per_draw - 1) / words_per_draw, [&](uint64_t quad) {
+        team.for_each((num_stored + words_per_draw - 1) / words_per_draw, [&](uint32_t quad) {
             const DrawnWords drawn = random_words(job.seed, Stream::events, block, quad);
             for (uint32_t k = 0; k < words_per_draw; ++k)
                 if (words_per_draw * quad + k < num_stored) mechanisms[words_per_draw * quad + k] = draw(drawn.words[k]);
         });
 
-        team.for_each(block_shots, [&](uint64_t k) {
-            const uint64_t shot = block * block_shots + k;
-            const bool wanted = shot >= job.first_shot && shot < job.end_shot;
+        const uint64_t block_shot = block * block_shots;
+        const uint32_t begin_shot = block_shot < job.first_shot ? static_cast<uint32_t>(job.first_shot - block_shot) : 0;
+        const uint32_t end_shot = job.end_shot - block_shot < block_shots
+                                      ? static_cast<uint32_t>(job.end_shot - block_shot)
+                                      : block_shots;
+        team.for_each(block_shots, [&](uint32_t k) {
+            const bool wanted = k >= begin_shot && k < end_shot;
             RegisterRow<num_words> row;
-            row.start(job, plan, team.index(), static_cast<uint32_t>(k));
+            row.start(job, plan, team.index(), k);
             if (wanted) {
                 const uint32_t begin = starts[k], count = starts[k + 1] - begin;
                 // Events that found no room are drawn again.
                 const auto mechanism = [&](uint32_t event) {
-                    const uint64_t e = uint64_t{begin} + event;
+                    const uint32_t e = begin + event;
                     if (e < capacity) return mechanisms[e];
-                    return draw(random_words(job.seed, Stream::events, block, e / words_per_draw)[e % words_per_draw]);
+                    return draw(random_word(job.seed, Stream::events, block, e));
                 };
                 for (uint32_t event = 0; event < count; ++event) {
                     if (plan.has_sites != 0 && site_is_used(sites, event, mechanism)) continue;
                     row.flip(plan, tables.effects, mechanism(event));
                 }
                 if (plan.num_coins != 0)
-                    for_each_flipped_coin(plan.num_coins, job.seed, block, static_cast<uint32_t>(k),
+                    for_each_flipped_coin(plan.num_coins, job.seed, block, k,
                                           [&](uint32_t coin) { row.flip_coin(plan, coin); });
             }
             const bool passes = wanted && plan.never_kept == 0 && row.any(0, plan.check_words) == 0;
@@ -178,10 +182,10 @@ SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_sha
             const uint64_t place = team.append(job.counters + queued, is_queued);
             if (is_queued && place < job.queue_capacity) {
                 const uint32_t words = plan.signature_words + plan.output_words;
-                job.queue_shots[place] = shot;
+                job.queue_shots[place] = block_shot + k;
                 for (uint32_t w = 0; w < words; ++w) job.queue_rows[place * words + w] = row.word(plan.check_words + w);
             }
-            keep(team, job, plan, finished, passes && is_quiet && plan.quiet_is_kept != 0, shot,
+            keep(team, job, plan, finished, passes && is_quiet && plan.quiet_is_kept != 0, block_shot + k,
                  [&](uint32_t w) { return row.word(first_output + w) ^ quiet_outputs[w]; });
         });
     }

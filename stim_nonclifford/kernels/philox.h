@@ -54,6 +54,11 @@ SNC_HOST_DEVICE DrawnWords random_words(uint64_t seed, Stream stream, uint64_t i
     return {{c0, c1, c2, c3}};
 }
 
+// Word k of a stream.
+SNC_HOST_DEVICE_CALLED uint64_t random_word(uint64_t seed, Stream stream, uint64_t index, uint64_t k) {
+    return random_words(seed, stream, index, k / words_per_draw)[k % words_per_draw];
+}
+
 // A word as a number in [0, 1) with 53 bits.
 SNC_HOST_DEVICE double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 

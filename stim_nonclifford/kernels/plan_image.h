@@ -11,6 +11,9 @@ constexpr uint32_t max_angles = 256;
 constexpr uint32_t max_pass_rotations = 64;
 constexpr uint32_t max_span = 3;
 
+// Coefficients are numbered with 32 bits.
+constexpr uint32_t max_vector_width = 31;
+
 // A number of thresholds is looked up by the highest byte of a word, and counted on from there.
 constexpr uint32_t guide_size = 256;
 
@@ -23,7 +26,7 @@ struct AngleTerm {
 
 // Rotations about the same Pauli, made by the sum of their angles.
 struct Rotation {
-    uint64_t z;            // bits of the coefficient index that give its sign
+    uint32_t z;            // bits of the coefficient index that give its sign
     uint32_t first_term, end_term;
     uint32_t flips;        // the combination of the pass's generators that it flips
     uint32_t signs;        // bit j: whether generator j is odd with z
@@ -39,8 +42,8 @@ struct Step {
     uint32_t first_rotation, end_rotation;  // rotate: of the pass; activate, weak measure: the one that wakes
     uint32_t span;                   // rotate: number of generators
     uint32_t angles_end;             // end of the rotations whose angles are known at this step
-    uint64_t generators[max_span];   // rotate: ascending by their highest bits, which are all different
-    uint64_t x, z;                   // measure
+    uint32_t generators[max_span];   // rotate: ascending by their highest bits, which are all different
+    uint32_t x, z;                   // measure
     int32_t i_power, pivot, outcome;
     uint32_t has_checks;             // measure: whether an outcome check is final after it
 };

@@ -15,10 +15,13 @@ using int64_t = long long;
 
 #if defined(__CUDACC__)
 #define SNC_HOST_DEVICE __host__ __device__ __forceinline__
+// What is seldom needed is called: inlined, it would take registers from the rest.
+#define SNC_HOST_DEVICE_CALLED __host__ __device__ __noinline__
 #else
 // Always inlined: the CPU engine is compiled for several instruction sets, and a function that is not inlined
 // could be taken from any of them.
 #define SNC_HOST_DEVICE inline __attribute__((always_inline))
+#define SNC_HOST_DEVICE_CALLED SNC_HOST_DEVICE
 #endif
 
 namespace snc {

@@ -9,11 +9,14 @@ namespace snc {
 // Branch rows of at most this many words lie in shared memory.
 constexpr uint32_t max_shared_branch_words = 256;
 
+// For what a team notes of a shot, see ShotProgress.
+constexpr uint64_t max_progress_bytes = 256;
+
 // Shared memory of a team that simulates.
 SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, bool vector_in_shared) {
     const uint64_t vector = vector_in_shared ? (uint64_t{1} << plan.vector_width) * sizeof(Coefficient) : 0;
     const uint64_t words = plan.branch_words <= max_shared_branch_words ? plan.branch_words : 0;
-    return vector + max_angles * sizeof(Angle) + (words + 1) / 2 * 16;
+    return vector + max_angles * sizeof(Angle) + (words + 1) / 2 * 16 + max_progress_bytes;
 }
 
 // A shot on its way through the steps of the plan.
@@ -27,10 +30,14 @@ class Simulation {
         shared += max_angles * sizeof(Angle);
         vector_ = reinterpret_cast<Coefficient*>(vector_in_shared ? shared : job.vectors + team.index() * job.vector_bytes);
         if (vector_in_shared) shared += (uint64_t{1} << plan_.vector_width) * sizeof(Coefficient);
-        row_ = plan_.branch_words <= max_shared_branch_words
-                   ? reinterpret_cast<uint64_t*>(shared)
-                   : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
+        const bool row_in_shared = plan_.branch_words <= max_shared_branch_words;
+        row_ = row_in_shared ? reinterpret_cast<uint64_t*>(shared)
+                             : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
+        shared_end_ = shared + (row_in_shared ? (uint64_t{plan_.branch_words} + 1) / 2 * 16 : 0);
     }
+
+    // The shared memory that it leaves.
+    SNC_HOST_DEVICE uint8_t* shared_end() const { return shared_end_; }
 
     SNC_HOST_DEVICE void start(const uint64_t* signature) {
         const auto* constant = plan_.array<uint64_t>(plan_.branch_constant);
@@ -50,10 +57,11 @@ class Simulation {
         close_ = 0;
     }
 
-    // Runs up to the next MEASURE that is not certain, or to the end. Returns its number, or how the leaf ends.
+    // Runs up to the next MEASURE, or to the end. Returns its number, or how the leaf ends.
     SNC_HOST_DEVICE int32_t advance() {
         const Step* steps = plan_.array<Step>(plan_.steps);
-        while (!check_fired_ && next_step_ < plan_.num_steps) {
+        if (check_fired_) return discarded_leaf;
+        while (next_step_ < plan_.num_steps) {
             const Step& step = steps[next_step_];
             if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
                 know_angles(step);
@@ -72,16 +80,19 @@ class Simulation {
             } else {
                 weights_ = outcome_weights(team_, vector_, step);
             }
-            const double p = weights_.one / (weights_.zero + weights_.one);
-            const double uncertainty = p < 0.5 ? p : 1 - p;
+            probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
+            const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
             close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
-            if (p >= certain && p <= 1 - certain) return step.outcome;
-            take(p > 0.5);
+            return step.outcome;
         }
-        return check_fired_ ? discarded_leaf : kept_leaf;
+        return kept_leaf;
     }
 
-    SNC_HOST_DEVICE double probability_of_one() const { return weights_.one / (weights_.zero + weights_.one); }
+    SNC_HOST_DEVICE double probability_of_one() const { return probability_of_one_; }
+    // Whether the outcome of the MEASURE is certain.
+    SNC_HOST_DEVICE bool is_certain() const {
+        return probability_of_one_ < certain || probability_of_one_ > 1 - certain;
+    }
 
     // Finishes the MEASURE at which `advance` stopped.
     SNC_HOST_DEVICE void take(bool outcome) {
@@ -129,76 +140,115 @@ class Simulation {
     Angle* angles_;
     Coefficient* vector_;
     uint64_t* row_;
+    uint8_t* shared_end_;
     uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
     bool check_fired_ = false;
+    double probability_of_one_ = 0;
     Weights weights_{};
     Angle angle_{};
 };
 
-// A new node, if there is room for it; open_end if not.
-template <typename Team>
-SNC_HOST_DEVICE uint32_t new_node(Team& team, const Job& job, const PlanImage& plan, double probability_of_one,
-                                  int32_t outcome, const uint64_t* outputs) {
-    const uint64_t index = team.take(job.law_counters + nodes_used);
-    if (index >= job.node_capacity) return open_end;
-    if (team.leads()) {
-        job.nodes[index] = {probability_of_one, {open_end, open_end}, outcome, 0};
-        if (outcome == kept_leaf)
-            for (uint32_t w = 0; w < plan.output_words; ++w) job.node_outputs[index * plan.output_words + w] = outputs[w];
+// What is known of a shot besides its vector. One thread of the team writes it: it lies in shared memory, as it
+// would take registers from the rotations.
+struct ShotProgress {
+    Request request;
+    uint64_t shot;
+    const uint64_t* row;      // signature and outputs
+    CountedDecisions decisions;
+    uint32_t decided;         // number of decisions
+    bool branch;              // the last one
+    bool grows;
+    uint32_t first_new;       // the first node that it adds, and the last one
+    uint32_t parent;
+
+    SNC_HOST_DEVICE ShotProgress(const Job& job, const PlanImage& plan, const Request& wanted)
+        : request(wanted),
+          shot(job.queue_shots[wanted.entry]),
+          row(job.queue_rows + uint64_t{wanted.entry} * (plan.signature_words + plan.output_words)),
+          decisions(job.seed, shot),
+          decided(0),
+          branch(false),
+          grows(wanted.kind != plain_request),
+          first_new(open_end),
+          parent(open_end) {}
+
+    // Notes where the simulation has come, and decides.
+    template <typename Team>
+    SNC_HOST_DEVICE void reach(Team& team, const Job& job, const PlanImage& plan, double probability_of_one,
+                               int32_t outcome, const uint64_t* outputs) {
+        if (grows && decided >= request.depth) {
+            const uint64_t index = team.add(job.law_counters + nodes_used, uint64_t{1});
+            grows = index < job.node_capacity;
+            if (grows) {
+                const auto node = static_cast<uint32_t>(index);
+                job.nodes[index] = {probability_of_one, {open_end, open_end}, outcome, 0};
+                if (outcome == kept_leaf)
+                    for (uint32_t w = 0; w < plan.output_words; ++w)
+                        job.node_outputs[index * plan.output_words + w] = outputs[w];
+                if (parent != open_end)
+                    job.nodes[parent].children[branch] = node;
+                else
+                    first_new = node;
+                parent = node;
+            }
+        }
+        if (outcome >= 0) branch = decisions.decide(probability_of_one);
+        ++decided;
     }
-    return static_cast<uint32_t>(index);
-}
+
+    // Opens the new nodes for other shots.
+    SNC_HOST_DEVICE void link(const Job& job) const {
+        const uint32_t to = first_new == open_end ? uint32_t{cannot_grow} : first_new;
+        if (request.kind == root_request)
+            job.roots[request.link] = to;
+        else if (request.kind != plain_request)
+            job.nodes[request.link].children[request.kind] = to;
+    }
+};
+
+static_assert(sizeof(ShotProgress) <= max_progress_bytes, "room in shared memory");
 
 // One round: all shots that were requested, and some that wait.
 template <typename Team>
 SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round, bool vector_in_shared) {
     if (is_void(job)) return;
     const PlanImage& plan = *job.plan;
-    const uint32_t row_words = plan.signature_words + plan.output_words;
     const uint64_t num_requests = *round_counter(job, round, requested);
     const uint64_t num_waiting = *round_counter(job, round, waiting), limit = waiting_limit(job, round);
     const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
     Simulation<Team> simulation(team, job, vector_in_shared);
+    auto* shot = reinterpret_cast<ShotProgress*>(simulation.shared_end());
     Finished finished;
     uint64_t simulated = 0;
 
     for (uint64_t taken = team.take(round_counter(job, round, next_request)); taken < total;
          taken = team.take(round_counter(job, round, next_request))) {
-        const Request request = taken < num_requests
-                                    ? job.requests[taken]
-                                    : Request{waiting_entries(job, round)[taken - num_requests], 0, plain_request, 0};
-        const uint64_t shot = job.queue_shots[request.entry];
-        const uint64_t* row = job.queue_rows + uint64_t{request.entry} * row_words;
-        simulation.start(row);
-        CountedDecisions decisions(job.seed, shot);
-        bool grows = request.kind != plain_request, branch = false;
-        uint32_t first_new = open_end, parent = open_end;
-        int32_t outcome = simulation.advance();
-        for (uint32_t decided = 0;; ++decided) {
-            if (grows && decided >= request.depth) {
-                const uint32_t node =
-                    new_node(team, job, plan, simulation.probability_of_one(), outcome, simulation.outputs());
-                grows = node != open_end;
-                if (first_new == open_end) first_new = node;
-                if (grows && parent != open_end && team.leads()) job.nodes[parent].children[branch] = node;
-                parent = node;
-            }
-            if (outcome < 0) break;
-            branch = decisions.decide(simulation.probability_of_one());
-            simulation.take(branch);
+        team.once([&] {
+            const Request plain{taken < num_requests ? 0 : waiting_entries(job, round)[taken - num_requests], 0,
+                                plain_request, 0};
+            *shot = ShotProgress(job, plan, taken < num_requests ? job.requests[taken] : plain);
+        });
+        simulation.start(shot->row);
+        int32_t outcome;
+        while (true) {
             outcome = simulation.advance();
+            bool taken_outcome = simulation.probability_of_one() > 0.5;
+            if (outcome < 0 || !simulation.is_certain()) {
+                team.once([&] {
+                    shot->reach(team, job, plan, simulation.probability_of_one(), outcome, simulation.outputs());
+                });
+                if (outcome < 0) break;
+                taken_outcome = shot->branch;
+            }
+            simulation.take(taken_outcome);
         }
-        if (request.kind != plain_request && team.leads()) {
-            const uint32_t link = first_new == open_end ? uint32_t{cannot_grow} : first_new;
-            if (request.kind == root_request)
-                job.roots[request.link] = link;
-            else
-                job.nodes[request.link].children[request.kind] = link;
+        if (team.leads()) {
+            shot->link(job);
+            ++simulated;
+            finished.close_decisions += shot->decisions.close() + simulation.close();
         }
-        simulated += team.leads();
-        finished.close_decisions += team.leads() ? decisions.close() + simulation.close() : 0;
-        keep(team, job, plan, finished, outcome == kept_leaf && team.leads(), shot,
-             [&](uint32_t w) { return row[plan.signature_words + w] ^ simulation.outputs()[w]; });
+        keep(team, job, plan, finished, outcome == kept_leaf && team.leads(), shot->shot,
+             [&](uint32_t w) { return shot->row[plan.signature_words + w] ^ simulation.outputs()[w]; });
     }
     add_finished(team, job, finished);
     if (simulated != 0) team.add(job.counters + simulations, simulated);

@@ -18,9 +18,11 @@ struct AtomicWord<8> {
     using Type = unsigned long long;
 };
 
-template <uint32_t team_size>
+template <uint32_t team_size, uint32_t block_threads>
 class DeviceTeam {
-    static_assert(team_size % 32 == 0, "whole warps");
+    static_assert(team_size % 32 == 0 && block_threads % team_size == 0, "whole warps and teams");
+    static constexpr uint32_t num_teams = block_threads / team_size;
+    static_assert(team_size == 32 || num_teams <= 5, "as many as have barriers of their own");
 
    public:
     __device__ __forceinline__ explicit DeviceTeam(uint8_t* shared) : shared_(shared) {}
@@ -28,45 +30,47 @@ class DeviceTeam {
     __device__ __forceinline__ static constexpr uint32_t size() { return team_size; }
     // The team's number in its block of threads, and in the grid.
     __device__ __forceinline__ uint32_t index_in_block() const { return threadIdx.x / team_size; }
-    __device__ __forceinline__ uint32_t teams_per_block() const { return blockDim.x / team_size; }
-    __device__ __forceinline__ uint32_t index() const { return blockIdx.x * teams_per_block() + index_in_block(); }
+    __device__ __forceinline__ uint32_t index() const { return blockIdx.x * num_teams + index_in_block(); }
     __device__ __forceinline__ uint8_t* shared() const { return shared_; }
 
     // Phases.
     template <typename Use>
-    __device__ __forceinline__ void for_each(uint64_t count, Use use) {
-        for (uint64_t k = rank(); k < count; k += team_size) use(k);
+    __device__ __forceinline__ void for_each(uint32_t count, Use use) {
+        // Several indices at a time would take registers, and there are enough warps.
+#pragma unroll 1
+        for (uint32_t k = rank(); k < count; k += team_size) use(k);
         meet();
     }
     // The same over the threads of the block, which must all come here.
     template <typename Use>
-    __device__ __forceinline__ void block_for_each(uint64_t count, Use use) {
-        for (uint64_t k = threadIdx.x; k < count; k += blockDim.x) use(k);
+    __device__ __forceinline__ void block_for_each(uint32_t count, Use use) {
+        for (uint32_t k = threadIdx.x; k < count; k += block_threads) use(k);
         __syncthreads();
     }
     // Over the threads of the grid; whole warps come to every call of use(k, k < count).
     template <typename Use>
     __device__ __forceinline__ void grid_for_each(uint64_t count, Use use) {
         const uint64_t padded = (count + 31) / 32 * 32;
-        for (uint64_t k = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < padded; k += uint64_t{gridDim.x} * blockDim.x)
+        for (uint64_t k = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < padded;
+             k += uint64_t{gridDim.x} * blockDim.x)
             use(k, k < count);
     }
     // Writes what was read, where an entry that is written may be one that an index up to team_size * batch
     // higher or lower reads.
     template <typename Value, typename Read, typename Write>
-    __device__ __forceinline__ void read_then_write(uint64_t count, Read read, Write write) {
+    __device__ __forceinline__ void read_then_write(uint32_t count, Read read, Write write) {
         constexpr uint32_t batch = 4;
-        for (uint64_t begin = 0; begin < count; begin += team_size * batch) {
+        for (uint32_t begin = 0; begin < count; begin += team_size * batch) {
             Value values[batch];
 #pragma unroll
             for (uint32_t j = 0; j < batch; ++j) {
-                const uint64_t k = begin + j * team_size + rank();
+                const uint32_t k = begin + j * team_size + rank();
                 if (k < count) values[j] = read(k);
             }
             meet();
 #pragma unroll
             for (uint32_t j = 0; j < batch; ++j) {
-                const uint64_t k = begin + j * team_size + rank();
+                const uint32_t k = begin + j * team_size + rank();
                 if (k < count) write(k, values[j]);
             }
             meet();
@@ -106,14 +110,14 @@ class DeviceTeam {
 
     // A pair of sums over all indices: thread by thread, then over the lanes of a warp, then over the warps.
     template <typename Term>
-    __device__ __forceinline__ void sums(uint64_t count, Term term, double& first, double& second) {
+    __device__ __forceinline__ void sums(uint32_t count, Term term, double& first, double& second) {
         double a = 0, b = 0;
-        for (uint64_t k = rank(); k < count; k += team_size) term(k, a, b);
+        for (uint32_t k = rank(); k < count; k += team_size) term(k, a, b);
         for (uint32_t step = 16; step > 0; step /= 2) {
             a += __shfl_xor_sync(all_lanes, a, step);
             b += __shfl_xor_sync(all_lanes, b, step);
         }
-        if (team_size > 32) {
+        if constexpr (team_size > 32) {
             double* parts = partial_sums();
             if (threadIdx.x % 32 == 0) {
                 parts[2 * (rank() / 32)] = a;
@@ -135,17 +139,18 @@ class DeviceTeam {
     // One thread takes the next number of a counter for the whole team.
     __device__ __forceinline__ uint64_t take(uint64_t* counter) {
         uint64_t value = 0;
-        if (team_size == 32) {
+        if constexpr (team_size == 32) {
             if (rank() == 0) value = add(counter, uint64_t{1});
             meet();
             return __shfl_sync(all_lanes, value, 0);
+        } else {
+            auto* slot = reinterpret_cast<uint64_t*>(partial_sums());
+            if (rank() == 0) *slot = add(counter, uint64_t{1});
+            meet();
+            value = *slot;
+            meet();
+            return value;
         }
-        auto* slot = reinterpret_cast<uint64_t*>(partial_sums());
-        if (rank() == 0) *slot = add(counter, uint64_t{1});
-        meet();
-        value = *slot;
-        meet();
-        return value;
     }
 
     // For single threads. All lanes of the warp come to `append`, which gives the wanting ones a number each.
@@ -174,7 +179,13 @@ class DeviceTeam {
     __device__ __forceinline__ static T read_shared_word(const T* word) {
         return *static_cast<const volatile T*>(word);
     }
-    // Whether this thread does what is done once for the team.
+    // One thread does it for the team.
+    template <typename Use>
+    __device__ __forceinline__ void once(Use use) {
+        if (leads()) use();
+        meet();
+    }
+    // Whether this thread is the one that does what is done once for the team.
     __device__ __forceinline__ bool leads() const { return rank() == 0; }
 
    private:
@@ -182,13 +193,27 @@ class DeviceTeam {
 
     __device__ __forceinline__ uint32_t rank() const { return threadIdx.x % team_size; }
     __device__ __forceinline__ void meet() {
-        if (team_size == 32)
+        if constexpr (team_size == 32) {
             __syncwarp();
-        else
-            asm volatile("bar.sync %0, %1;" ::"r"(1 + index_in_block()), "n"(team_size) : "memory");
+        } else if constexpr (num_teams == 1) {
+            __syncthreads();
+        } else {
+            // Barrier 0 is that of the block.
+            switch (index_in_block()) {
+                case 0: meet_at<1>(); break;
+                case 1: meet_at<2>(); break;
+                case 2: meet_at<3>(); break;
+                case 3: meet_at<4>(); break;
+                default: meet_at<5>(); break;
+            }
+        }
+    }
+    template <int barrier>
+    __device__ __forceinline__ void meet_at() {
+        asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(team_size) : "memory");
     }
     __device__ __forceinline__ double* partial_sums() const {
-        __shared__ double parts[(team_size > 32 ? 1024 / team_size : 1) * 2 * (team_size / 32)];
+        __shared__ double parts[2 * block_threads / 32];
         return parts + index_in_block() * 2 * (team_size / 32);
     }
 

@@ -37,7 +37,7 @@ class Image {
     std::vector<uint64_t> words_;
 };
 
-uint32_t top_bit(uint64_t bits) { return 63 - static_cast<uint32_t>(std::countl_zero(bits)); }
+uint32_t top_bit(uint32_t bits) { return 31 - static_cast<uint32_t>(std::countl_zero(bits)); }
 
 // The operations as steps.
 class Steps {
@@ -62,7 +62,7 @@ class Steps {
         vector_width = std::max(vector_width, width);
         if (operation.kind == Kind::rotate) {
             add_rotation(place);
-            if (!fits_pass(rotations.back(), operation.x)) {
+            if (!fits_pass(rotations.back(), static_cast<uint32_t>(operation.x))) {
                 const Rotation moved = rotations.back();
                 rotations.pop_back();
                 finish_pass();
@@ -70,7 +70,7 @@ class Steps {
                 pass_is_open_ = true;
                 pass_begin_ = rotations.size() - 1;
                 pass_width_ = width;
-                fits_pass(rotations.back(), operation.x);
+                fits_pass(rotations.back(), static_cast<uint32_t>(operation.x));
             }
             return after;
         }
@@ -97,8 +97,8 @@ class Steps {
     }
 
     void add_measurement(Step& step, const Operation& measurement) {
-        step.x = measurement.x;
-        step.z = measurement.z;
+        step.x = static_cast<uint32_t>(measurement.x);
+        step.z = static_cast<uint32_t>(measurement.z);
         step.i_power = measurement.i_power;
         step.pivot = measurement.pivot;
         step.outcome = measurement.outcome;
@@ -111,7 +111,7 @@ class Steps {
     void add_rotation(size_t place) {
         const Operation& first = plan_.operations[place];
         Rotation rotation{};
-        rotation.z = first.kind == Kind::activate ? 0 : first.z;
+        rotation.z = first.kind == Kind::activate ? 0 : static_cast<uint32_t>(first.z);
         rotation.i_power = first.i_power;
         rotation.first_term = static_cast<uint32_t>(terms.size());
         for (size_t k = place; k < plan_.run_ends[place]; ++k) {
@@ -123,9 +123,9 @@ class Steps {
     }
 
     // Whether the pass has room for a rotation that flips x; if so, notes what it flips.
-    bool fits_pass(Rotation& rotation, uint64_t x) {
+    bool fits_pass(Rotation& rotation, uint32_t x) {
         if (!pass_is_open_ || rotations.size() - pass_begin_ > max_pass_rotations) return false;
-        uint64_t rest = x;
+        uint32_t rest = x;
         rotation.flips = 0;
         while (rest != 0) {
             size_t j = 0;
@@ -176,7 +176,7 @@ class Steps {
     bool pass_is_open_ = false;
     size_t pass_begin_ = 0;
     uint32_t pass_width_ = 0;
-    std::vector<uint64_t> generators_;
+    std::vector<uint32_t> generators_;
     size_t segment_steps_ = 0, segment_rotations_ = 0;
 };
 

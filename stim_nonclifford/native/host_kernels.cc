@@ -13,7 +13,7 @@ namespace snc {
 
 namespace {
 
-constexpr uint32_t noise_team_size = 256;
+constexpr uint32_t noise_team_size = 128;
 
 // Runs the kernel for every team. Shared memory starts with arbitrary contents, as on the device.
 template <uint32_t team_size, typename Kernel>

@@ -2,6 +2,7 @@
 // are tested, on machines without a GPU. Sums are made in the order in which the device makes them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -23,14 +24,14 @@ class HostTeam {
     uint8_t* shared() const { return shared_; }
 
     template <typename Use>
-    void for_each(uint64_t count, Use use) {
+    void for_each(uint32_t count, Use use) {
         if (reversed_)
-            for (uint64_t k = count; k-- > 0;) use(k);
+            for (uint32_t k = count; k-- > 0;) use(k);
         else
-            for (uint64_t k = 0; k < count; ++k) use(k);
+            for (uint32_t k = 0; k < count; ++k) use(k);
     }
     template <typename Use>
-    void block_for_each(uint64_t count, Use use) {
+    void block_for_each(uint32_t count, Use use) {
         for_each(count, use);
     }
     template <typename Use>
@@ -39,13 +40,13 @@ class HostTeam {
     }
 
     template <typename Value, typename Read, typename Write>
-    void read_then_write(uint64_t count, Read read, Write write) {
-        constexpr uint64_t batch = 4;
-        for (uint64_t begin = 0; begin < count; begin += team_size * batch) {
-            const uint64_t size = std::min<uint64_t>(count - begin, team_size * batch);
+    void read_then_write(uint32_t count, Read read, Write write) {
+        constexpr uint32_t batch = 4;
+        for (uint32_t begin = 0; begin < count; begin += team_size * batch) {
+            const uint32_t size = std::min(count - begin, team_size * batch);
             std::array<Value, team_size * batch> values;
-            for_each(size, [&](uint64_t k) { values[k] = read(begin + k); });
-            for_each(size, [&](uint64_t k) { write(begin + k, values[k]); });
+            for_each(size, [&](uint32_t k) { values[k] = read(begin + k); });
+            for_each(size, [&](uint32_t k) { write(begin + k, values[k]); });
         }
     }
 
@@ -59,9 +60,9 @@ class HostTeam {
     }
 
     template <typename Term>
-    void sums(uint64_t count, Term term, double& first, double& second) {
+    void sums(uint32_t count, Term term, double& first, double& second) {
         std::array<std::array<double, 2>, team_size> parts{};
-        for (uint64_t k = 0; k < count; ++k) term(k, parts[k % team_size][0], parts[k % team_size][1]);
+        for (uint32_t k = 0; k < count; ++k) term(k, parts[k % team_size][0], parts[k % team_size][1]);
         for (uint32_t step = 16; step > 0; step /= 2) {
             const auto old = parts;
             for (uint32_t t = 0; t < team_size; ++t)
@@ -92,6 +93,10 @@ class HostTeam {
     template <typename T>
     static T read_shared_word(const T* word) {
         return *word;
+    }
+    template <typename Use>
+    void once(Use use) {
+        use();
     }
     static constexpr bool leads() { return true; }
 

@@ -8,12 +8,23 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-__all__ = ["COMPILE_OPTIONS", "NARROW_WORDS", "NOISE_TEAM", "SIMULATION_TEAMS", "Kernel", "cuda_source"]
+__all__ = [
+    "COMPILE_OPTIONS",
+    "NARROW_WORDS",
+    "NOISE_TEAM",
+    "SIMULATION_TEAMS",
+    "Kernel",
+    "cuda_source",
+    "noise_threads",
+]
 
-COMPILE_OPTIONS = ("--std=c++17", "--fmad=false")
-"""Without fused products and sums, except where the source asks for them, the host rounds as the device does."""
+COMPILE_OPTIONS = ("--std=c++17", "--fmad=false", "--diag-suppress=177")
+"""Products and sums are fused only where the source asks for it: the host rounds as the device does.
 
-NOISE_TEAM = 256
+Not every kernel uses every constant of the headers: 177 would be a warning about that.
+"""
+
+NOISE_TEAM = 128
 """Threads that take a block of shots together."""
 
 SIMULATION_TEAMS = (32, 128, 256, 512)
@@ -21,6 +32,15 @@ SIMULATION_TEAMS = (32, 128, 256, 512)
 
 NARROW_WORDS = 8
 """Rows of at most this many words are kept in registers."""
+
+
+def noise_threads(row_words: int) -> int:
+    """Threads of a block of the noise kernel: as many as find registers.
+
+    Args:
+        row_words: Words of a row, 0 for any number.
+    """
+    return 5 * NOISE_TEAM if 0 < row_words <= 4 else 4 * NOISE_TEAM
 
 
 @dataclass(frozen=True)
@@ -32,6 +52,7 @@ class Kernel:
         block_threads: Threads of a block.
         num_blocks: Blocks of a launch, at most: each takes work until there is none.
         shared_bytes: Shared memory of a block.
+        min_blocks: Blocks that a multiprocessor is to have registers for.
         team_size: Threads that work together.
         row_words: ``noise``: words of a row, 0 for any number of them.
         in_shared: ``noise``: whether tables are in shared memory; ``simulate``: whether the vector is.
@@ -41,6 +62,7 @@ class Kernel:
     block_threads: int
     num_blocks: int
     shared_bytes: int = 0
+    min_blocks: int = 1
     team_size: int = 32
     row_words: int = 0
     in_shared: bool = False
@@ -57,18 +79,19 @@ def cuda_source(kernel: Kernel) -> str:
     Examples:
         >>> source = cuda_source(Kernel("walk", block_threads=256, num_blocks=1))
         >>> source.splitlines()[0]
-        '#define SNC_KERNEL_walk'
+        '#define SNC_BLOCK_THREADS 256'
         >>> "#include" in source
         False
     """
-    definitions: dict[str, object] = {f"SNC_KERNEL_{kernel.name}": "", "SNC_BLOCK_THREADS": kernel.block_threads}
-    flag = str(kernel.in_shared).lower()
-    if kernel.name == "noise":
-        definitions |= {"SNC_ROW_WORDS": kernel.row_words, "SNC_TABLES_IN_SHARED": flag}
-    elif kernel.name == "simulate":
-        definitions |= {"SNC_TEAM_SIZE": kernel.team_size, "SNC_VECTOR_IN_SHARED": flag}
-    lines = [f"#define {name} {value}".rstrip() for name, value in definitions.items()]
-    return "\n".join([*lines, _with_includes("entries.cu", set())])
+    definitions = {
+        "BLOCK_THREADS": kernel.block_threads,
+        "MIN_BLOCKS": kernel.min_blocks,
+        "TEAM_SIZE": kernel.team_size,
+        "ROW_WORDS": kernel.row_words,
+        "IN_SHARED": str(kernel.in_shared).lower(),
+    }
+    lines = [f"#define SNC_{name} {value}" for name, value in definitions.items()]
+    return "\n".join([*lines, _with_includes(f"{kernel.name}.cu", set())])
 
 
 @cache
@@ -77,10 +100,7 @@ def _text(name: str) -> str:
 
 
 def _with_includes(name: str, included: set[str]) -> str:
-    """The text of a file with those that it includes, each once, at the place of its first include.
-
-    All headers come first: includes may stand in parts that are not compiled.
-    """
+    """The text of a file, after those that it includes, each once."""
     headers: list[str] = []
     text = _text(name)
     for header in re.findall(r'^#include "(.*)"$', text, flags=re.MULTILINE):

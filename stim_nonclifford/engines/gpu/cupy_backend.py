@@ -73,7 +73,8 @@ class CupyBackend:
     """See ``Backend``.
 
     Args:
-        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current one.
+        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
+            one.
 
     Raises:
         EngineUnavailableError: CuPy, a driver or the GPU is missing; the message says what to do.
@@ -153,21 +154,23 @@ def _count_devices(cupy: ModuleType) -> int:
             count = 0
         elif error.status == _DRIVER_TOO_OLD and cupy.cuda.runtime.driverGetVersion() == 0:
             raise EngineUnavailableError(
-                "engine='gpu' needs an NVIDIA GPU with its driver, and there is no driver here. Install it, or"
-                " use engine='cpu'."
+                "engine='gpu' needs an NVIDIA GPU with its driver, and there is no driver here. Install it,"
+                " or use engine='cpu'."
             ) from error
         elif error.status == _DRIVER_TOO_OLD:
+            known = _version(cupy.cuda.runtime.driverGetVersion())
+            needed = _version(cupy.cuda.runtime.runtimeGetVersion())
             raise EngineUnavailableError(
-                f"The NVIDIA driver is too old for this CuPy: it knows CUDA {_version(cupy.cuda.runtime.driverGetVersion())},"
-                f" and CuPy was made for CUDA {_version(cupy.cuda.runtime.runtimeGetVersion())}. Update the driver,"
-                " or install the CuPy of its version: pip install 'stim-nonclifford[cuda12]'."
+                f"The NVIDIA driver is too old for this CuPy: it knows CUDA {known}, and CuPy was made for"
+                f" CUDA {needed}. Update the driver, or install the CuPy for an older one:"
+                " pip install 'stim-nonclifford[cuda12]'."
             ) from error
         else:
             raise EngineUnavailableError(f"The GPU cannot be used: {error}") from error
     if count == 0:
         raise EngineUnavailableError(
-            "engine='gpu' needs an NVIDIA GPU, and none can be seen here (nvidia-smi lists them; the environment"
-            " variable CUDA_VISIBLE_DEVICES hides those that it does not name). Use engine='cpu'."
+            "engine='gpu' needs an NVIDIA GPU, and none can be seen here (nvidia-smi lists them; the"
+            " environment variable CUDA_VISIBLE_DEVICES hides those that it does not name). Use engine='cpu'."
         )
     return count
 

@@ -8,19 +8,22 @@ from ... import _native
 from ...errors import ResourceLimitError
 from ...plan import BLOCK_SHOTS, Plan
 from .backend import Array, Backend
-from .cuda_source import NARROW_WORDS, NOISE_TEAM, Kernel
+from .cuda_source import NARROW_WORDS, NOISE_TEAM, Kernel, noise_threads
 
 __all__ = ["DevicePlan"]
 
-_NOISE_THREADS = 1024
-_SMALL_NOISE_THREADS = 512
-_SMALL_TABLES = 48 << 10
-"""Tables up to this size leave room for a second block in a multiprocessor."""
+_RESERVED_SHARED = 1024
+"""Shared memory that the compiler may take for itself."""
+
+_LEAST_TEAMS = 2
 
 _WALK_THREADS = 256
 _BLOCKS_PER_MULTIPROCESSOR = 8
-_MULTIPROCESSOR_THREADS = 1024
-"""Threads of a multiprocessor that kernels with many registers fill."""
+_SIMULATION_THREADS = 128
+"""Threads of a block of small teams."""
+
+_MULTIPROCESSOR_THREADS = 512
+"""Threads of a multiprocessor for simulations: 128 registers each."""
 
 _MAX_SHARED_VECTOR_WIDTH = 13
 
@@ -60,28 +63,30 @@ class DevicePlan:
         row_words: int = sizes["row_words"]
         self.wide_row_words = row_words if row_words > NARROW_WORDS else 0
 
-        tables_fit = sizes["noise_tables_in_shared"] + 4 * sizes["noise_team"] <= backend.shared_bytes
-        tables = sizes["noise_tables_in_shared"] if tables_fit else sizes["noise_tables"]
-        small = tables <= _SMALL_TABLES
-        threads = _SMALL_NOISE_THREADS if small else _NOISE_THREADS
-        teams = threads // NOISE_TEAM
-        blocks = 2 if small else 1
-        room = (backend.shared_bytes // blocks - 1024 - tables) // teams - (sizes["noise_team"] - 4 * wanted_events)
-        self.event_capacity = max(0, min(wanted_events, room // 16 * 4))
-        team_bytes = sizes["noise_team"] - 4 * (wanted_events - self.event_capacity)
+        noise_words = 0 if self.wide_row_words else row_words
+        most_teams = noise_threads(noise_words) // NOISE_TEAM
+        free = backend.shared_bytes - _RESERVED_SHARED
+        teams = min(most_teams, (free - sizes["noise_tables_in_shared"]) // sizes["noise_team"])
+        # Rather some teams less than tables that are far away.
+        tables_fit = teams >= _LEAST_TEAMS
+        tables = sizes["noise_tables_in_shared" if tables_fit else "noise_tables"]
+        least_team = sizes["noise_team"] - 4 * wanted_events
+        if not tables_fit:
+            teams = max(1, min(most_teams, (free - tables) // least_team))
+        self.event_capacity = max(0, min(wanted_events, ((free - tables) // teams - least_team) // 16 * 4))
         self.noise = Kernel(
             "noise",
-            block_threads=threads,
-            num_blocks=blocks * backend.multiprocessors,
-            shared_bytes=tables + teams * team_bytes,
+            block_threads=teams * NOISE_TEAM,
+            num_blocks=backend.multiprocessors,
+            shared_bytes=tables + teams * (least_team + 4 * self.event_capacity),
             team_size=NOISE_TEAM,
-            row_words=0 if self.wide_row_words else row_words,
+            row_words=noise_words,
             in_shared=tables_fit,
         )
         if self.noise.shared_bytes > backend.shared_bytes:
             raise ResourceLimitError(
-                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, the GPU has"
-                f" {backend.shared_bytes}. Use engine='cpu'."
+                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, the GPU"
+                f" has {backend.shared_bytes}. Use engine='cpu'."
             )
         self.walk = Kernel(
             "walk",
@@ -99,28 +104,29 @@ class DevicePlan:
         if not in_shared:
             self.vector_bytes = vector
         team_size = _team_size(width, in_shared)
-        threads = max(team_size, 128)
-        teams = threads // team_size
-        shared = teams * (rest + (vector if in_shared else 0))
-        while shared > backend.shared_bytes and teams > 1:
+        teams = max(1, _SIMULATION_THREADS // team_size)
+        team_bytes = rest + (vector if in_shared else 0)
+        while teams > 1 and teams * team_bytes > backend.shared_bytes:
             teams //= 2
-            shared //= 2
-        blocks = backend.multiprocessors * max(
-            1, min(backend.shared_bytes // (shared + 1024), _MULTIPROCESSOR_THREADS // threads)
-        )
+        shared = teams * team_bytes
+        threads = teams * team_size
+        min_blocks = max(1, _MULTIPROCESSOR_THREADS // threads)
+        blocks = min(min_blocks, max(1, backend.shared_bytes // (shared + _RESERVED_SHARED)))
+        blocks *= backend.multiprocessors
         if not in_shared:
             blocks = min(blocks, vector_budget // vector // teams)
             if blocks == 0:
                 raise ResourceLimitError(
-                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB; the memory of the"
-                    f" GPU that is free has room for {vector_budget / 2**30:.3g} GiB. Free some of it, take"
+                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB; the free"
+                    f" memory of the GPU has room for {vector_budget / 2**30:.3g} GiB. Free some of it, take"
                     " another GPU (device=...), or use engine='cpu'."
                 )
         return Kernel(
             "simulate",
-            block_threads=teams * team_size,
+            block_threads=threads,
             num_blocks=blocks,
             shared_bytes=shared,
+            min_blocks=min_blocks,
             team_size=team_size,
             in_shared=in_shared,
         )

@@ -26,7 +26,7 @@ _CONSTANTS = _native.device_constants()
 _MAX_BUDGET = 8 << 30
 _MIN_BUDGET = 8 << 20
 _SHARE_OF_FREE = 4
-"""Of the memory that is free one part in so many is taken: processes that share a GPU leave each other some."""
+"""One part in so many of the free memory is taken: processes that share a GPU leave each other some."""
 
 _FIRST_CHUNK = 1 << 20
 _MAX_CHUNK = 1 << 28
@@ -41,7 +41,8 @@ class GpuEngine:
 
     Args:
         plan: The plan.
-        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current one.
+        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
+            one.
         cache_bytes: Limit for the stored outcome laws, in bytes of the GPU's memory. Past it, shots are
             simulated without storing.
         backend: The device to run on, instead of a GPU.
@@ -157,10 +158,10 @@ class GpuEngine:
         """Sizes of the store of outcome laws, and counts over the life of the engine.
 
         Returns:
-            Signatures, nodes and bytes of the store; simulations; chunks; and close_decisions: outcomes whose random
-            number was within 1e-12 of the probability, or whose probability was so close to what counts as
-            certain that rounding, which may differ between engines, could have changed them. Their expected
-            number is 2e-12 per outcome.
+            Signatures, nodes and bytes of the store; simulations; chunks; and close_decisions: outcomes whose
+            random number was within 1e-12 of the probability, or whose probability was so close to what
+            counts as certain that rounding, which may differ between engines, could have changed them. Their
+            expected number is 2e-12 per outcome.
         """
         with self._backend.active():
             return {**self._store.statistics(), **self._totals}
@@ -180,8 +181,8 @@ class GpuEngine:
                     raise
                 if budget < 2 * _MIN_BUDGET:
                     raise ResourceLimitError(
-                        f"The GPU has too little free memory: {self._backend.free_bytes() / 2**20:.0f} MiB. End other"
-                        " programs that use it, take another one (device=...), or use engine='cpu'."
+                        f"The GPU has too little free memory: {self._backend.free_bytes() / 2**20:.0f} MiB."
+                        " End other programs that use it, take another one (device=...), or use engine='cpu'."
                     ) from error
             budget //= 2
 

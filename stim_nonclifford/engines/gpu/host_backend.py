@@ -101,5 +101,3 @@ class HostBackend:
     def is_out_of_memory(self, error: Exception) -> bool:
         """See ``Backend.is_out_of_memory``."""
         return isinstance(error, MemoryError)
-
-

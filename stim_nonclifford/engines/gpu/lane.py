@@ -110,7 +110,9 @@ class Lane:
         self._error_rows: Array = xp.empty((sizes.errors, words), dtype=np.uint64)
         self._rows: Array = xp.empty((sizes.rows, words), dtype=np.uint64)
         self._kept: Array = xp.empty(sizes.rows, dtype=np.uint8)
-        self._wide_rows: Array = xp.empty(plan.noise.num_teams * plan.wide_row_words * BLOCK_SHOTS, np.uint64)
+        self._wide_rows: Array = xp.empty(
+            plan.noise.num_teams * plan.wide_row_words * BLOCK_SHOTS, dtype=np.uint64
+        )
 
     @staticmethod
     def bytes_per_queued_shot(plan: DevicePlan) -> int:

@@ -12,7 +12,7 @@ One shot's way through the package:
 """
 
 from .circuit import Circuit
-from .errors import ResourceLimitError
+from .errors import EngineUnavailableError, ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities
 from .sampling import (
     CompiledDetectorSampler,
@@ -30,6 +30,7 @@ __all__ = [
     "CircuitFault",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "EngineUnavailableError",
     "FailureSamples",
     "KeptFailure",
     "KeptSamples",

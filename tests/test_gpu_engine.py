@@ -89,7 +89,7 @@ BACKENDS = {
 @pytest.mark.parametrize("name", FIXED)
 def test_fixed_circuits(name: str, options: dict[str, Any]) -> None:
     for kind, plan in plans_of(FIXED[name]):
-        engine = GpuEngine(plan, backend=host(**options))
+        engine = GpuEngine(plan, host(**options))
         assert_same_shots(plan, engine, 1000, 3000, f"{name}, {kind}")
 
 
@@ -100,16 +100,16 @@ def test_cultivation(distance: int, options: dict[str, Any]) -> None:
     detectors, bits = range(circuit.num_detectors), circuit.num_detectors + circuit.num_observables
     compiled = circuit.compile()
     counting = compiled.detector_plan(reported=range(len(detectors), bits), postselected=detectors)
-    assert_same_shots(counting, GpuEngine(counting, backend=host(**options)), 5, 60_000)
+    assert_same_shots(counting, GpuEngine(counting, host(**options)), 5, 60_000)
     everything = compiled.detector_plan(reported=range(bits))
-    assert_same_shots(everything, GpuEngine(everything, backend=host(**options)), 5, 1500)
+    assert_same_shots(everything, GpuEngine(everything, host(**options)), 5, 1500)
 
 
 @pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
 def test_wide_vectors(options: dict[str, Any]) -> None:
     plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
     assert plan.peak_width == 10
-    assert_same_shots(plan, GpuEngine(plan, backend=host(**options)), 3, 300)
+    assert_same_shots(plan, GpuEngine(plan, host(**options)), 3, 300)
 
 
 def test_backends_are_what_they_should_be() -> None:
@@ -144,7 +144,7 @@ def test_random_circuits(seed: int) -> None:
         options = list(BACKENDS.values())[(seed + k) % len(BACKENDS)]
         for kind, plan in plans_of(str(circuit)):
             where = f"seed {seed}, {k}, {kind}\n{circuit}"
-            engine = GpuEngine(plan, backend=host(**options))
+            engine = GpuEngine(plan, host(**options))
             assert_same_shots(plan, engine, int(rng.integers(5000)), 400, where)
 
 
@@ -154,7 +154,7 @@ def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
     for name in ("layers", "repetition", "long signature"):
         for kind, plan in plans_of(FIXED[name]):
             cpu = CpuEngine(plan)
-            engine = GpuEngine(plan, cache_bytes=cache_bytes, backend=host())
+            engine = GpuEngine(plan, host(), cache_bytes=cache_bytes)
             for _ in range(2):
                 rows = cpu.sample_kept(SEED, 77, 5000)
                 np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=kind)
@@ -164,7 +164,7 @@ def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
 
 def test_store_saves_simulations() -> None:
     plan = dict(plans_of(REPETITION))["counts"]
-    stored, simulated = GpuEngine(plan, backend=host()), GpuEngine(plan, cache_bytes=0, backend=host())
+    stored, simulated = GpuEngine(plan, host()), GpuEngine(plan, host(), cache_bytes=0)
     for engine in (stored, simulated):
         engine.count(SEED, 0, 2000)
     first = [engine.statistics() for engine in (stored, simulated)]
@@ -181,7 +181,7 @@ def test_store_saves_simulations() -> None:
 def test_decisions_are_seldom_close() -> None:
     """Expected: 1e-7 of them among 5000 shots; the count itself is tested below."""
     plan = dict(plans_of(LAYERS))["records"]
-    engine = GpuEngine(plan, backend=host())
+    engine = GpuEngine(plan, host())
     engine.sample(SEED, 0, 5000)
     assert engine.statistics()["close_decisions"] == 0
 
@@ -189,7 +189,7 @@ def test_decisions_are_seldom_close() -> None:
 def test_close_decisions_are_counted() -> None:
     """A rotation so small that its outcome's probability, 2.5e-13, is nearly taken as certain."""
     plan = compile_circuit(Circuit("R 0\nR_X(3.1831e-7) 0\nM 0").to_stim()).record_plan()
-    engine = GpuEngine(plan, backend=host())
+    engine = GpuEngine(plan, host())
     engine.sample(SEED, 0, 100)
     assert engine.statistics()["close_decisions"] > 0
 
@@ -198,13 +198,13 @@ def test_close_decisions_are_counted() -> None:
 def test_any_first_shot(first_shot: int) -> None:
     for name in ("layers", "coins", "sites", "events"):
         for kind, plan in plans_of(FIXED[name]):
-            assert_same_shots(plan, GpuEngine(plan, backend=host()), first_shot, 1100, f"{name}, {kind}")
+            assert_same_shots(plan, GpuEngine(plan, host()), first_shot, 1100, f"{name}, {kind}")
 
 
 @pytest.mark.parametrize("seed", [0, 2**53 + 1, 2**63, 2**64 - 1])
 def test_any_seed(seed: int) -> None:
     plan = dict(plans_of(REPETITION))["detectors"]
-    rows = GpuEngine(plan, backend=host()).sample(seed, 5, 500)
+    rows = GpuEngine(plan, host()).sample(seed, 5, 500)
     np.testing.assert_array_equal(rows, CpuEngine(plan).sample(seed, 5, 500))
 
 
@@ -212,7 +212,7 @@ def test_any_seed(seed: int) -> None:
 def test_limit_of_errors(max_errors: int) -> None:
     """Over several chunks, the first of which ends within a block."""
     plan = compile_circuit(stim.Circuit("X_ERROR(0.01) 0\nM 0")).record_plan()
-    engine = GpuEngine(plan, backend=host())
+    engine = GpuEngine(plan, host())
     tally = CpuEngine(plan).count(SEED, 300, 3_000_000, max_errors)
     assert engine.count(SEED, 300, 3_000_000, max_errors) == tally
     assert (tally.shots < 3_000_000) == (max_errors < 10**9)
@@ -222,7 +222,7 @@ def test_chunks_grow_and_agree() -> None:
     plan = compile_circuit(stim.Circuit("X_ERROR(0.001) 0 1\nM 0 1\nDETECTOR rec[-1]")).detector_plan(
         reported=(0,), postselected=()
     )
-    engine = GpuEngine(plan, backend=host())
+    engine = GpuEngine(plan, host())
     assert engine.count(SEED, 77, 8_000_000) == CpuEngine(plan).count(SEED, 77, 8_000_000)
     assert 2 <= engine.statistics()["chunks"] <= 5
 
@@ -230,7 +230,7 @@ def test_chunks_grow_and_agree() -> None:
 def test_split_calls() -> None:
     """Rows of consecutive calls are those of one call."""
     for kind, plan in plans_of(FIXED["layers"]):
-        engine = GpuEngine(plan, backend=host())
+        engine = GpuEngine(plan, host())
         start = BLOCK_SHOTS - 50
         parts = [engine.sample_kept(SEED, start + begin, 40) for begin in range(0, 120, 40)]
         rows = CpuEngine(plan).sample_kept(SEED, start, 120)
@@ -240,7 +240,7 @@ def test_split_calls() -> None:
 def test_never_kept() -> None:
     compiled = compile_circuit(stim.Circuit("X 0\nM 0\nDETECTOR rec[-1]"))
     plan = compiled.detector_plan(reported=(0,), postselected=(0,), skip_reference_sample=True)
-    engine = GpuEngine(plan, backend=host())
+    engine = GpuEngine(plan, host())
     assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
     assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
     assert engine.sample_kept_on_device(SEED, 0, 2000).shape == (0, 1)
@@ -250,7 +250,7 @@ def test_never_kept() -> None:
 def test_no_shots_and_no_outputs() -> None:
     compiled = compile_circuit(stim.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]"))
     plan = compiled.detector_plan(reported=(), postselected=(0,))
-    engine = GpuEngine(plan, backend=host())
+    engine = GpuEngine(plan, host())
     assert engine.count(SEED, 0, 3000) == CpuEngine(plan).count(SEED, 0, 3000)
     assert engine.sample_kept(SEED, 0, 3000).shape == CpuEngine(plan).sample_kept(SEED, 0, 3000).shape
     assert engine.count(SEED, 0, 0) == Tally(0, 0, 0, {})
@@ -278,7 +278,7 @@ class BoundedHost(HostBackend):
 
 def test_less_memory_than_there_seemed_to_be() -> None:
     plan = dict(plans_of(REPETITION))["counts"]
-    engine = GpuEngine(plan, backend=BoundedHost(5 << 20))
+    engine = GpuEngine(plan, BoundedHost(5 << 20))
     assert 0 < engine.statistics()["bytes"] < 20 << 20
     assert engine.count(SEED, 0, 5000) == CpuEngine(plan).count(SEED, 0, 5000)
 
@@ -286,10 +286,10 @@ def test_less_memory_than_there_seemed_to_be() -> None:
 def test_too_little_memory() -> None:
     plan = dict(plans_of(REPETITION))["counts"]
     with pytest.raises(ResourceLimitError, match=r"too little free memory.*device=.*engine='cpu'"):
-        GpuEngine(plan, backend=BoundedHost(10_000))
+        GpuEngine(plan, BoundedHost(10_000))
 
 
 def test_too_little_memory_for_a_vector() -> None:
     plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
     with pytest.raises(ResourceLimitError, match=r"2\^10 numbers"):
-        GpuEngine(plan, backend=host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))
+        GpuEngine(plan, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))

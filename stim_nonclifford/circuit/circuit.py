@@ -145,6 +145,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         engine: str = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> CompiledMeasurementSampler:
         r"""Returns an object that samples measurement records, as ``stim.Circuit.compile_sampler``.
@@ -154,12 +155,16 @@ class Circuit(CircuitEditing, CircuitProxies):
                 of measurement results.
             seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
             reference_sample: Measurement records to use in place of the noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"`` or ``"reference"``.
-            threads: Number of threads.
-            cache_bytes: Limit for stored outcome laws.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
+                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
+                them for long work if they are there.
+            threads: Number of threads on the CPU.
+            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
+            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
+            EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more active coordinates.
             ValueError: An argument is out of range.
@@ -176,6 +181,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             engine=engine,
             threads=threads,
             cache_bytes=cache_bytes,
+            device=device,
         )
 
     def compile_detector_sampler(
@@ -188,6 +194,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         engine: str = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> CompiledDetectorSampler:
         r"""Returns an object that samples detectors, as ``stim.Circuit.compile_detector_sampler``.
@@ -199,12 +206,16 @@ class Circuit(CircuitEditing, CircuitProxies):
             postselected_observables_mask: The same for observables.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"`` or ``"reference"``.
-            threads: Number of threads.
-            cache_bytes: Limit for stored outcome laws.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
+                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
+                them for long work if they are there.
+            threads: Number of threads on the CPU.
+            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
+            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
+            EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more active coordinates.
             TypeError: A mask has the wrong dtype.
@@ -225,6 +236,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             engine=engine,
             threads=threads,
             cache_bytes=cache_bytes,
+            device=device,
         )
 
     def faults(self) -> list[CircuitFault]:

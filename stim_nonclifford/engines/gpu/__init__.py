@@ -8,7 +8,7 @@ and for a chunk of shots; ``engine`` takes shots chunk by chunk.
 
 from __future__ import annotations
 
-from .cupy_backend import gpu_may_be_there
+from .cupy_backend import CupyBackend, gpu_may_be_there
 from .engine import GpuEngine
 
-__all__ = ["GpuEngine", "gpu_may_be_there"]
+__all__ = ["CupyBackend", "GpuEngine", "gpu_may_be_there"]

@@ -28,10 +28,6 @@ class Queue(Protocol):
         """Launches a kernel with a job, and a round if it has any."""
         ...
 
-    def finish(self) -> None:
-        """Waits for all work."""
-        ...
-
     def mark(self) -> object:
         """A mark after the work given so far."""
         ...
@@ -80,6 +76,10 @@ class Backend(Protocol):
 
     def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
         """Overwrites an array on the device, in the active queue."""
+        ...
+
+    def finish(self) -> None:
+        """Waits for all work on the device."""
         ...
 
     def is_out_of_memory(self, error: Exception) -> bool:

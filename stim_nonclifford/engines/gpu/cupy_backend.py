@@ -37,7 +37,7 @@ class CupyQueue:
 
     def active(self) -> AbstractContextManager[Any]:
         """See ``Queue.active``."""
-        return self._stream  # type: ignore[no-any-return]
+        return self._stream
 
     def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
         """See ``Queue.launch``."""
@@ -46,10 +46,6 @@ class CupyQueue:
             self._function(kernel)(
                 (kernel.num_blocks,), (kernel.block_threads,), arguments, shared_mem=kernel.shared_bytes
             )
-
-    def finish(self) -> None:
-        """See ``Queue.finish``."""
-        self._stream.synchronize()
 
     def mark(self) -> object:
         """See ``Queue.mark``."""
@@ -97,13 +93,18 @@ class CupyBackend:
                 f"The GPU has compute capability {capability / 10}; engine='gpu' needs"
                 f" {_MIN_CAPABILITY / 10} (Volta) or later. Use engine='cpu'."
             )
-        self.multiprocessors = int(self._device.attributes["MultiProcessorCount"])
-        self.shared_bytes = int(self._device.attributes["MaxSharedMemoryPerBlockOptin"])
+        runtime = cupy.cuda.runtime
+        self.multiprocessors = int(
+            runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, self._device.id)
+        )
+        self.shared_bytes = int(
+            runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self._device.id)
+        )
         self._kernels: dict[Kernel, Any] = {}
 
     def active(self) -> AbstractContextManager[Any]:
         """See ``Backend.active``."""
-        return self._device  # type: ignore[no-any-return]
+        return self._device
 
     def free_bytes(self) -> int:
         """See ``Backend.free_bytes``."""
@@ -133,6 +134,10 @@ class CupyBackend:
         """See ``Backend.upload``."""
         array.set(values)
 
+    def finish(self) -> None:
+        """See ``Backend.finish``."""
+        self._device.synchronize()
+
     def is_out_of_memory(self, error: Exception) -> bool:
         """See ``Backend.is_out_of_memory``."""
         return isinstance(error, self._cupy.cuda.memory.OutOfMemoryError)
@@ -143,7 +148,7 @@ def _import_cupy() -> ModuleType:
         import cupy
     except ImportError as error:
         raise EngineUnavailableError(f"engine='gpu' needs CuPy: {_REMEDY}. ({error})") from error
-    return cupy  # type: ignore[no-any-return]
+    return cupy
 
 
 def _count_devices(cupy: ModuleType) -> int:

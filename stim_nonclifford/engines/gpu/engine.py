@@ -14,7 +14,6 @@ from ...plan import BLOCK_SHOTS, Plan
 from ..contract import PackedBits, Tally
 from ..cpu import DEFAULT_CACHE_BYTES
 from .backend import Array, Backend
-from .cupy_backend import CupyBackend
 from .device_plan import DevicePlan
 from .lane import MAX_TABLE_BITS, Chunk, Lane, LaneSizes, Results
 from .outcome_store import OutcomeStore
@@ -41,27 +40,17 @@ class GpuEngine:
 
     Args:
         plan: The plan.
-        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
-            one.
+        backend: The GPU.
         cache_bytes: Limit for the stored outcome laws, in bytes of the GPU's memory. Past it, shots are
             simulated without storing.
-        backend: The device to run on, instead of a GPU.
 
     Raises:
-        EngineUnavailableError: CuPy, a driver or the GPU is missing.
         ResourceLimitError: The GPU has too little free memory for the circuit.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        *,
-        device: int | None = None,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
-        backend: Backend | None = None,
-    ) -> None:
+    def __init__(self, plan: Plan, backend: Backend, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.plan = plan
-        self._backend: Backend = CupyBackend(device) if backend is None else backend
+        self._backend = backend
         self._row_bytes = -(-plan.num_outputs // 8)
         with self._backend.active():
             self._allocate(cache_bytes)
@@ -139,7 +128,8 @@ class GpuEngine:
             begin = chunk.first_shot - first_shot
             with self._backend.active(), lane.active():
                 rows[begin : begin + chunk.shots] = lane.rows(chunk, self._row_bytes, only_kept=False)
-        self._finish()
+        with self._backend.active():
+            self._backend.finish()
         return rows
 
     def sample_kept_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
@@ -150,9 +140,12 @@ class GpuEngine:
             for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
                 with self._backend.active(), lane.active():
                     parts.append(lane.rows(chunk, self._row_bytes, only_kept=True).copy())
-        self._finish()
         with self._backend.active():
-            return self._backend.xp.concatenate(parts)
+            self._backend.finish()
+            rows = self._backend.xp.concatenate(parts)
+            # Before the parts' memory is used again.
+            self._backend.finish()
+            return rows
 
     def statistics(self) -> dict[str, int]:
         """Sizes of the store of outcome laws, and counts over the life of the engine.
@@ -175,6 +168,8 @@ class GpuEngine:
                 self._store = OutcomeStore(self._device_plan, self._backend, min(cache_bytes, budget // 4))
                 sizes = _lane_sizes(self._device_plan, budget)
                 self._lanes = [Lane(self._device_plan, self._store, self._backend, sizes) for _ in range(2)]
+                # Arrays are filled in CuPy's own stream, which those of the lanes do not wait for.
+                self._backend.finish()
                 return
             except Exception as error:
                 if not self._backend.is_out_of_memory(error):
@@ -246,10 +241,6 @@ class GpuEngine:
     def _to_host(self, lane: Lane, chunk: Chunk, *, only_kept: bool) -> PackedBits:
         with self._backend.active(), lane.active():
             return self._backend.to_host(lane.rows(chunk, self._row_bytes, only_kept=only_kept))
-
-    def _finish(self) -> None:
-        for lane in self._lanes:
-            lane.finish()
 
 
 def _lane_sizes(plan: DevicePlan, budget: int) -> LaneSizes:

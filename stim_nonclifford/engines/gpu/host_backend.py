@@ -40,9 +40,6 @@ class HostQueue:
             reversed=self._reversed,
         )
 
-    def finish(self) -> None:
-        """See ``Queue.finish``."""
-
     def mark(self) -> object:
         """See ``Queue.mark``."""
         return None
@@ -97,6 +94,9 @@ class HostBackend:
     def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
         """See ``Backend.upload``."""
         array[...] = values
+
+    def finish(self) -> None:
+        """See ``Backend.finish``."""
 
     def is_out_of_memory(self, error: Exception) -> bool:
         """See ``Backend.is_out_of_memory``."""

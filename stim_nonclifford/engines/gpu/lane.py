@@ -154,10 +154,6 @@ class Lane:
         """The context in which the arrays that it returns are to be used."""
         return self._queue.active()
 
-    def finish(self) -> None:
-        """Waits for all work."""
-        self._queue.finish()
-
     def counters(self) -> npt.NDArray[np.uint64]:
         """The counters, when the chunk is done."""
         with self._backend.active(), self._queue.active():

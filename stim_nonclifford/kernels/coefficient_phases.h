@@ -150,7 +150,7 @@ SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, uint32_t width, c
 SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& step, uint32_t r, bool outcome) {
     const uint32_t a = insert_zero(r, static_cast<uint32_t>(step.pivot));
     if (step.x == 0) {
-        const bool pivot_bit = is_odd(a & step.z) != (step.i_power == 2) != outcome;
+        const bool pivot_bit = (is_odd(a & step.z) != (step.i_power == 2)) != outcome;
         return vector[place(a | uint32_t{pivot_bit} << step.pivot)];
     }
     const uint32_t b = a ^ step.x;

@@ -32,7 +32,7 @@ void run_noise(const HostLaunch& launch, const Job& job) {
         if constexpr (row_words < max_narrow_words) return run_noise<row_words + 1>(launch, job);
         throw std::invalid_argument("Rows of that many words are not narrow.");
     }
-    const uint64_t bytes = NoiseTables::bytes(*job.plan, launch.in_shared) + noise_team_bytes(job.event_capacity);
+    const uint64_t bytes = NoiseTables<row_words>::bytes(*job.plan, launch.in_shared) + noise_team_bytes(job.event_capacity);
     for_each_team<noise_team_size>(launch, bytes, [&](auto& team) { noise_kernel<row_words>(team, job, launch.in_shared); });
 }
 
@@ -60,9 +60,11 @@ void run_on_host(const HostLaunch& launch) {
 }
 
 SharedBytes shared_bytes(const PlanImage& image, uint64_t event_capacity) {
+    const uint64_t dense = image.row_words <= max_narrow_words ? image.row_words : 0;
+    const uint64_t cells = NoiseTables<0>::bytes(image, true);
     return {
-        .noise_tables = NoiseTables::bytes(image, false),
-        .noise_tables_in_shared = NoiseTables::bytes(image, true),
+        .noise_tables = NoiseTables<0>::bytes(image, false),
+        .noise_tables_in_shared = cells + image.num_mechanisms * dense * sizeof(uint64_t),
         .noise_team = noise_team_bytes(event_capacity),
         .vector = simulation_bytes(image, true) - simulation_bytes(image, false),
         .simulation_without_vector = simulation_bytes(image, false),

@@ -141,6 +141,13 @@ class Stream(contextlib.nullcontext[None]):
         assert isinstance(event, Stream)
 
 
+class Event:
+    """Every time between two of them is a millisecond."""
+
+    def record(self, stream: Stream) -> None:
+        assert isinstance(stream, Stream)
+
+
 class Device(contextlib.nullcontext[None]):
     compute_capability = "90"
 
@@ -173,6 +180,7 @@ def make_cupy(
         return lambda *arguments, **keywords: DeviceArray(make(*arguments, **keywords))
 
     cupy: Any = types.ModuleType("cupy")
+    cupy.__version__ = "0"
     cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
     runtime = types.SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
@@ -180,13 +188,25 @@ def make_cupy(
         driverGetVersion=lambda: driver,
         runtimeGetVersion=lambda: 13020,
         cudaDevAttrMultiProcessorCount=16,
+        cudaDevAttrClockRate=13,
+        cudaDevAttrMemoryClockRate=36,
+        cudaDevAttrGlobalMemoryBusWidth=37,
         cudaDevAttrMaxSharedMemoryPerBlockOptin=97,
-        deviceGetAttribute=lambda attribute, device: {16: 2, 97: 227 << 10}[attribute],
+        deviceGetAttribute=lambda attribute, device: {
+            13: 1_000_000,
+            16: 2,
+            36: 1_000_000,
+            37: 512,
+            97: 227 << 10,
+        }[attribute],
+        getDeviceProperties=lambda device: {"name": b"Stand-in"},
         memGetInfo=lambda: (1 << 30, 2 << 30),
     )
     cupy.cuda = types.SimpleNamespace(
         Device=type("Device", (Device,), {"compute_capability": compute_capability}),
+        Event=Event,
         Stream=Stream,
+        get_elapsed_time=lambda start, end: 1.0,
         memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         runtime=runtime,
     )

@@ -68,6 +68,17 @@ nb::dict image_sizes(uint64_t address, uint64_t event_capacity) {
     return result;
 }
 
+// (kind, width, number of rotations) of each step.
+std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> image_steps(uint64_t address) {
+    const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
+    const auto* steps = image.array<snc::Step>(image.steps);
+    std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> found;
+    for (uint32_t k = 0; k < image.num_steps; ++k)
+        found.emplace_back(static_cast<uint32_t>(steps[k].kind), steps[k].width,
+                           steps[k].end_rotation - steps[k].first_rotation);
+    return found;
+}
+
 void run_on_host(const std::string& kernel, uint64_t job, uint32_t round, uint32_t num_teams, uint32_t row_words,
                  uint32_t team_size, bool in_shared, bool reversed) {
     nb::gil_scoped_release release;
@@ -81,6 +92,7 @@ void bind_device(nb::module_& m) {
     m.def("device_constants", &device_constants, "Numbers that the device's kernels and their callers share.");
     m.def("image_sizes", &image_sizes, nb::arg("address"), nb::arg("event_capacity"),
           "Sizes of a plan's image, and of the shared memory that its kernels need.");
+    m.def("image_steps", &image_steps, nb::arg("address"), "Kind, width and number of rotations of a plan's steps.");
     m.def("run_on_host", &run_on_host, nb::arg("kernel"), nb::arg("job"), nb::arg("round"), nb::arg("num_teams"),
           nb::arg("row_words"), nb::arg("team_size"), nb::arg("in_shared"), nb::arg("reversed"),
           "Runs a device kernel on the host. The job, and all that it points to, must be valid.");

@@ -29,10 +29,11 @@ SNC_HOST_DEVICE uint32_t count_from(const uint64_t* thresholds, uint32_t num_thr
 
 // The mechanism of an event, by the alias table.
 SNC_HOST_DEVICE int32_t mechanism_of(const AliasCell* cells, uint64_t num_cells, uint64_t word) {
-    const auto cell = static_cast<int32_t>(multiply_high(word, num_cells));
-    const AliasCell entry = cells[cell];
+    const Product product = multiply(word, num_cells);
+    const auto cell = static_cast<int32_t>(product.high);
+    const AliasCell& entry = cells[cell];
     // A mask instead of a branch: nobody can predict it.
-    const int32_t stays = -static_cast<int32_t>(word * num_cells < entry.threshold);
+    const int32_t stays = -static_cast<int32_t>(product.low < entry.threshold);
     return entry.alias ^ ((entry.alias ^ cell) & stays);
 }
 

@@ -42,12 +42,11 @@ SNC_HOST_DEVICE DrawnWords random_words(uint64_t seed, Stream stream, uint64_t i
     uint64_t c0 = quad + 1, c1 = index, c2 = 0, c3 = 0;
     uint64_t k0 = seed, k1 = static_cast<uint64_t>(stream);
     for (int round = 0; round < 10; ++round) {
-        const uint64_t next_0 = multiply_high(multiplier_1, c2) ^ c1 ^ k0;
-        const uint64_t next_2 = multiply_high(multiplier_0, c0) ^ c3 ^ k1;
-        c1 = multiplier_1 * c2;
-        c3 = multiplier_0 * c0;
-        c0 = next_0;
-        c2 = next_2;
+        const Product product_0 = multiply(multiplier_0, c0), product_1 = multiply(multiplier_1, c2);
+        c0 = product_1.high ^ c1 ^ k0;
+        c2 = product_0.high ^ c3 ^ k1;
+        c1 = product_1.low;
+        c3 = product_0.low;
         k0 += weyl_0;
         k1 += weyl_1;
     }

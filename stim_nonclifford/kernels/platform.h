@@ -26,12 +26,16 @@ using int64_t = long long;
 
 namespace snc {
 
-// The upper half of the product.
-SNC_HOST_DEVICE uint64_t multiply_high(uint64_t a, uint64_t b) {
+struct Product {
+    uint64_t high, low;
+};
+
+SNC_HOST_DEVICE Product multiply(uint64_t a, uint64_t b) {
 #if defined(__CUDA_ARCH__)
-    return __umul64hi(a, b);
+    return {__umul64hi(a, b), a * b};
 #else
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(a) * b) >> 64);
+    const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+    return {static_cast<uint64_t>(product >> 64), static_cast<uint64_t>(product)};
 #endif
 }
 

@@ -100,7 +100,9 @@ class DevicePlan:
 
     def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> Kernel:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
-        in_shared = width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest <= backend.shared_bytes
+        in_shared = (
+            width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
+        )
         if not in_shared:
             self.vector_bytes = vector
         team_size = _team_size(width, in_shared)

@@ -129,7 +129,8 @@ def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
     """Work of one simulation of a shot that no check discards, in the kernel `simulate`."""
     image = _native.Engine(plan, 1, 0).device_image()
     vector_bytes = fused = 0.0
-    for kind, width, rotations in _native.image_steps(image.ctypes.data):
+    steps = _native.image_steps(image.ctypes.data)
+    for k, (kind, width, rotations) in enumerate(steps):
         size = 2.0**width
         if kind == ROTATE_STEP:
             vector_bytes += 2 * COEFFICIENT_BYTES * size
@@ -141,7 +142,10 @@ def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
             vector_bytes += 2.5 * COEFFICIENT_BYTES * size
             fused += 4 * size
         else:
-            vector_bytes += 3 * COEFFICIENT_BYTES * size
+            # Rotations before it sum the norms, rotations after it make the projection.
+            summed = k > 0 and steps[k - 1][0] == ROTATE_STEP
+            projected = k + 1 < len(steps) and steps[k + 1][0] == ROTATE_STEP
+            vector_bytes += (1 - summed + 2 * (1 - projected)) * COEFFICIENT_BYTES * size
             fused += 2 * size
     in_shared = device_plan.simulate is not None and device_plan.simulate.in_shared
     return Work(

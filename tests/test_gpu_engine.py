@@ -14,7 +14,7 @@ import pytest
 import stim
 
 from circuits.cultivation import cultivation_circuit
-from stim_nonclifford import Circuit, ResourceLimitError
+from stim_nonclifford import Circuit, ResourceLimitError, _native
 from stim_nonclifford.compiler import compile_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
@@ -110,6 +110,35 @@ def test_wide_vectors(options: dict[str, Any]) -> None:
     plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
     assert plan.peak_width == 10
     assert_same_shots(plan, GpuEngine(plan, host(**options)), 3, 300)
+
+
+def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: str) -> Plan:
+    """A memory experiment with rotations of data qubits after some of the ticks."""
+    circuit = stim.Circuit.generated(
+        code, distance=distance, rounds=rounds, after_clifford_depolarization=0.01
+    )
+    lines: list[str] = []
+    for line in str(circuit.flattened()).splitlines():
+        lines.append(line)
+        if line.startswith("TICK") and sum(other.startswith("TICK") for other in lines) % every == 0:
+            lines.append(f"I[R_X(theta=0.04*pi)] {qubits}")
+    return Circuit("\n".join(lines)).compile().record_plan()
+
+
+@pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
+def test_weak_measurements(options: dict[str, Any]) -> None:
+    """Before and after rotations, wakings and each other."""
+    plans = [
+        coherent_memory("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
+        coherent_memory("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
+    ]
+    kinds = []
+    for plan in plans:
+        image = _native.Engine(plan, 1, 0).device_image()
+        kinds.append("".join("RAMW"[kind] for kind, _, _ in _native.image_steps(image.ctypes.data)))
+        assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
+    for pair in ("RW", "WR", "AW", "WA", "WW"):
+        assert any(pair in steps for steps in kinds), kinds
 
 
 def test_backends_are_what_they_should_be() -> None:

@@ -88,9 +88,34 @@ SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], const Angle&
     }
 }
 
-// The rotations of a step, in one pass: a thread takes a coset through its registers.
+SNC_HOST_DEVICE void add_norm(double& sum, const Coefficient& c) { sum = fused(c.re, c.re, fused(c.im, c.im, sum)); }
+
+// A coordinate woken by cos - i sin X and measured at once, together with the parity of others, is a weak
+// measurement of that parity: a factor for each coefficient. The next pass through the vector makes it.
+struct WeakProjection {
+    bool is_pending = false;
+    bool flipped = false;
+    uint32_t z = 0;
+    double cosine = 0, sine = 0;
+
+    SNC_HOST_DEVICE Coefficient of(uint32_t index, const Coefficient& old) const {
+        return is_odd(index & z) != flipped ? Coefficient{sine * old.im, -sine * old.re}
+                                            : Coefficient{cosine * old.re, cosine * old.im};
+    }
+};
+
+// Squared norms of the coefficients whose index is even or odd with z.
+struct ParityNorms {
+    bool are_wanted = false;
+    uint32_t z = 0;
+    double even = 0, odd = 0;
+};
+
+// The rotations of a step, in one pass: a thread takes a coset through its registers. On the way in, a weak
+// projection is made, and on the way out, norms are summed.
 template <uint32_t span, typename Team>
-SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations, const Angle* angles) {
+SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations,
+                            const Angle* angles, const WeakProjection& before, ParityNorms& norms) {
     static_assert(max_span == 3, "the cases below");
     constexpr uint32_t size = 1u << span;
     uint32_t offsets[size] = {0};
@@ -100,11 +125,14 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
         for (uint32_t e = 0; e < 1u << j; ++e) offsets[(1u << j) + e] = offsets[e] ^ step.generators[j];
     }
     const uint32_t count = step.end_rotation - step.first_rotation;
-    team.for_each(uint32_t{1} << (step.width - span), [&](uint32_t r) {
+    const auto pass = [&](uint32_t r, double& even, double& odd) {
         uint32_t first = r;
         for (uint32_t j = 0; j < span; ++j) first = insert_zero(first, pivots[j]);
         Coefficient coset[size];
-        for (uint32_t e = 0; e < size; ++e) coset[e] = vector[place(first ^ offsets[e])];
+        for (uint32_t e = 0; e < size; ++e) {
+            coset[e] = vector[place(first ^ offsets[e])];
+            if (before.is_pending) coset[e] = before.of(first ^ offsets[e], coset[e]);
+        }
         for (uint32_t k = 0; k < count; ++k) {
             const Rotation& rotation = rotations[k];
             const Angle angle = angles[k];
@@ -120,17 +148,22 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
                 default: rotate_coset<span, 7>(coset, angle, factor, rotation.signs); break;
             }
         }
-        for (uint32_t e = 0; e < size; ++e) vector[place(first ^ offsets[e])] = coset[e];
-    });
+        for (uint32_t e = 0; e < size; ++e) {
+            vector[place(first ^ offsets[e])] = coset[e];
+            if (norms.are_wanted) add_norm(is_odd((first ^ offsets[e]) & norms.z) ? odd : even, coset[e]);
+        }
+    };
+    team.sums(uint32_t{1} << (step.width - span), norms.are_wanted, pass, norms.even, norms.odd);
 }
 
 template <typename Team>
-SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations, const Angle* angles) {
+SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations,
+                            const Angle* angles, const WeakProjection& before, ParityNorms& norms) {
     switch (step.span) {
-        case 0: return rotate<0>(team, vector, step, rotations, angles);
-        case 1: return rotate<1>(team, vector, step, rotations, angles);
-        case 2: return rotate<2>(team, vector, step, rotations, angles);
-        default: return rotate<3>(team, vector, step, rotations, angles);
+        case 0: return rotate<0>(team, vector, step, rotations, angles, before, norms);
+        case 1: return rotate<1>(team, vector, step, rotations, angles, before, norms);
+        case 2: return rotate<2>(team, vector, step, rotations, angles, before, norms);
+        default: return rotate<3>(team, vector, step, rotations, angles, before, norms);
     }
 }
 
@@ -160,8 +193,6 @@ SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& ste
                           : Coefficient{fused(-factor.value, other.im, own.re), fused(factor.value, other.re, own.im)};
 }
 
-SNC_HOST_DEVICE void add_norm(double& sum, const Coefficient& c) { sum = fused(c.re, c.re, fused(c.im, c.im, sum)); }
-
 // Squared norms of the projections on outcome 0 and 1, up to a common factor.
 struct Weights {
     double zero, one;
@@ -171,7 +202,7 @@ template <typename Team>
 SNC_HOST_DEVICE Weights outcome_weights(Team& team, const Coefficient* vector, const Step& step) {
     Weights weights;
     team.sums(
-        uint32_t{1} << (step.width - 1),
+        uint32_t{1} << (step.width - 1), true,
         [&](uint32_t r, double& zero, double& one) {
             add_norm(zero, projected(vector, step, r, false));
             add_norm(one, projected(vector, step, r, true));
@@ -191,37 +222,33 @@ SNC_HOST_DEVICE void project(Team& team, Coefficient* vector, const Step& step, 
         [&](uint32_t r, const Coefficient& c) { vector[place(r)] = {scale * c.re, scale * c.im}; });
 }
 
-// A coordinate woken by cos - i sin X and measured at once, together with the parity of others, is a weak
-// measurement of that parity: the vector keeps its size.
+// The parity of which a weak measurement is one.
 SNC_HOST_DEVICE uint32_t weakly_measured(const Step& step) { return step.z & ~(uint32_t{1} << step.pivot); }
 
 template <typename Team>
-SNC_HOST_DEVICE Weights weak_weights(Team& team, const Coefficient* vector, const Step& step, const Angle& angle) {
-    const uint32_t z = weakly_measured(step);
-    double even, odd;
+SNC_HOST_DEVICE void sum_norms(Team& team, const Coefficient* vector, uint32_t width, ParityNorms& norms) {
     team.sums(
-        uint32_t{1} << step.width,
-        [&](uint32_t a, double& even_sum, double& odd_sum) {
-            const Coefficient c = vector[place(a)];
-            add_norm(is_odd(a & z) ? odd_sum : even_sum, c);
+        uint32_t{1} << width, true,
+        [&](uint32_t a, double& even, double& odd) {
+            add_norm(is_odd(a & norms.z) ? odd : even, vector[place(a)]);
         },
-        even, odd);
+        norms.even, norms.odd);
+}
+
+SNC_HOST_DEVICE Weights weak_weights(const Step& step, const Angle& angle, const ParityNorms& norms) {
     const double c = angle.cosine * angle.cosine, s = angle.sine * angle.sine;
-    const Weights weights{c * even + s * odd, s * even + c * odd};
+    const Weights weights{c * norms.even + s * norms.odd, s * norms.even + c * norms.odd};
     return step.i_power == 2 ? Weights{weights.one, weights.zero} : weights;
 }
 
+SNC_HOST_DEVICE WeakProjection weak_projection(const Step& step, const Angle& angle, bool outcome, double weight) {
+    const double scale = 1 / square_root(weight);
+    return {true, outcome != (step.i_power == 2), weakly_measured(step), scale * angle.cosine, scale * angle.sine};
+}
+
 template <typename Team>
-SNC_HOST_DEVICE void weak_project(Team& team, Coefficient* vector, const Step& step, const Angle& angle, bool outcome,
-                                  double weight) {
-    const uint32_t z = weakly_measured(step);
-    const bool flipped = outcome != (step.i_power == 2);
-    const double scale = 1 / square_root(weight), cosine = scale * angle.cosine, sine = scale * angle.sine;
-    team.for_each(uint32_t{1} << step.width, [&](uint32_t a) {
-        const Coefficient old = vector[place(a)];
-        vector[place(a)] = is_odd(a & z) != flipped ? Coefficient{sine * old.im, -sine * old.re}
-                                                    : Coefficient{cosine * old.re, cosine * old.im};
-    });
+SNC_HOST_DEVICE void weak_project(Team& team, Coefficient* vector, uint32_t width, const WeakProjection& projection) {
+    team.for_each(uint32_t{1} << width, [&](uint32_t a) { vector[place(a)] = projection.of(a, vector[place(a)]); });
 }
 
 }  // namespace snc

@@ -54,6 +54,7 @@ class Simulation {
         next_step_ = 0;
         known_begin_ = known_end_ = 0;
         check_fired_ = false;
+        projection_.is_pending = norms_.are_wanted = false;
         close_ = 0;
     }
 
@@ -63,20 +64,35 @@ class Simulation {
         if (check_fired_) return discarded_leaf;
         while (next_step_ < plan_.num_steps) {
             const Step& step = steps[next_step_];
-            if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
+            if (step.kind == StepKind::rotate) {
                 know_angles(step);
-                const Angle* angles = angles_ + (step.first_rotation - known_begin_);
-                if (step.kind == StepKind::rotate)
-                    rotate(team_, vector_, step, rotations_ + step.first_rotation, angles);
-                else
-                    activate(team_, vector_, step.width, angles[0]);
+                // A weak measurement that follows finds its norms summed.
+                const Step& next = steps[next_step_ + 1 < plan_.num_steps ? next_step_ + 1 : next_step_];
+                norms_ = {next.kind == StepKind::weak_measure, weakly_measured(next), 0, 0};
+                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), projection_, norms_);
+                projection_.is_pending = false;
+                ++next_step_;
+                continue;
+            }
+            if (projection_.is_pending) {
+                weak_project(team_, vector_, step.width, projection_);
+                projection_.is_pending = false;
+            }
+            if (step.kind == StepKind::activate) {
+                know_angles(step);
+                activate(team_, vector_, step.width, angles_of(step)[0]);
                 ++next_step_;
                 continue;
             }
             if (step.kind == StepKind::weak_measure) {
                 know_angles(step);
-                angle_ = angles_[step.first_rotation - known_begin_];
-                weights_ = weak_weights(team_, vector_, step, angle_);
+                angle_ = angles_of(step)[0];
+                if (!norms_.are_wanted) {
+                    norms_.z = weakly_measured(step);
+                    sum_norms(team_, vector_, step.width, norms_);
+                }
+                norms_.are_wanted = false;
+                weights_ = weak_weights(step, angle_, norms_);
             } else {
                 weights_ = outcome_weights(team_, vector_, step);
             }
@@ -99,7 +115,7 @@ class Simulation {
         const Step& step = plan_.array<Step>(plan_.steps)[next_step_];
         const double weight = outcome ? weights_.one : weights_.zero;
         if (step.kind == StepKind::weak_measure)
-            weak_project(team_, vector_, step, angle_, outcome, weight);
+            projection_ = weak_projection(step, angle_, outcome, weight);
         else
             project(team_, vector_, step, outcome, weight);
         const auto number = static_cast<uint64_t>(step.outcome);
@@ -120,6 +136,10 @@ class Simulation {
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
    private:
+    SNC_HOST_DEVICE const Angle* angles_of(const Step& step) const {
+        return angles_ + (step.first_rotation - known_begin_);
+    }
+
     // The angles of a step's rotations, and, as they are needed soon, of those after it in the segment.
     SNC_HOST_DEVICE void know_angles(const Step& step) {
         if (step.end_rotation <= known_end_) return;
@@ -146,6 +166,8 @@ class Simulation {
     double probability_of_one_ = 0;
     Weights weights_{};
     Angle angle_{};
+    WeakProjection projection_;
+    ParityNorms norms_;
 };
 
 // What is known of a shot besides its vector. One thread of the team writes it: it lies in shared memory, as it

@@ -108,11 +108,17 @@ class DeviceTeam {
         meet();
     }
 
-    // A pair of sums over all indices: thread by thread, then over the lanes of a warp, then over the warps.
+    // A phase that makes a pair of sums, if they are wanted: thread by thread, then over the lanes of a warp, then
+    // over the warps.
     template <typename Term>
-    __device__ __forceinline__ void sums(uint32_t count, Term term, double& first, double& second) {
+    __device__ __forceinline__ void sums(uint32_t count, bool wanted, Term term, double& first, double& second) {
         double a = 0, b = 0;
+#pragma unroll 1
         for (uint32_t k = rank(); k < count; k += team_size) term(k, a, b);
+        if (!wanted) {
+            meet();
+            return;
+        }
         for (uint32_t step = 16; step > 0; step /= 2) {
             a += __shfl_xor_sync(all_lanes, a, step);
             b += __shfl_xor_sync(all_lanes, b, step);
@@ -130,8 +136,8 @@ class DeviceTeam {
                 a += parts[2 * w];
                 b += parts[2 * w + 1];
             }
-            meet();
         }
+        meet();
         first = a;
         second = b;
     }

@@ -60,9 +60,12 @@ class HostTeam {
     }
 
     template <typename Term>
-    void sums(uint32_t count, Term term, double& first, double& second) {
+    void sums(uint32_t count, bool wanted, Term term, double& first, double& second) {
         std::array<std::array<double, 2>, team_size> parts{};
-        for (uint32_t k = 0; k < count; ++k) term(k, parts[k % team_size][0], parts[k % team_size][1]);
+        for_each(team_size, [&](uint32_t t) {
+            for (uint32_t k = t; k < count; k += team_size) term(k, parts[t][0], parts[t][1]);
+        });
+        if (!wanted) return;
         for (uint32_t step = 16; step > 0; step /= 2) {
             const auto old = parts;
             for (uint32_t t = 0; t < team_size; ++t)

@@ -322,3 +322,10 @@ def test_too_little_memory_for_a_vector() -> None:
     plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
     with pytest.raises(ResourceLimitError, match=r"2\^10 numbers"):
         GpuEngine(plan, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))
+
+
+def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stim_nonclifford.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
+    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers; engine='gpu' can have up to 2\^8"):
+        GpuEngine(plan, host())

@@ -41,6 +41,7 @@ nb::dict device_constants() {
     set("num_law_counters", snc::num_law_counters);
     set("nodes_used", snc::nodes_used);
     set("signatures_used", snc::signatures_used);
+    set("max_vector_width", snc::max_vector_width);
     set("node_bytes", sizeof(snc::Node));
     set("request_bytes", sizeof(snc::Request));
     return result;

@@ -26,6 +26,7 @@ _MULTIPROCESSOR_THREADS = 512
 """Threads of a multiprocessor for simulations: 128 registers each."""
 
 _MAX_SHARED_VECTOR_WIDTH = 13
+_MAX_VECTOR_WIDTH = _native.device_constants()["max_vector_width"]
 
 
 class DevicePlan:
@@ -100,6 +101,11 @@ class DevicePlan:
 
     def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> Kernel:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
+        if width > _MAX_VECTOR_WIDTH:
+            raise ResourceLimitError(
+                f"The circuit needs a coefficient vector of 2^{width} numbers; engine='gpu' can have up to"
+                f" 2^{_MAX_VECTOR_WIDTH}."
+            )
         in_shared = (
             width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
         )

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/*)
+NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/kernels/*)
 # An editable installation knows the modules that there are: another list of files, another installation.
 LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)

@@ -2,7 +2,7 @@
 
 Sinter's own samplers hand the circuit to Stim, which takes the T gate ``S[T]`` for the Clifford gate S.
 The sampler of this package, ``soft_postselect``, samples the T gate itself, and discards on detectors
-without decoding. Three ways to use it:
+without decoding; ``soft_postselect_gpu`` does the same on an NVIDIA GPU. Three ways to use it:
 
 * ``sinter collect --custom_decoders_module_function sinter_plugin:sinter_samplers
   --decoders soft_postselect ...``;
@@ -34,6 +34,10 @@ def sinter_samplers() -> dict[str, SoftPostselectSampler]:
     Examples:
         >>> sinter_samplers()
         {'soft_postselect': SoftPostselectSampler(engine='auto', count_observable_error_combos=False,
-        max_active_coordinates=24)}
+        max_active_coordinates=24, device=None), 'soft_postselect_gpu': SoftPostselectSampler(engine='gpu',
+        count_observable_error_combos=False, max_active_coordinates=24, device=None)}
     """
-    return {"soft_postselect": SoftPostselectSampler()}
+    return {
+        "soft_postselect": SoftPostselectSampler(),
+        "soft_postselect_gpu": SoftPostselectSampler(engine="gpu"),
+    }

@@ -67,7 +67,8 @@ def collect(arguments: Sequence[str]) -> int:
         print(f"\n{error} Run the same command again to go on from what was saved.", file=sys.stderr)
         return 1
     except (RuntimeError, ValueError) as error:
-        if isinstance(error.__cause__, (ValueError, NotImplementedError, snc.ResourceLimitError)):
+        reported = (ValueError, NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError)
+        if isinstance(error.__cause__, reported):
             raise ValueError(f"A worker could not sample a circuit: {error.__cause__}") from error
         raise
     return 0

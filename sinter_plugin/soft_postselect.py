@@ -40,6 +40,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
             ``custom_counts["obs_mistake_mask=_E"]``, here for observable 1 of 2.
         max_active_coordinates: Limit for the width of the coefficient vector, which needs 2^width complex
             numbers, in every worker.
+        device: With ``engine="gpu"``, the number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows.
 
     Examples:
         >>> import sinter, stim
@@ -64,6 +65,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
     engine: str = "auto"
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
+    device: int | None = None
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.
@@ -78,6 +80,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
             ValueError: The circuit has no observables or no detectors, or a mask has the wrong size.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
+            EngineUnavailableError: ``engine`` is ``"gpu"``, and there is none.
         """
         if task.circuit is None:
             circuit = snc.Circuit.from_file(task.circuit_path)
@@ -104,6 +107,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
                 engine=self.engine,
                 threads=1,  # Sinter pins a worker to one core.
                 max_active_coordinates=self.max_active_coordinates,
+                device=self.device,
             )
         except (NotImplementedError, snc.ResourceLimitError) as error:
             # Sinter does not say which of many tasks failed.

@@ -14,7 +14,7 @@ One shot's way through the package:
 """
 
 from .circuit import Circuit
-from .errors import ResourceLimitError
+from .errors import EngineUnavailableError, ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities
 from .plan_report import PlannedOperation, PlanReport
 from .sampling import (
@@ -33,6 +33,7 @@ __all__ = [
     "CircuitFault",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "EngineUnavailableError",
     "FailureSamples",
     "KeptFailure",
     "KeptSamples",

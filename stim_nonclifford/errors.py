@@ -7,7 +7,7 @@ Bad input raises ``ValueError``, an instruction without an implementation raises
 
 from __future__ import annotations
 
-__all__ = ["ResourceLimitError"]
+__all__ = ["EngineUnavailableError", "ResourceLimitError"]
 
 
 class ResourceLimitError(RuntimeError):
@@ -21,3 +21,7 @@ class ResourceLimitError(RuntimeError):
         ...
         stim_nonclifford.errors.ResourceLimitError: The circuit needs 2 active coordinates: 2^2...
     """
+
+
+class EngineUnavailableError(RuntimeError):
+    """An engine cannot run on this machine; the message says what is missing and how to get it."""

@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 import stim
 
+from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_kernels
 from stim_nonclifford.compiler import compile_circuit
@@ -203,6 +204,14 @@ def test_random_circuits(seed: int) -> None:
             first_shot = int(rng.integers(5000))
             assert_same_shots(plan, CpuEngine(plan), first_shot, 40, where)
             assert_same_laws(plan, rng, where)
+
+
+def test_many_fair_outcomes() -> None:
+    """Shots whose decisions halve the mass of their random number until a new one is drawn."""
+    circuit = Circuit(cultivation_circuit(distance=5, p=4e-3))
+    plan = circuit.compile().detector_plan(reported=range(circuit.num_detectors + circuit.num_observables))
+    rows = ReferenceEngine(plan).sample(7, 430, 20)
+    np.testing.assert_array_equal(CpuEngine(plan).sample(7, 430, 20), rows)
 
 
 def assert_same_laws(plan: Plan, rng: np.random.Generator, where: str) -> None:

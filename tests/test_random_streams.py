@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import _native
-from stim_nonclifford.engines.random_streams import Stream, uniform, words
+from stim_nonclifford.engines.random_streams import MIN_MASS, Stream, uniform, words
 
 EXTREMES = [0, 1, 2, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**63 + 12345, 2**64 - 1]
 
@@ -85,6 +85,16 @@ def test_streams_are_numbered_as_in_the_native_code() -> None:
         ("COINS", 2),
         ("OUTCOMES", 3),
     ]
+
+
+def test_least_mass_is_no_product_of_likely_probabilities() -> None:
+    """Else rounding, which differs between engines, would decide whether a new number is drawn."""
+    masses = {1.0}
+    for _ in range(12):
+        masses |= {
+            mass * p for mass in masses for p in (1 / 2, 1 / 4, 3 / 4, (2 + 2**0.5) / 4, (2 - 2**0.5) / 4)
+        }
+    assert min(abs(mass / MIN_MASS - 1) for mass in masses) > 1e-9
 
 
 def test_uniform_numbers() -> None:

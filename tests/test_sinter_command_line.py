@@ -87,6 +87,9 @@ class Folder:
         assert done.returncode == code, done.stderr
         return done
 
+    def hide_gpus(self) -> None:
+        self.environment["CUDA_VISIBLE_DEVICES"] = ""
+
     def start(self, command: list[str], arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [*command, *shlex.split(arguments)],
@@ -305,6 +308,15 @@ class TestCollectOfThePlugin:
         assert shots == 50_000
         assert_rate(discards, shots, 0.25)
         assert_rate(errors, shots - discards, BARE_ERROR_IF_KEPT)
+
+    def test_sampler_for_gpus_says_what_it_needs(self, folder: Folder) -> None:
+        folder.hide_gpus()
+        done = folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders soft_postselect_gpu --max_shots 10 --processes 1 --quiet",
+            code=2,
+        )
+        assert "A worker could not sample a circuit: engine='gpu' needs" in done.stderr
 
     def test_keeps_the_users_own_decoders(self, folder: Folder) -> None:
         (folder.path / "mine.py").write_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 import subprocess
@@ -17,6 +18,8 @@ import stim
 import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
 from sinter_plugin.batch_size import MAX_SHARE, MIN_SHOTS, BatchSize
+
+from .fake_cupy import make_cupy
 
 FALSE_ALARM = 1e-7  # of one comparison; samplers here have no seed
 
@@ -231,6 +234,20 @@ def test_workers_draw_different_samples() -> None:
     ]
     assert outputs[0].count("\n") == 3
     assert outputs[0] != outputs[1]
+
+
+def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a stand-in for CuPy; it counts as the sampler for CPUs does, and can be pickled."""
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
+    sampler = pickle.loads(pickle.dumps(sinter_samplers()["soft_postselect_gpu"]))
+    assert sampler == SoftPostselectSampler(engine="gpu")
+    for device in (None, 1):
+        chosen = dataclasses.replace(sampler, device=device)
+        stats = collected(chosen.compiled_sampler_for_task(task(CIRCUIT)), 100_000)
+        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_ALL)
+        assert_rate(stats.errors, stats.shots - stats.discards, ERROR_IF_KEPT)
+    with pytest.raises(snc.EngineUnavailableError, match="no GPU number 7"):
+        dataclasses.replace(sampler, device=7).compiled_sampler_for_task(task(CIRCUIT))
 
 
 class TestBatchSize:

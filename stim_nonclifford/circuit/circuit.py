@@ -146,6 +146,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         engine: str = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> CompiledMeasurementSampler:
         r"""Returns an object that samples measurement records, as ``stim.Circuit.compile_sampler``.
@@ -155,12 +156,16 @@ class Circuit(CircuitEditing, CircuitProxies):
                 of measurement results.
             seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
             reference_sample: Measurement records to use in place of the noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"`` or ``"reference"``.
-            threads: Number of threads.
-            cache_bytes: Limit for stored outcome laws.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
+                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
+                them for long work if they are there.
+            threads: Number of threads on the CPU.
+            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
+            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
+            EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more active coordinates.
             ValueError: An argument is out of range.
@@ -177,6 +182,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             engine=engine,
             threads=threads,
             cache_bytes=cache_bytes,
+            device=device,
         )
 
     def compile_detector_sampler(
@@ -189,6 +195,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         engine: str = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> CompiledDetectorSampler:
         r"""Returns an object that samples detectors, as ``stim.Circuit.compile_detector_sampler``.
@@ -200,12 +207,16 @@ class Circuit(CircuitEditing, CircuitProxies):
             postselected_observables_mask: The same for observables.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"`` or ``"reference"``.
-            threads: Number of threads.
-            cache_bytes: Limit for stored outcome laws.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
+                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
+                them for long work if they are there.
+            threads: Number of threads on the CPU.
+            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
+            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
+            EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more active coordinates, whatever is sampled. Methods of the
                 sampler that read more detectors may need more, and raise it when they are called.
@@ -227,6 +238,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             engine=engine,
             threads=threads,
             cache_bytes=cache_bytes,
+            device=device,
         )
 
     def plan(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PackedBits", "SamplingEngine", "Tally"]
+__all__ = ["DeviceRows", "DeviceSamplingEngine", "PackedBits", "SamplingEngine", "Tally"]
 
 PackedBits = npt.NDArray[np.uint8]
 """Rows of bits, eight to a byte: bit k of row r is ``(rows[r, k // 8] >> (k % 8)) & 1``."""
+
+DeviceRows = Any
+"""The same as a CuPy array."""
 
 
 @dataclass(frozen=True)
@@ -63,4 +66,17 @@ class SamplingEngine(Protocol):
 
     def statistics(self) -> dict[str, int]:
         """What the engine has stored and done up to now, by names that the engine chooses."""
+        ...
+
+
+@runtime_checkable
+class DeviceSamplingEngine(SamplingEngine, Protocol):
+    """An engine that can leave its results in the memory of a GPU."""
+
+    def sample_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
+        """As ``sample``."""
+        ...
+
+    def sample_kept_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
+        """As ``sample_kept``."""
         ...

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 __all__ = ["OutcomeDecisions", "Stream", "uniform", "words"]
 
-# Not a power of two: products of probabilities 1/2 and 1/4 must not come near it, for rounding would decide.
 MIN_MASS = 0.0029
+"""No product of likely probabilities: whether a mass is below it must not be a matter of rounding."""
 
 
 class Stream(IntEnum):
@@ -65,7 +65,7 @@ class OutcomeDecisions:
 
     A number u, uniform in [0, 1), decides for 1 if u < p. Given that, u / p is uniform, else
     (u - p) / (1 - p): it decides the next one. A new number is drawn when what was decided with the old one
-    had a probability below 0.0029, so that at least 44 of its bits are always left.
+    had a probability below MIN_MASS, so that at least 44 of its bits are always left.
 
     Args:
         seed: 0 <= seed < 2^64.

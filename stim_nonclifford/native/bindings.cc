@@ -8,6 +8,7 @@
 #include <memory>
 #include <tuple>
 
+#include "bindings.h"
 #include "engine.h"
 #include "philox.h"
 
@@ -131,6 +132,12 @@ std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>
     return result;
 }
 
+Bytes device_image(const snc::Engine& engine) {
+    const std::vector<uint64_t> words = engine.device_image();
+    const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
+    return to_array({bytes, bytes + words.size() * sizeof(uint64_t)}, words.size(), sizeof(uint64_t));
+}
+
 nb::dict statistics(const snc::Engine& engine) {
     const snc::LawStatistics law = engine.statistics();
     nb::dict result;
@@ -162,6 +169,7 @@ NB_MODULE(_native, m) {
     m.def("available_kernels", &snc::available_kernels, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
+    bind_device(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
         .def(
             "__init__",
@@ -181,6 +189,7 @@ NB_MODULE(_native, m) {
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)).")
         .def("outcome_law", &outcome_law, nb::arg("signature"),
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("device_image", &device_image, "The plan as the device's kernels read it: uint8, shape (words, 8).")
         .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
         .def_prop_ro("kernels", &snc::Engine::kernels_name, "The instruction set in use.");
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device_plan.h"
 #include "kernels.h"
 #include "outcome_law.h"
 #include "plan.h"
@@ -69,6 +70,9 @@ class Engine {
     KeptRows sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
 
     std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature);
+
+    // The plan as the kernels for GPUs read it.
+    std::vector<uint64_t> device_image() const { return make_plan_image(plan_, quiet_); }
 
     LawStatistics statistics() const;
     size_t row_bytes() const { return (plan_.layout.num_outputs + 7) / 8; }

@@ -62,14 +62,8 @@ inline void draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_
     int32_t* events = out.events.data();
     for (uint32_t e = first_quad * words_per_draw; e < end; e += words_per_draw) {
         const auto words = random_words(seed, Stream::events, block, e / words_per_draw);
-        for (uint32_t lane = 0; lane < words_per_draw; ++lane) {
-            const unsigned __int128 product = static_cast<unsigned __int128>(words[lane]) * size;
-            const auto cell = static_cast<int32_t>(product >> 64);
-            const AliasCell& entry = cells[cell];
-            // A mask instead of a branch: nobody can predict it.
-            const int32_t stays = -static_cast<int32_t>(static_cast<uint64_t>(product) < entry.threshold);
-            events[e + lane] = entry.alias ^ ((entry.alias ^ cell) & stays);
-        }
+        for (uint32_t lane = 0; lane < words_per_draw; ++lane)
+            events[e + lane] = mechanism_of(cells, size, words[lane]);
     }
 }
 
@@ -95,27 +89,6 @@ inline uint32_t sort_by_count(uint32_t begin, uint32_t end, bool all, NoiseBlock
     return num_busy;
 }
 
-// Whether an event happens at a site that an earlier event of the same shot has used.
-inline bool site_is_used(const Plan& plan, const int32_t* events, uint32_t event) {
-    const int32_t site = plan.sites[events[event]];
-    if (site < 0) return false;
-    for (uint32_t earlier = 0; earlier < event; ++earlier)
-        if (plan.sites[events[earlier]] == site) return true;
-    return false;
-}
-
-// Calls use(c) for each coin c of the shot that is flipped.
-template <typename Use>
-inline void for_each_flipped_coin(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot, Use use) {
-    const uint32_t words_per_shot = words_for(plan.num_coins);
-    for (uint32_t w = 0; w < words_per_shot; ++w) {
-        const uint64_t index = uint64_t{shot} * words_per_shot + w;
-        uint64_t word = random_words(seed, Stream::coins, block, index / words_per_draw)[index % words_per_draw];
-        if (w == words_per_shot - 1 && plan.num_coins % 64 != 0) word &= (uint64_t{1} << plan.num_coins % 64) - 1;
-        for (; word != 0; word &= word - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(word)));
-    }
-}
-
 // Rows of W words, kept in registers.
 template <uint32_t W>
 void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, NoiseBlock& out) {
@@ -128,6 +101,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
         const int32_t* mine = events + out.starts[shot];
+        const auto mechanism = [mine](uint32_t event) { return mine[event]; };
         const uint32_t count = out.counts[shot];
         uint64_t row[W];
         for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
@@ -138,13 +112,13 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
             }
         } else {
             for (uint32_t e = 0; e < count; ++e) {
-                if (site_is_used(plan, mine, e)) continue;
+                if (site_is_used(plan.sites.data(), e, mechanism)) continue;
                 const uint64_t* effect = effects + size_t(mine[e]) * W;
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
             }
         }
         if (plan.num_coins != 0)
-            for_each_flipped_coin(plan, seed, block, shot, [&](uint32_t coin) {
+            for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins[size_t{coin} * W + w];
             });
         uint64_t fired = 0;
@@ -164,14 +138,15 @@ inline void wide_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t 
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
         const int32_t* mine = out.events.data() + out.starts[shot];
+        const auto mechanism = [mine](uint32_t event) { return mine[event]; };
         uint64_t* row = &out.rows[size_t{passed} * words];
         std::copy(plan.constant.begin(), plan.constant.end(), row);
         for (uint32_t e = 0; e < out.counts[shot]; ++e) {
-            if (!plan.sites.empty() && site_is_used(plan, mine, e)) continue;
+            if (!plan.sites.empty() && site_is_used(plan.sites.data(), e, mechanism)) continue;
             for (int64_t f = plan.flip_starts[mine[e]]; f < plan.flip_starts[mine[e] + 1]; ++f)
                 row[plan.flips[f].word] ^= plan.flips[f].mask;
         }
-        for_each_flipped_coin(plan, seed, block, shot, [&](uint32_t coin) {
+        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
             for (uint32_t w = 0; w < words; ++w) row[w] ^= plan.coins[size_t{coin} * words + w];
         });
         uint64_t fired = 0;

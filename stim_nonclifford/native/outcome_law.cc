@@ -402,7 +402,7 @@ void OutcomeLaws::rotate_long() {
     rotations_.clear();
     norms_.clear();
     for (size_t next = state_.step; rotations_.size() < max_rotations && next < steps.size() &&
-                                    steps[next].kind == Step::Kind::rotate && steps[next].absorptions.empty();
+                                    steps[next].kind == SimulationStep::Kind::rotate && steps[next].absorptions.empty();
          ++next) {
         rotations_.push_back(rotation_at(steps[next].operation));
         norms_.push_back(state_.norm);
@@ -423,7 +423,7 @@ void OutcomeLaws::rotate_long() {
     state_.step += done;
 }
 
-void OutcomeLaws::absorb(const Step& step) {
+void OutcomeLaws::absorb(const SimulationStep& step) {
     for (const Absorption& absorption : step.absorptions) {
         const Operation sum = sum_of_run(absorption.first);
         const Angle added{sum.cosine, sum.i_power == 2 ? -sum.sine : sum.sine};
@@ -438,7 +438,7 @@ void OutcomeLaws::note_pass(uint64_t read, uint64_t written, uint64_t flops_per_
     work_.flops += read * flops_per_read;
 }
 
-const Phases& OutcomeLaws::phases_of(const Step& step, bool inverse_squares) {
+const Phases& OutcomeLaws::phases_of(const SimulationStep& step, bool inverse_squares) {
     constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
     rows_.resize(row_size * step.product.total_rows);
     phases_.width_before = step.width_before;
@@ -476,7 +476,7 @@ void OutcomeLaws::normalize(int32_t width) {
 }
 
 bool OutcomeLaws::make_step(const Node* known) {
-    const Step& step = plan_.steps.steps[state_.step];
+    const SimulationStep& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
     double* const vector = vector_.data();
@@ -485,7 +485,7 @@ bool OutcomeLaws::make_step(const Node* known) {
     const uint64_t num_groups = step.product.groups.size();
     ++work_.steps;
     switch (step.kind) {
-        case Step::Kind::rotate:
+        case SimulationStep::Kind::rotate:
             state_.norm_is_exact = false;
             if (step.width_before >= long_vector_width) {
                 rotate_long();
@@ -495,31 +495,31 @@ bool OutcomeLaws::make_step(const Node* known) {
             kernels_.rotate(vector, rotation_at(step.operation), false);
             ++state_.step;
             return true;
-        case Step::Kind::activate:
+        case SimulationStep::Kind::activate:
             state_.norm_is_exact = false;
             note_pass(size, size_after, 8);
             kernels_.activate(vector, sum_of_run(step.operation));
             ++state_.step;
             return true;
-        case Step::Kind::apply_phases:
+        case SimulationStep::Kind::apply_phases:
             state_.norm_is_exact = false;
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
             kernels_.apply_phases(vector, phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             ++state_.step;
             return true;
-        case Step::Kind::weakly_measure: {
+        case SimulationStep::Kind::weakly_measure: {
             const Operation sum = sum_of_run(step.operation);
             note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
             state_.weights = kernels_.weak_weights(vector, measured_by(step), sum.cosine, sum.sine);
             break;
         }
-        case Step::Kind::measure:
+        case SimulationStep::Kind::measure:
             note_pass(size, 0, 6);
             state_.weights = kernels_.outcome_weights(vector, operation);
             break;
-        case Step::Kind::measure_through:
+        case SimulationStep::Kind::measure_through:
             if (known != nullptr && operation.outcome == known->outcome) {
                 phases_of(step, true);
                 state_.weights = {1 - known->probability_of_one, known->probability_of_one};
@@ -539,13 +539,13 @@ bool OutcomeLaws::make_step(const Node* known) {
 }
 
 void OutcomeLaws::take(bool outcome) {
-    const Step& step = plan_.steps.steps[state_.step];
+    const SimulationStep& step = plan_.steps.steps[state_.step];
     const Operation& measurement = measured_by(step);
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     double* const vector = vector_.data();
     const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
     const uint64_t num_groups = step.product.groups.size();
-    const bool is_weak = step.kind == Step::Kind::weakly_measure, goes_through = step.kind == Step::Kind::measure_through;
+    const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
     note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     state_.norm_is_exact = true;
@@ -571,8 +571,8 @@ void OutcomeLaws::take(bool outcome) {
     ++state_.step;
 }
 
-const Operation& OutcomeLaws::measured_by(const Step& step) const {
-    const bool after_activation = step.kind == Step::Kind::weakly_measure;
+const Operation& OutcomeLaws::measured_by(const SimulationStep& step) const {
+    const bool after_activation = step.kind == SimulationStep::Kind::weakly_measure;
     return plan_.operations[after_activation ? plan_.run_ends[step.operation] : step.operation];
 }
 

@@ -165,16 +165,16 @@ class OutcomeLaws {
     Operation rotation_at(size_t first);
     // Makes the rotation at which the state stands, and those after it that go in the same pass.
     void rotate_long();
-    void absorb(const Step& step);
+    void absorb(const SimulationStep& step);
     // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
-    const Phases& phases_of(const Step& step, bool inverse_squares);
+    const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
     // Brings the norm of the stored vector back to 1.
     void normalize(int32_t width);
     // Adds to the statistics a pass over that many coefficients.
     void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement) const;
-    const Operation& measured_by(const Step& step) const;
+    const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
     void save_prefix();

@@ -6,12 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "noise_draws.h"
 #include "simulation_steps.h"
 
 namespace snc {
-
-constexpr uint32_t block_shots = 1024;
-constexpr double certain = 1e-13;
 
 enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2 };
 
@@ -41,17 +39,6 @@ struct SparseRows {
     }
 };
 
-// A word of a row that an effect changes.
-struct WordFlip {
-    uint32_t word;
-    uint64_t mask;
-};
-
-struct AliasCell {
-    uint64_t threshold;
-    int32_t alias;
-};
-
 // Where the parts of a row lie: each starts at a word of its own.
 struct RowLayout {
     uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
@@ -67,8 +54,6 @@ struct RowLayout {
         return 64 * first_output_word() + (bit - num_signature_bits);
     }
 };
-
-inline uint32_t words_for(uint32_t bits) { return (bits + 63) / 64; }
 
 struct Plan {
     RowLayout layout;
@@ -98,9 +83,7 @@ struct Plan {
     std::vector<uint64_t> outcome_effects;    // [outcomes][branch_words]
     std::vector<uint64_t> final_checks;       // [outcomes][sign_words]: checks that are final after it
 
-    // Rows of at most this many words are kept dense and in registers.
-    static constexpr uint32_t max_dense_words = 8;
-    bool is_dense() const { return layout.words() <= max_dense_words; }
+    bool is_dense() const { return layout.words() <= max_narrow_words; }
 };
 
 // The arrays of the Python plan, by their names there.

@@ -147,7 +147,7 @@ class StepFinder {
         if (operation.kind == Kind::rotate && operation.x != 0) make_phases(width_);
         if (operation.kind == Kind::activate) {
             if (stays_narrow && measures_weakly(end)) {
-                add_step(Step::Kind::weakly_measure, k, end + 1);
+                add_step(SimulationStep::Kind::weakly_measure, k, end + 1);
                 return end + 1;
             }
             ++width_;
@@ -156,7 +156,7 @@ class StepFinder {
                 return end;
             }
             make_phases(width_ - 1);
-            add_step(Step::Kind::activate, k, end).width_after = width_;
+            add_step(SimulationStep::Kind::activate, k, end).width_after = width_;
             stored_ = width_;
             list_.widest = std::max(list_.widest, stored_);
             return end;
@@ -165,7 +165,7 @@ class StepFinder {
             absorb(operation.z, k);
             return end;
         }
-        add_step(Step::Kind::rotate, k, end);
+        add_step(SimulationStep::Kind::rotate, k, end);
         return end;
     }
 
@@ -189,7 +189,7 @@ class StepFinder {
             if (!product) make_phases(width_);
         }
         const bool through = product.has_value();
-        Step& step = add_step(through ? Step::Kind::measure_through : Step::Kind::measure, k, k + 1);
+        SimulationStep& step = add_step(through ? SimulationStep::Kind::measure_through : SimulationStep::Kind::measure, k, k + 1);
         step.width_after = width_;
         if (through) step.product = *std::move(product);
         stored_ = --width_;
@@ -207,7 +207,7 @@ class StepFinder {
     }
 
     // An index without the pivot's bit stands for the entry in which that is 0.
-    void drop_bit(int32_t pivot, Step& step) {
+    void drop_bit(int32_t pivot, SimulationStep& step) {
         std::map<uint64_t, uint32_t> slots;
         std::vector<Phase> left;
         for (const Phase& phase : phases_) {
@@ -241,7 +241,7 @@ class StepFinder {
             std::vector<Phase> left;
             for (const Phase& phase : phases_)
                 if (phase.z >> to != 0 || !builder.add(phase)) left.push_back(phase);
-            Step& step = add_step(Step::Kind::apply_phases, 0, 0);
+            SimulationStep& step = add_step(SimulationStep::Kind::apply_phases, 0, 0);
             step.width_after = to;
             step.product = builder.product();
             phases_ = std::move(left);
@@ -251,8 +251,8 @@ class StepFinder {
     }
 
     // Adds a step that makes operations up to `end`.
-    Step& add_step(Step::Kind kind, uint32_t operation, uint32_t end) {
-        Step step{};
+    SimulationStep& add_step(SimulationStep::Kind kind, uint32_t operation, uint32_t end) {
+        SimulationStep step{};
         step.kind = kind;
         step.begin = done_;
         step.operation = operation;

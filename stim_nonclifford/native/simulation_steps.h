@@ -45,7 +45,7 @@ struct Absorption {
     bool is_new;
 };
 
-struct Step {
+struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
         activate,         // doubles the stored vector
@@ -64,7 +64,7 @@ struct Step {
 };
 
 struct StepList {
-    std::vector<Step> steps;
+    std::vector<SimulationStep> steps;
     uint32_t num_slots = 0;
     int32_t widest = 0;  // width of the largest stored vector
 };

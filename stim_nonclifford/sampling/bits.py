@@ -10,24 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from ..engines import PackedBits
+from .device_bits import pack_on_device, unpack_on_device
 
 __all__ = ["checked_count", "checked_mask", "checked_seed", "columns", "pack", "unpack", "write_into"]
 
 Bools = npt.NDArray[np.bool_]
 
 
-def unpack(rows: PackedBits, num_bits: int) -> Bools:
-    """Packed rows as bool, shape (num_rows, num_bits).
+def unpack(rows: Any, num_bits: int) -> Bools:
+    """Packed rows, of NumPy or CuPy, as bool, shape (num_rows, num_bits).
 
     Examples:
         >>> unpack(np.array([[5]], dtype=np.uint8), 3).tolist()
         [[True, False, True]]
     """
+    if not isinstance(rows, np.ndarray):
+        return unpack_on_device(rows, num_bits)
     return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
 
 
-def pack(bits: Bools) -> PackedBits:
-    """Rows of bools, eight to a byte."""
+def pack(bits: Any) -> PackedBits:
+    """Rows of bools, of NumPy or CuPy, eight to a byte."""
+    if not isinstance(bits, np.ndarray):
+        return pack_on_device(bits)
     return np.packbits(bits, axis=1, bitorder="little")
 
 

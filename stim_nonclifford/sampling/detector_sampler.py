@@ -18,6 +18,8 @@ from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
 from .bits import checked_count, checked_mask, checked_seed, columns, pack, unpack, write_into
+from .device_bits import namespace_of
+from .outputs import check_output, kept_rows_from, rows_from
 from .questions import DetectorMethod, outputs_of
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, chunk_sizes
@@ -48,6 +50,7 @@ class CompiledDetectorSampler:
         engine: str = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        device: int | None = None,
     ) -> None:
         self._circuit = circuit
         self._compiled = compiled
@@ -55,7 +58,7 @@ class CompiledDetectorSampler:
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = skip_reference_sample
-        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes)
+        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
         detectors = checked_mask(postselection_mask, self._num_detectors, "postselection_mask", "detectors")
         observables = checked_mask(
             postselected_observables_mask,
@@ -90,6 +93,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
+        output: str = "numpy",
     ) -> npt.NDArray[Any]: ...
 
     @overload
@@ -101,6 +105,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
+        output: str = "numpy",
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 
     def sample(
@@ -113,6 +118,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
+        output: str = "numpy",
     ) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         r"""Samples detection events, with the arguments of ``stim.CompiledDetectorSampler.sample``.
 
@@ -126,6 +132,7 @@ class CompiledDetectorSampler:
             bit_packed: Whether to return eight bits to a byte, least significant first.
             dets_out: An array to write the detection events into, of the right shape and dtype.
             obs_out: An array to write the observable flips into, of the right shape and dtype.
+            output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
 
         Returns:
             bool, shape (shots, num_detectors + num_observables * (prepended + appended)), with detector m
@@ -134,7 +141,8 @@ class CompiledDetectorSampler:
             num_detectors and num_observables columns.
 
         Raises:
-            ValueError: The arguments contradict each other, or shots is negative.
+            ValueError: The arguments contradict each other, shots is negative, or output is ``"cupy"`` and
+                the engine uses no GPU.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -147,7 +155,12 @@ class CompiledDetectorSampler:
                 "Can't specify separate_observables=True with append_observables=True or"
                 " prepend_observables=True"
             )
-        rows = self._rows(checked_count(shots))  # detectors, then observables
+        check_output(output)
+        if output != "numpy" and (dets_out is not None or obs_out is not None):
+            raise ValueError(
+                "dets_out and obs_out are NumPy arrays, which output='cupy' does not write into."
+            )
+        rows = self._rows(checked_count(shots), output)  # detectors, then observables
         num_bits = self._num_detectors + self._num_observables
         dets_array: npt.NDArray[Any]
         if prepend_observables:
@@ -156,7 +169,7 @@ class CompiledDetectorSampler:
                 bits[:, self._num_detectors :],
                 bits if append_observables else bits[:, : self._num_detectors],
             ]
-            dets_array = np.concatenate(joined, axis=1)
+            dets_array = namespace_of(bits).concatenate(joined, axis=1)
             if bit_packed:
                 dets_array = pack(dets_array)
         else:
@@ -318,17 +331,18 @@ class CompiledDetectorSampler:
             failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes)))
         return FailureSamples(counts, tuple(failures))
 
-    def sample_kept(self, shots: int) -> KeptSamples:
+    def sample_kept(self, shots: int, *, output: str = "numpy") -> KeptSamples:
         r"""Samples, and returns the bits of the kept shots only.
 
         Args:
             shots: Shots to attempt.
+            output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
 
         Returns:
             Bit-packed detection events and observable flips of the kept shots, in the order of the shots.
 
         Raises:
-            ValueError: shots is negative.
+            ValueError: shots is negative, or output is ``"cupy"`` and the engine uses no GPU.
 
         Examples:
             >>> import numpy as np
@@ -338,17 +352,19 @@ class CompiledDetectorSampler:
             >>> sampler.sample_kept(100).discards
             100
         """
+        check_output(output)
         shots = checked_count(shots)
-        parts = []
+        engine = self._keeping_engine
+        # No shots: the shape and the kind of array.
+        parts = [kept_rows_from(engine, output, self._seed, self._next_shot, 0)]
         attempted = 0
         # In chunks, so that memory follows the kept shots, not the attempted ones.
         while attempted < shots:
             size = min(shots - attempted, 1 << 24)
-            parts.append(self._keeping_engine.sample_kept(self._seed, self._next_shot, size))
+            parts.append(kept_rows_from(engine, output, self._seed, self._next_shot, size))
             self._next_shot += size
             attempted += size
-        num_bytes = -(-(self._num_detectors + self._num_observables) // 8)
-        rows = np.concatenate(parts) if parts else np.zeros((0, num_bytes), dtype=np.uint8)
+        rows = namespace_of(parts[0]).concatenate(parts)
         dets, obs = self._split(rows)
         return KeptSamples(shots, shots - len(rows), dets, obs)
 
@@ -410,8 +426,8 @@ class CompiledDetectorSampler:
     def _outputs_of(self, method: DetectorMethod) -> tuple[range, Sequence[int]]:
         return outputs_of(method, self._num_detectors, self._num_observables, self._postselected)
 
-    def _rows(self, shots: int) -> PackedBits:
-        rows = self._sampling_engine.sample(self._seed, self._next_shot, shots)
+    def _rows(self, shots: int, output: str = "numpy") -> PackedBits:
+        rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, self._next_shot, shots)
         self._next_shot += shots
         return rows
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..compiler import CompiledCircuit
 from ..engines import DEFAULT_CACHE_BYTES, PackedBits, engine_factory
 from .bits import checked_count, checked_seed, unpack
+from .outputs import check_output, rows_from
 from .shot_files import ShotFile, chunk_sizes
 
 __all__ = ["CompiledMeasurementSampler"]
@@ -33,12 +34,13 @@ class CompiledMeasurementSampler:
         engine: str = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        device: int | None = None,
     ) -> None:
         if skip_reference_sample and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
         self._seed = checked_seed(seed)
         self._num_measurements = compiled.program.num_records
-        make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes)
+        make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
         changed = 0
         if skip_reference_sample:
             changed = compiled.reference_records
@@ -53,12 +55,13 @@ class CompiledMeasurementSampler:
         """Number of measurements per shot."""
         return self._num_measurements
 
-    def sample(self, shots: int, *, bit_packed: bool = False) -> npt.NDArray[Any]:
+    def sample(self, shots: int, *, bit_packed: bool = False, output: str = "numpy") -> npt.NDArray[Any]:
         r"""Samples measurement records.
 
         Args:
             shots: The number of times to sample every measurement.
             bit_packed: Whether to return eight measurements to a byte.
+            output: ``"numpy"``, or ``"cupy"`` for an array in the memory of the GPU.
 
         Returns:
             bool, shape (shots, num_measurements), with measurement m of shot s at ``result[s, m]``; or
@@ -66,7 +69,7 @@ class CompiledMeasurementSampler:
             ``(result[s, m // 8] >> (m % 8)) & 1``.
 
         Raises:
-            ValueError: shots is negative.
+            ValueError: shots is negative, or output is ``"cupy"`` and the engine uses no GPU.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -74,7 +77,8 @@ class CompiledMeasurementSampler:
             array([[ True, False],
                    [ True, False]])
         """
-        rows = self._rows(checked_count(shots))
+        check_output(output)
+        rows = self._rows(checked_count(shots), output)
         return rows if bit_packed else unpack(rows, self._num_measurements)
 
     def sample_bit_packed(self, shots: int) -> npt.NDArray[np.uint8]:
@@ -113,8 +117,8 @@ class CompiledMeasurementSampler:
         """
         return self._engine.statistics()
 
-    def _rows(self, shots: int) -> PackedBits:
-        rows = self._engine.sample(self._seed, self._next_shot, shots)
+    def _rows(self, shots: int, output: str = "numpy") -> PackedBits:
+        rows: PackedBits = rows_from(self._engine, output, self._seed, self._next_shot, shots)
         self._next_shot += shots
         return rows
 

@@ -4,8 +4,7 @@
 // same words in any order. The Python module `engines/random_streams.py` is the definition.
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include "platform.h"
 
 namespace snc {
 
@@ -18,9 +17,24 @@ enum class Stream : uint64_t {
 
 constexpr int words_per_draw = 4;
 
+struct DrawnWords {
+    uint64_t words[words_per_draw];
+
+    SNC_HOST_DEVICE uint64_t operator[](uint64_t k) const {
+#if defined(__CUDA_ARCH__)
+        // An index that is not known at compile time would move the words from registers to memory.
+        const uint64_t low = (k & 1) != 0 ? words[1] : words[0], high = (k & 1) != 0 ? words[3] : words[2];
+        return (k & 2) != 0 ? high : low;
+#else
+        return words[k];
+#endif
+    }
+    SNC_HOST_DEVICE const uint64_t* begin() const { return words; }
+    SNC_HOST_DEVICE const uint64_t* end() const { return words + words_per_draw; }
+};
+
 // Words 4 * quad, ..., 4 * quad + 3 of a stream.
-inline std::array<uint64_t, words_per_draw> random_words(uint64_t seed, Stream stream, uint64_t index,
-                                                         uint64_t quad) {
+SNC_HOST_DEVICE DrawnWords random_words(uint64_t seed, Stream stream, uint64_t index, uint64_t quad) {
     constexpr uint64_t multiplier_0 = 0xD2E7470EE14C6C93;
     constexpr uint64_t multiplier_1 = 0xCA5A826395121157;
     constexpr uint64_t weyl_0 = 0x9E3779B97F4A7C15;
@@ -28,34 +42,44 @@ inline std::array<uint64_t, words_per_draw> random_words(uint64_t seed, Stream s
     uint64_t c0 = quad + 1, c1 = index, c2 = 0, c3 = 0;
     uint64_t k0 = seed, k1 = static_cast<uint64_t>(stream);
     for (int round = 0; round < 10; ++round) {
-        const unsigned __int128 product_0 = static_cast<unsigned __int128>(multiplier_0) * c0;
-        const unsigned __int128 product_1 = static_cast<unsigned __int128>(multiplier_1) * c2;
-        const uint64_t next_0 = static_cast<uint64_t>(product_1 >> 64) ^ c1 ^ k0;
-        const uint64_t next_2 = static_cast<uint64_t>(product_0 >> 64) ^ c3 ^ k1;
-        c1 = static_cast<uint64_t>(product_1);
-        c3 = static_cast<uint64_t>(product_0);
-        c0 = next_0;
-        c2 = next_2;
+        const Product product_0 = multiply(multiplier_0, c0), product_1 = multiply(multiplier_1, c2);
+        c0 = product_1.high ^ c1 ^ k0;
+        c2 = product_0.high ^ c3 ^ k1;
+        c1 = product_1.low;
+        c3 = product_0.low;
         k0 += weyl_0;
         k1 += weyl_1;
     }
-    return {c0, c1, c2, c3};
+    return {{c0, c1, c2, c3}};
+}
+
+// Word k of a stream.
+SNC_HOST_DEVICE_CALLED uint64_t random_word(uint64_t seed, Stream stream, uint64_t index, uint64_t k) {
+    return random_words(seed, stream, index, k / words_per_draw)[k % words_per_draw];
 }
 
 // A word as a number in [0, 1) with 53 bits.
-inline double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+SNC_HOST_DEVICE double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+
+// Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them.
+constexpr double certain = 1e-13;
 
 // Decides the outcomes of a shot by arithmetic decoding, as its twin in `engines/random_streams.py`.
 class OutcomeDecisions {
    public:
-    OutcomeDecisions(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) { draw(); }
+    SNC_HOST_DEVICE OutcomeDecisions(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) { draw(); }
 
     // The first number. What follows from it alone is a function of it.
-    double first() const { return first_; }
+    SNC_HOST_DEVICE double first() const { return first_; }
 
-    bool decide(double probability_of_one) {
+    // The number that the next decision compares with the probability.
+    SNC_HOST_DEVICE double number() {
         if (mass_ < min_mass) draw();
-        const bool one = number_ < probability_of_one;
+        return number_;
+    }
+
+    SNC_HOST_DEVICE bool decide(double probability_of_one) {
+        const bool one = number() < probability_of_one;
         if (one) {
             number_ /= probability_of_one;
             mass_ *= probability_of_one;
@@ -68,14 +92,15 @@ class OutcomeDecisions {
     }
 
     // The decisions up to now follow from first() if it lies in [low(), low() + mass()), up to rounding.
-    bool follow_from_first() const { return drawn_ == 1; }
-    double low() const { return low_; }
-    double mass() const { return mass_; }
+    SNC_HOST_DEVICE bool follow_from_first() const { return drawn_ == 1; }
+    SNC_HOST_DEVICE double low() const { return low_; }
+    SNC_HOST_DEVICE double mass() const { return mass_; }
 
-   private:
+    // No product of likely probabilities: whether a mass is below it must not be a matter of rounding.
     static constexpr double min_mass = 0.0029;
 
-    void draw() {
+   private:
+    SNC_HOST_DEVICE void draw() {
         if (drawn_ % words_per_draw == 0) words_ = random_words(seed_, Stream::outcomes, shot_, drawn_ / words_per_draw);
         number_ = uniform(words_[drawn_ % words_per_draw]);
         if (drawn_++ == 0) first_ = number_;
@@ -84,7 +109,7 @@ class OutcomeDecisions {
 
     uint64_t seed_, shot_;
     uint64_t drawn_ = 0;
-    std::array<uint64_t, words_per_draw> words_{};
+    DrawnWords words_{};
     double first_ = 0, number_ = 0, low_ = 0, mass_ = 0;
 };
 

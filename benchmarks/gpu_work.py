@@ -1,0 +1,162 @@
+"""How much work the kernels of the GPU engine have, counted from the plan, and what a GPU can do.
+
+Counts are of what the algorithm needs, per shot: instructions of the noise kernel from its machine code for
+sm_90, bytes of shared memory and of HBM from what is read and written, multiply-adds from the rotations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stim_nonclifford import _native
+from stim_nonclifford.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.plan import Plan
+
+__all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
+
+# Instructions of a thread, from the disassembly of the kernel for rows of four words.
+INSTRUCTIONS_PER_COUNT = 70  # a quarter of one Philox block, and the search in the thresholds
+INSTRUCTIONS_PER_EVENT_DRAWN = 66  # a quarter of one Philox block, and the alias table
+INSTRUCTIONS_PER_EVENT_APPLIED = 30
+INSTRUCTIONS_PER_ROW = 120
+WARP = 32
+COEFFICIENT_BYTES = 16
+# enum StepKind in kernels/plan_image.h; the fourth is the weak measurement.
+ROTATE_STEP, ACTIVATE_STEP, MEASURE_STEP = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work of one shot.
+
+    Attributes:
+        instructions: Of a thread; 0 where they are not what limits.
+        shared_bytes: Read from and written to shared memory.
+        hbm_bytes: Read from and written to the GPU's memory.
+        fused: Multiply-adds of doubles.
+    """
+
+    instructions: float = 0.0
+    shared_bytes: float = 0.0
+    hbm_bytes: float = 0.0
+    fused: float = 0.0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.instructions + other.instructions,
+            self.shared_bytes + other.shared_bytes,
+            self.hbm_bytes + other.hbm_bytes,
+            self.fused + other.fused,
+        )
+
+    def __mul__(self, times: float) -> Work:
+        return Work(
+            self.instructions * times, self.shared_bytes * times, self.hbm_bytes * times, self.fused * times
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a GPU can do per second: thread instructions, bytes, multiply-adds."""
+
+    instructions: float
+    shared_bytes: float
+    hbm_bytes: float
+    fused: float
+
+    def shares(self, work: Work, shots_per_second: float) -> dict[str, float]:
+        """The share of each limit that is reached."""
+        return {
+            "instruction issue": work.instructions * shots_per_second / self.instructions,
+            "shared memory": work.shared_bytes * shots_per_second / self.shared_bytes,
+            "HBM": work.hbm_bytes * shots_per_second / self.hbm_bytes,
+            "FP64": work.fused * shots_per_second / self.fused,
+        }
+
+
+def limits_of(cupy: Any) -> Limits:
+    """The limits of CuPy's current device, at its highest clock."""
+    runtime = cupy.cuda.runtime
+    device = cupy.cuda.Device().id
+
+    def attribute(name: str) -> float:
+        return float(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device))
+
+    cycles = attribute("MultiProcessorCount") * attribute("ClockRate") * 1e3
+    # Multiply-adds of doubles in a cycle: many on GPUs for data centers, few on others.
+    fused_per_cycle = {"80": 32, "90": 64, "100": 64}.get(cupy.cuda.Device().compute_capability, 1)
+    return Limits(
+        instructions=4 * WARP * cycles,
+        shared_bytes=128 * cycles,
+        hbm_bytes=2e3 * attribute("MemoryClockRate") * attribute("GlobalMemoryBusWidth") / 8,
+        fused=fused_per_cycle * cycles,
+    )
+
+
+def noise_work(plan: Plan, device_plan: DevicePlan, *, queued: float, written_bytes: float) -> Work:
+    """Work of the noise kernel.
+
+    Args:
+        plan: The plan.
+        device_plan: The plan on the device.
+        queued: The share of shots that are queued.
+        written_bytes: Bytes of outputs that are written per shot.
+
+    Returns:
+        The work of a shot.
+    """
+    events = plan.mean_events
+    row_bytes = 8 * (device_plan.noise.row_words or device_plan.wide_row_words)
+    # The threads of a warp wait for the one with the most events.
+    longest = _expected_maximum(plan)
+    shared = 8 + events * (4 + 4)
+    table_bytes = events * (16 + row_bytes)
+    queue_bytes = queued * 8 * (1 + device_plan.signature_words + device_plan.output_words)
+    return Work(
+        instructions=INSTRUCTIONS_PER_COUNT
+        + INSTRUCTIONS_PER_EVENT_DRAWN * events
+        + INSTRUCTIONS_PER_EVENT_APPLIED * longest
+        + INSTRUCTIONS_PER_ROW,
+        shared_bytes=shared + (table_bytes if device_plan.noise.in_shared else 0),
+        hbm_bytes=queue_bytes + written_bytes,
+    )
+
+
+def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
+    """Work of one simulation of a shot that no check discards, in the kernel `simulate`."""
+    image = _native.Engine(plan, 1, 0).device_image()
+    vector_bytes = fused = 0.0
+    steps = _native.image_steps(image.ctypes.data)
+    for k, (kind, width, rotations) in enumerate(steps):
+        size = 2.0**width
+        if kind == ROTATE_STEP:
+            vector_bytes += 2 * COEFFICIENT_BYTES * size
+            fused += 2 * size * rotations
+        elif kind == ACTIVATE_STEP:
+            vector_bytes += 3 * COEFFICIENT_BYTES * size
+        elif kind == MEASURE_STEP:
+            # The sums read everything, the projection reads as much again and writes half of it.
+            vector_bytes += 2.5 * COEFFICIENT_BYTES * size
+            fused += 4 * size
+        else:
+            # Rotations before it sum the weights, rotations after it make the projection.
+            summed = k > 0 and steps[k - 1][0] == ROTATE_STEP
+            projected = k + 1 < len(steps) and steps[k + 1][0] == ROTATE_STEP
+            vector_bytes += (1 - summed + 2 * (1 - projected)) * COEFFICIENT_BYTES * size
+            # Two turned entries and their sum or difference, for both outcomes, then for one.
+            fused += (12 + 6) * size
+    in_shared = device_plan.simulate is not None and device_plan.simulate.in_shared
+    return Work(
+        shared_bytes=vector_bytes if in_shared else 0,
+        hbm_bytes=0 if in_shared else vector_bytes,
+        fused=fused,
+    )
+
+
+def _expected_maximum(plan: Plan) -> float:
+    """Of the numbers of events of the shots of a warp."""
+    at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
+    return float((1 - at_most**WARP).sum())

@@ -1,0 +1,142 @@
+"""The engine that ``engine="auto"`` makes where there may be a GPU: long work goes there."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..errors import EngineUnavailableError, ResourceLimitError
+from ..plan import BLOCK_SHOTS
+from .contract import DeviceRows, DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
+
+__all__ = ["AutoEngine"]
+
+_START_SECONDS = 5.0
+"""Work on the CPU from which a GPU is worth its start: importing CuPy and compiling take a second or more."""
+
+_USE_SECONDS = 0.1
+"""Work on the CPU from which a GPU that has been started is used."""
+
+_SLICE_SECONDS = 0.5
+_FIRST_SLICE = BLOCK_SHOTS
+_GROWTH = 4
+
+
+class AutoEngine:
+    """Starts on the CPU, and goes on on a GPU if that turns out to take long; the shots are the same.
+
+    Args:
+        cpu: The engine to start with.
+        make_gpu: Makes the other one; called when it is needed for the first time.
+        clock: What tells the time, in seconds.
+    """
+
+    def __init__(
+        self,
+        cpu: SamplingEngine,
+        make_gpu: Callable[[], DeviceSamplingEngine],
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._cpu = cpu
+        self._make_gpu = make_gpu
+        self._clock = clock
+        self._gpu: DeviceSamplingEngine | None = None
+        self._no_gpu = False
+        self._seconds_per_shot: float | None = None
+
+    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+        """See ``SamplingEngine.count``."""
+        attempted = discards = errors = 0
+        patterns: dict[int, int] = {}
+        for engine, begin, size in self._slices(first_shot, shots):
+            part = engine.count(seed, begin, size, max(0, max_errors - errors))
+            attempted += part.shots
+            discards += part.discards
+            errors += part.errors
+            for pattern, count in part.patterns.items():
+                patterns[pattern] = patterns.get(pattern, 0) + count
+            if max_errors and errors >= max_errors:
+                break
+        return Tally(attempted, discards, errors, patterns)
+
+    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
+        """See ``SamplingEngine.error_shots``."""
+        if max_errors:
+            shots = self.count(seed, first_shot, shots, max_errors).shots
+        slices = self._slices(first_shot, shots)
+        return [number for engine, begin, size in slices for number in engine.error_shots(seed, begin, size)]
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        return _joined([engine.sample(seed, *where) for engine, *where in self._slices(first_shot, shots)])
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return _joined(
+            [engine.sample_kept(seed, *where) for engine, *where in self._slices(first_shot, shots)]
+        )
+
+    def sample_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
+        """See ``DeviceSamplingEngine.sample_on_device``."""
+        return self._started_gpu().sample_on_device(seed, first_shot, shots)
+
+    def sample_kept_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
+        """See ``DeviceSamplingEngine.sample_kept_on_device``."""
+        return self._started_gpu().sample_kept_on_device(seed, first_shot, shots)
+
+    def statistics(self) -> dict[str, int]:
+        """The sums over both engines."""
+        total = Counter(self._cpu.statistics())
+        if self._gpu is not None:
+            total.update(self._gpu.statistics())
+        return dict(total)
+
+    def _started_gpu(self) -> DeviceSamplingEngine:
+        if self._gpu is None:
+            self._gpu = self._make_gpu()
+        return self._gpu
+
+    def _slices(self, first_shot: int, shots: int) -> Iterator[tuple[SamplingEngine, int, int]]:
+        """Parts of a range of shots, each with the engine for it; ends of blocks of shots between them."""
+        end = first_shot + shots
+        size = self._slice_size(_FIRST_SLICE)
+        if not shots:
+            yield self._cpu, first_shot, 0
+        while first_shot < end:
+            if self._gpu_is_worth(end - first_shot):
+                yield self._started_gpu(), first_shot, end - first_shot
+                return
+            stop = min(end, (first_shot + size) // BLOCK_SHOTS * BLOCK_SHOTS)
+            start = self._clock()
+            yield self._cpu, first_shot, stop - first_shot
+            elapsed = self._clock() - start
+            self._seconds_per_shot = elapsed / (stop - first_shot)
+            first_shot = stop
+            size = self._slice_size(size * _GROWTH)
+
+    def _slice_size(self, largest: int) -> int:
+        """Shots that take some time, but not too long."""
+        if not self._seconds_per_shot:
+            return max(BLOCK_SHOTS, largest)
+        return max(BLOCK_SHOTS, min(largest, int(_SLICE_SECONDS / self._seconds_per_shot)))
+
+    def _gpu_is_worth(self, shots: int) -> bool:
+        if self._no_gpu or self._seconds_per_shot is None:
+            return False
+        seconds = shots * self._seconds_per_shot
+        if self._gpu is not None:
+            return seconds >= _USE_SECONDS
+        if seconds < _START_SECONDS:
+            return False
+        try:
+            self._started_gpu()
+        except (EngineUnavailableError, ResourceLimitError):
+            self._no_gpu = True
+        return not self._no_gpu
+
+
+def _joined(parts: list[PackedBits]) -> PackedBits:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

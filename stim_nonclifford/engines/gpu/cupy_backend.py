@@ -1,0 +1,184 @@
+"""The device of CuPy."""
+
+from __future__ import annotations
+
+import importlib.util
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import EngineUnavailableError
+from .backend import Array
+from .cuda_source import COMPILE_OPTIONS, Kernel, cuda_source
+
+__all__ = ["CupyBackend", "gpu_may_be_there"]
+
+_REMEDY = "pip install 'stim-nonclifford[cuda13]' (or [cuda12] for drivers of CUDA 12)"
+_MIN_CAPABILITY = 70
+# Numbers of cudaError_t.
+_NO_DEVICE, _DRIVER_TOO_OLD = 100, 35
+
+
+def gpu_may_be_there() -> bool:
+    """Whether CuPy is installed. It is not imported for that."""
+    return importlib.util.find_spec("cupy") is not None
+
+
+class CupyQueue:
+    """A CUDA stream."""
+
+    def __init__(self, cupy: ModuleType, kernels: dict[Kernel, Any]) -> None:
+        self._cupy = cupy
+        self._kernels = kernels
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+
+    def active(self) -> AbstractContextManager[Any]:
+        """See ``Queue.active``."""
+        return self._stream
+
+    def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
+        """See ``Queue.launch``."""
+        arguments = (job,) if round_number is None else (job, np.uint32(round_number))
+        with self._stream:
+            self._function(kernel)(
+                (kernel.num_blocks,), (kernel.block_threads,), arguments, shared_mem=kernel.shared_bytes
+            )
+
+    def mark(self) -> object:
+        """See ``Queue.mark``."""
+        return self._stream.record()
+
+    def wait_for(self, mark: object) -> None:
+        """See ``Queue.wait_for``."""
+        self._stream.wait_event(mark)
+
+    def _function(self, kernel: Kernel) -> Any:
+        function = self._kernels.get(kernel)
+        if function is None:
+            module = self._cupy.RawModule(code=cuda_source(kernel), options=COMPILE_OPTIONS, backend="nvrtc")
+            function = module.get_function(kernel.name)
+            function.max_dynamic_shared_size_bytes = kernel.shared_bytes
+            self._kernels[kernel] = function
+        return function
+
+
+class CupyBackend:
+    """See ``Backend``.
+
+    Args:
+        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
+            one.
+
+    Raises:
+        EngineUnavailableError: CuPy, a driver or the GPU is missing; the message says what to do.
+    """
+
+    def __init__(self, device: int | None = None) -> None:
+        cupy = _import_cupy()
+        count = _count_devices(cupy)
+        if device is not None and not 0 <= device < count:
+            raise EngineUnavailableError(
+                f"There is no GPU number {device}: {count} can be seen, numbered from 0. Which ones those are"
+                " is what the environment variable CUDA_VISIBLE_DEVICES says, if it is set."
+            )
+        self.xp: ModuleType = cupy
+        self._cupy = cupy
+        self._device = cupy.cuda.Device(device)
+        capability = int(self._device.compute_capability)
+        if capability < _MIN_CAPABILITY:
+            raise EngineUnavailableError(
+                f"The GPU has compute capability {capability / 10}; engine='gpu' needs"
+                f" {_MIN_CAPABILITY / 10} (Volta) or later. Use engine='cpu'."
+            )
+        runtime = cupy.cuda.runtime
+        self.multiprocessors = int(
+            runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, self._device.id)
+        )
+        self.shared_bytes = int(
+            runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self._device.id)
+        )
+        self._kernels: dict[Kernel, Any] = {}
+
+    def active(self) -> AbstractContextManager[Any]:
+        """See ``Backend.active``."""
+        return self._device
+
+    def free_bytes(self) -> int:
+        """See ``Backend.free_bytes``."""
+        with self._device:
+            free, _ = self._cupy.cuda.runtime.memGetInfo()
+            return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
+
+    def new_queue(self) -> CupyQueue:
+        """See ``Backend.new_queue``."""
+        with self._device:
+            return CupyQueue(self._cupy, self._kernels)
+
+    def address(self, array: Array) -> int:
+        """See ``Backend.address``."""
+        return int(array.data.ptr)
+
+    def to_device(self, array: npt.NDArray[Any]) -> Array:
+        """See ``Backend.to_device``."""
+        with self._device:
+            return self._cupy.asarray(array)
+
+    def to_host(self, array: Array) -> npt.NDArray[Any]:
+        """See ``Backend.to_host``."""
+        return np.asarray(array.get())
+
+    def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
+        """See ``Backend.upload``."""
+        array.set(values)
+
+    def finish(self) -> None:
+        """See ``Backend.finish``."""
+        self._device.synchronize()
+
+    def is_out_of_memory(self, error: Exception) -> bool:
+        """See ``Backend.is_out_of_memory``."""
+        return isinstance(error, self._cupy.cuda.memory.OutOfMemoryError)
+
+
+def _import_cupy() -> ModuleType:
+    try:
+        import cupy
+    except ImportError as error:
+        raise EngineUnavailableError(f"engine='gpu' needs CuPy: {_REMEDY}. ({error})") from error
+    return cupy
+
+
+def _count_devices(cupy: ModuleType) -> int:
+    try:
+        count = int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if error.status == _NO_DEVICE:
+            count = 0
+        elif error.status == _DRIVER_TOO_OLD and cupy.cuda.runtime.driverGetVersion() == 0:
+            raise EngineUnavailableError(
+                "engine='gpu' needs an NVIDIA GPU with its driver, and there is no driver here. Install it,"
+                " or use engine='cpu'."
+            ) from error
+        elif error.status == _DRIVER_TOO_OLD:
+            known = _version(cupy.cuda.runtime.driverGetVersion())
+            needed = _version(cupy.cuda.runtime.runtimeGetVersion())
+            raise EngineUnavailableError(
+                f"The NVIDIA driver is too old for this CuPy: it knows CUDA {known}, and CuPy was made for"
+                f" CUDA {needed}. Update the driver, or install the CuPy for an older one:"
+                " pip install 'stim-nonclifford[cuda12]'."
+            ) from error
+        else:
+            raise EngineUnavailableError(f"The GPU cannot be used: {error}") from error
+    if count == 0:
+        raise EngineUnavailableError(
+            "engine='gpu' needs an NVIDIA GPU, and none can be seen here (nvidia-smi lists them; the"
+            " environment variable CUDA_VISIBLE_DEVICES hides those that it does not name). Use engine='cpu'."
+        )
+    return count
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"

@@ -1,0 +1,154 @@
+"""A plan on the device, and the sizes of the launches that sample it."""
+
+from __future__ import annotations
+
+import math
+
+from ... import _native
+from ...errors import ResourceLimitError
+from ...plan import BLOCK_SHOTS, Plan
+from .backend import Array, Backend
+from .cuda_source import NARROW_WORDS, NOISE_TEAM, Kernel, noise_threads
+
+__all__ = ["DevicePlan"]
+
+_RESERVED_SHARED = 1024
+"""Shared memory that the compiler may take for itself."""
+
+_LEAST_TEAMS = 2
+
+_WALK_THREADS = 256
+_BLOCKS_PER_MULTIPROCESSOR = 8
+_SIMULATION_THREADS = 128
+"""Threads of a block of small teams."""
+
+_MULTIPROCESSOR_THREADS = 512
+"""Threads of a multiprocessor for simulations: 128 registers each."""
+
+_MAX_SHARED_VECTOR_WIDTH = 13
+_MAX_VECTOR_WIDTH = _native.device_constants()["max_vector_width"]
+
+
+class DevicePlan:
+    """A plan on the device.
+
+    Args:
+        plan: The plan.
+        backend: The device.
+        vector_budget: Memory for coefficient vectors that do not fit into shared memory, in bytes.
+
+    Attributes:
+        image: The plan as the kernels read it.
+        signature_words: Words of a signature.
+        output_words: Words of a shot's outputs.
+        event_capacity: Events of a block of shots that are kept in shared memory.
+        noise: The kernel for the noise.
+        walk: The kernel that looks up outcomes.
+        simulate: The kernel that simulates outcomes; None if there are none.
+        vector_bytes: Memory of a team's vector that is not in shared memory.
+        branch_words: Words of a branch row.
+        wide_row_words: Words of a row that is not kept in registers; else 0.
+
+    Raises:
+        ResourceLimitError: The budget is too small for a single vector.
+    """
+
+    def __init__(self, plan: Plan, backend: Backend, vector_budget: int) -> None:
+        words = _native.Engine(plan, 1, 0).device_image()
+        self.image: Array = backend.to_device(words)
+        wanted_events = _event_capacity(plan.mean_events)
+        sizes = _native.image_sizes(words.ctypes.data, wanted_events)
+        self.signature_words: int = sizes["signature_words"]
+        self.output_words: int = sizes["output_words"]
+        self.branch_words: int = sizes["branch_words"]
+        row_words: int = sizes["row_words"]
+        self.wide_row_words = row_words if row_words > NARROW_WORDS else 0
+
+        noise_words = 0 if self.wide_row_words else row_words
+        most_teams = noise_threads(noise_words) // NOISE_TEAM
+        free = backend.shared_bytes - _RESERVED_SHARED
+        teams = min(most_teams, (free - sizes["noise_tables_in_shared"]) // sizes["noise_team"])
+        # Rather some teams less than tables that are far away.
+        tables_fit = teams >= _LEAST_TEAMS
+        tables = sizes["noise_tables_in_shared" if tables_fit else "noise_tables"]
+        least_team = sizes["noise_team"] - 4 * wanted_events
+        if not tables_fit:
+            teams = max(1, min(most_teams, (free - tables) // least_team))
+        self.event_capacity = max(0, min(wanted_events, ((free - tables) // teams - least_team) // 16 * 4))
+        self.noise = Kernel(
+            "noise",
+            block_threads=teams * NOISE_TEAM,
+            num_blocks=backend.multiprocessors,
+            shared_bytes=tables + teams * (least_team + 4 * self.event_capacity),
+            team_size=NOISE_TEAM,
+            row_words=noise_words,
+            in_shared=tables_fit,
+        )
+        if self.noise.shared_bytes > backend.shared_bytes:
+            raise ResourceLimitError(
+                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, the GPU"
+                f" has {backend.shared_bytes}. Use engine='cpu'."
+            )
+        self.walk = Kernel(
+            "walk",
+            block_threads=_WALK_THREADS,
+            num_blocks=_BLOCKS_PER_MULTIPROCESSOR * backend.multiprocessors,
+        )
+        self.simulate: Kernel | None = None
+        self.vector_bytes = 0
+        if plan.num_outcomes:
+            self.simulate = self._simulation(sizes, backend, vector_budget)
+
+    def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> Kernel:
+        width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
+        if width > _MAX_VECTOR_WIDTH:
+            raise ResourceLimitError(
+                f"The circuit needs a coefficient vector of 2^{width} numbers; engine='gpu' can have up to"
+                f" 2^{_MAX_VECTOR_WIDTH}."
+            )
+        in_shared = (
+            width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
+        )
+        if not in_shared:
+            self.vector_bytes = vector
+        team_size = _team_size(width, in_shared)
+        teams = max(1, _SIMULATION_THREADS // team_size)
+        team_bytes = rest + (vector if in_shared else 0)
+        while teams > 1 and teams * team_bytes > backend.shared_bytes:
+            teams //= 2
+        shared = teams * team_bytes
+        threads = teams * team_size
+        min_blocks = max(1, _MULTIPROCESSOR_THREADS // threads)
+        blocks = min(min_blocks, max(1, backend.shared_bytes // (shared + _RESERVED_SHARED)))
+        blocks *= backend.multiprocessors
+        if not in_shared:
+            blocks = min(blocks, vector_budget // vector // teams)
+            if blocks == 0:
+                raise ResourceLimitError(
+                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB; the free"
+                    f" memory of the GPU has room for {vector_budget / 2**30:.3g} GiB. Free some of it, take"
+                    " another GPU (device=...), or use engine='cpu'."
+                )
+        return Kernel(
+            "simulate",
+            block_threads=threads,
+            num_blocks=blocks,
+            shared_bytes=shared,
+            min_blocks=min_blocks,
+            team_size=team_size,
+            in_shared=in_shared,
+        )
+
+
+def _event_capacity(mean_events: float) -> int:
+    """More events than almost any block of shots has, but not too many."""
+    mean = min(mean_events * BLOCK_SHOTS, 1 << 16)
+    return math.ceil((mean + 8 * math.sqrt(mean) + 16) / 4) * 4
+
+
+def _team_size(width: int, in_shared: bool) -> int:
+    if not in_shared:
+        return 512
+    if width <= 6:
+        return 32
+    return 128 if width <= 9 else 256

@@ -1,0 +1,266 @@
+"""The engine for GPUs: takes shots in chunks, two at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _native
+from ...errors import ResourceLimitError
+from ...plan import BLOCK_SHOTS, Plan
+from ..contract import PackedBits, Tally
+from ..cpu import DEFAULT_CACHE_BYTES
+from .backend import Array, Backend
+from .device_plan import DevicePlan
+from .lane import MAX_TABLE_BITS, Chunk, Lane, LaneSizes, Results
+from .outcome_store import OutcomeStore
+
+__all__ = ["GpuEngine"]
+
+_CONSTANTS = _native.device_constants()
+
+_MAX_BUDGET = 8 << 30
+_MIN_BUDGET = 8 << 20
+_SHARE_OF_FREE = 4
+"""One part in so many of the free memory is taken: processes that share a GPU leave each other some."""
+
+_FIRST_CHUNK = 1 << 20
+_MAX_CHUNK = 1 << 28
+_MAX_QUEUE = 1 << 23
+_MAX_ROWS = 1 << 24
+_GROWTH = 16
+_MARGIN = 1.25
+
+
+class GpuEngine:
+    r"""Runs a plan on an NVIDIA GPU. The shots are those of the other engines.
+
+    Args:
+        plan: The plan.
+        backend: The GPU.
+        cache_bytes: Limit for the stored outcome laws, in bytes of the GPU's memory. Past it, shots are
+            simulated without storing.
+
+    Raises:
+        ResourceLimitError: The GPU has too little free memory for the circuit.
+    """
+
+    def __init__(self, plan: Plan, backend: Backend, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self.plan = plan
+        self._backend = backend
+        self._row_bytes = -(-plan.num_outputs // 8)
+        with self._backend.active():
+            self._allocate(cache_bytes)
+        self._outcome_mark: object | None = None
+        self._chunk_shots = _FIRST_CHUNK
+        self._totals = dict.fromkeys(("simulations", "close_decisions", "chunks"), 0)
+
+    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+        """See ``SamplingEngine.count``."""
+        if self.plan.never_kept:
+            return Tally(shots, shots, 0, {})
+        results = Results.PATTERNS if self.plan.num_outputs <= MAX_TABLE_BITS else Results.ERRORS
+        attempted = kept = errors = 0
+        patterns: dict[int, int] = {}
+        for chunk, lane, counters in self._run(seed, first_shot, shots, results, max_errors > 0):
+            if results == Results.PATTERNS:
+                found = lane.pattern_counts(self.plan.num_outputs)
+            else:
+                found = _patterns(lane.listed_errors(int(counters[_CONSTANTS["errors"]]))[1])
+            chunk_errors = sum(found.values())
+            if max_errors and errors + chunk_errors >= max_errors:
+                by_block = np.cumsum(lane.block_errors(chunk))
+                last = int(np.searchsorted(by_block, max_errors - errors))
+                end = min(chunk.end_shot, (chunk.first_shot // BLOCK_SHOTS + last + 1) * BLOCK_SHOTS)
+                if end < chunk.end_shot:
+                    # Take the chunk again, up to there.
+                    rest = self.count(seed, chunk.first_shot, end - chunk.first_shot)
+                    kept += rest.shots - rest.discards
+                    found, chunk_errors = rest.patterns, rest.errors
+                else:
+                    kept += int(counters[_CONSTANTS["kept"]])
+                attempted = end - first_shot
+                errors += chunk_errors
+                _add(patterns, found)
+                break
+            attempted += chunk.shots
+            kept += int(counters[_CONSTANTS["kept"]])
+            errors += chunk_errors
+            _add(patterns, found)
+        return Tally(attempted, attempted - kept, errors, patterns)
+
+    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
+        """See ``SamplingEngine.error_shots``."""
+        if self.plan.never_kept:
+            return []
+        if max_errors:
+            shots = self.count(seed, first_shot, shots, max_errors).shots
+        numbers: list[int] = []
+        for _, lane, counters in self._run(seed, first_shot, shots, Results.ERRORS):
+            found, _ = lane.listed_errors(int(counters[_CONSTANTS["errors"]]))
+            numbers += np.sort(found).tolist()
+        return numbers
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        rows = np.empty((shots, self._row_bytes), dtype=np.uint8)
+        for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
+            begin = chunk.first_shot - first_shot
+            rows[begin : begin + chunk.shots] = self._to_host(lane, chunk, only_kept=False)
+        return rows
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        parts = [np.empty((0, self._row_bytes), dtype=np.uint8)]
+        if not self.plan.never_kept:
+            for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
+                parts.append(self._to_host(lane, chunk, only_kept=True))
+        return np.concatenate(parts)
+
+    def sample_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
+        """The outputs of all shots in the GPU's memory, as ``sample`` gives them."""
+        with self._backend.active():
+            rows = self._backend.xp.empty((shots, self._row_bytes), dtype=np.uint8)
+        for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
+            begin = chunk.first_shot - first_shot
+            with self._backend.active(), lane.active():
+                rows[begin : begin + chunk.shots] = lane.rows(chunk, self._row_bytes, only_kept=False)
+        with self._backend.active():
+            self._backend.finish()
+        return rows
+
+    def sample_kept_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
+        """The outputs of the kept shots in the GPU's memory, as ``sample_kept`` gives them."""
+        with self._backend.active():
+            parts = [self._backend.xp.empty((0, self._row_bytes), dtype=np.uint8)]
+        if not self.plan.never_kept:
+            for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
+                with self._backend.active(), lane.active():
+                    parts.append(lane.rows(chunk, self._row_bytes, only_kept=True).copy())
+        with self._backend.active():
+            self._backend.finish()
+            rows = self._backend.xp.concatenate(parts)
+            # Before the parts' memory is used again.
+            self._backend.finish()
+            return rows
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes of the store of outcome laws, and counts over the life of the engine.
+
+        Returns:
+            Signatures, nodes and bytes of the store; simulations; chunks; and close_decisions: outcomes whose
+            random number was within 1e-12 of the probability, or whose probability was so close to what
+            counts as certain that rounding, which may differ between engines, could have changed them. Their
+            expected number is 2e-12 per outcome.
+        """
+        with self._backend.active():
+            return {**self._store.statistics(), **self._totals}
+
+    def _allocate(self, cache_bytes: int) -> None:
+        """Takes memory: less of it if it is not there."""
+        budget = min(_MAX_BUDGET, self._backend.free_bytes() // _SHARE_OF_FREE)
+        while True:
+            try:
+                self._device_plan = DevicePlan(self.plan, self._backend, budget // 4)
+                self._store = OutcomeStore(self._device_plan, self._backend, min(cache_bytes, budget // 4))
+                sizes = _lane_sizes(self._device_plan, budget)
+                self._lanes = [Lane(self._device_plan, self._store, self._backend, sizes) for _ in range(2)]
+                # Arrays are filled in CuPy's own stream, which those of the lanes do not wait for.
+                self._backend.finish()
+                return
+            except Exception as error:
+                if not self._backend.is_out_of_memory(error):
+                    raise
+                if budget < 2 * _MIN_BUDGET:
+                    raise ResourceLimitError(
+                        f"The GPU has too little free memory: {self._backend.free_bytes() / 2**20:.0f} MiB."
+                        " End other programs that use it, take another one (device=...), or use engine='cpu'."
+                    ) from error
+            budget //= 2
+
+    def _run(
+        self, seed: int, first_shot: int, shots: int, results: Results, count_by_block: bool = False
+    ) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
+        """Takes shots; gives the chunks in order, each with its lane, which is used again after that."""
+        end = first_shot + shots
+        started: deque[tuple[Chunk, Lane]] = deque()
+        free = list(self._lanes)
+        while first_shot < end or started:
+            while first_shot < end and free:
+                chunk = self._next_chunk(seed, first_shot, end, results, count_by_block)
+                lane = free.pop()
+                self._start(chunk, lane)
+                started.append((chunk, lane))
+                first_shot = chunk.end_shot
+            chunk, lane = started.popleft()
+            yield from self._finished(chunk, lane)
+            free.append(lane)
+
+    def _start(self, chunk: Chunk, lane: Lane) -> None:
+        # The trees of outcomes belong to one lane at a time.
+        self._outcome_mark = lane.start(chunk, self._outcome_mark)
+
+    def _finished(self, chunk: Chunk, lane: Lane) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
+        """The results of a chunk; in halves if there was no room for all of it."""
+        counters = lane.counters()
+        queued, listed = int(counters[_CONSTANTS["queued"]]), int(counters[_CONSTANTS["errors"]])
+        self._adapt(chunk, lane.sizes, queued, listed)
+        if queued <= lane.sizes.queue and listed <= lane.sizes.errors:
+            self._totals["simulations"] += int(counters[_CONSTANTS["simulations"]])
+            self._totals["close_decisions"] += int(counters[_CONSTANTS["close_decisions"]])
+            self._totals["chunks"] += 1
+            yield chunk, lane, counters
+            return
+        middle = chunk.first_shot + chunk.shots // 2
+        for begin, end in ((chunk.first_shot, middle), (middle, chunk.end_shot)):
+            half = Chunk(chunk.seed, begin, end, chunk.results, chunk.count_by_block)
+            self._start(half, lane)
+            yield from self._finished(half, lane)
+
+    def _next_chunk(
+        self, seed: int, first_shot: int, end: int, results: Results, count_by_block: bool
+    ) -> Chunk:
+        sizes = self._lanes[0].sizes
+        limit = min(self._chunk_shots, sizes.rows if results == Results.ROWS else _MAX_CHUNK)
+        stop = first_shot + limit
+        if stop < end and stop // BLOCK_SHOTS * BLOCK_SHOTS > first_shot:
+            # No block of shots is made twice.
+            stop = stop // BLOCK_SHOTS * BLOCK_SHOTS
+        return Chunk(seed, first_shot, min(end, stop), results, count_by_block)
+
+    def _adapt(self, chunk: Chunk, sizes: LaneSizes, queued: int, listed: int) -> None:
+        """Makes the next chunks as large as there is room for, going by this one."""
+        fill = max(queued / sizes.queue, listed / sizes.errors) / chunk.shots
+        wanted = 1 / (_MARGIN * fill) if fill else _MAX_CHUNK
+        largest = max(_FIRST_CHUNK, min(_MAX_CHUNK, _GROWTH * chunk.shots))
+        self._chunk_shots = max(BLOCK_SHOTS, int(min(wanted, largest)))
+
+    def _to_host(self, lane: Lane, chunk: Chunk, *, only_kept: bool) -> PackedBits:
+        with self._backend.active(), lane.active():
+            return self._backend.to_host(lane.rows(chunk, self._row_bytes, only_kept=only_kept))
+
+
+def _lane_sizes(plan: DevicePlan, budget: int) -> LaneSizes:
+    row_bytes = 8 * plan.output_words
+    queue = budget // 16 // Lane.bytes_per_queued_shot(plan)
+    return LaneSizes(
+        queue=max(BLOCK_SHOTS, min(_MAX_QUEUE, queue)),
+        errors=max(BLOCK_SHOTS, min(_MAX_QUEUE, budget // 32 // (8 + row_bytes))),
+        rows=max(BLOCK_SHOTS, min(_MAX_ROWS, budget // 16 // (1 + row_bytes))),
+        blocks=_MAX_CHUNK // BLOCK_SHOTS + 2,
+    )
+
+
+def _patterns(rows: npt.NDArray[np.uint64]) -> dict[int, int]:
+    """How often each row of words comes, as an int with word 0 lowest."""
+    distinct, counts = np.unique(rows, axis=0, return_counts=True)
+    keys = [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in distinct]
+    return dict(zip(keys, counts.tolist(), strict=True))
+
+
+def _add(total: dict[int, int], part: dict[int, int]) -> None:
+    for pattern, count in part.items():
+        total[pattern] = total.get(pattern, 0) + count

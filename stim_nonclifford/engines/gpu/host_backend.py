@@ -1,0 +1,103 @@
+"""The device's kernels on the host, one thread after another: for tests on machines without a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _native
+from .backend import Array
+from .cuda_source import Kernel
+
+__all__ = ["HostBackend"]
+
+
+class HostQueue:
+    """Does work at once."""
+
+    def __init__(self, reversed_order: bool) -> None:
+        self._reversed = reversed_order
+
+    def active(self) -> AbstractContextManager[Any]:
+        """See ``Queue.active``."""
+        return contextlib.nullcontext()
+
+    def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
+        """See ``Queue.launch``."""
+        _native.run_on_host(
+            kernel=kernel.name,
+            job=job.ctypes.data,
+            round=round_number or 0,
+            num_teams=kernel.num_teams,
+            row_words=kernel.row_words,
+            team_size=kernel.team_size,
+            in_shared=kernel.in_shared,
+            reversed=self._reversed,
+        )
+
+    def mark(self) -> object:
+        """See ``Queue.mark``."""
+        return None
+
+    def wait_for(self, mark: object) -> None:
+        """See ``Queue.wait_for``."""
+
+
+class HostBackend:
+    """See ``Backend``.
+
+    Args:
+        free_bytes: The memory that it is to have.
+        shared_bytes: The shared memory that blocks are to have.
+        reversed_order: Whether threads run from the last one to the first.
+    """
+
+    xp: ModuleType = np
+    multiprocessors = 2
+
+    def __init__(
+        self, *, free_bytes: int = 1 << 30, shared_bytes: int = 227 << 10, reversed_order: bool = False
+    ) -> None:
+        self._free_bytes = free_bytes
+        self.shared_bytes = shared_bytes
+        self._reversed = reversed_order
+
+    def active(self) -> AbstractContextManager[Any]:
+        """See ``Backend.active``."""
+        return contextlib.nullcontext()
+
+    def free_bytes(self) -> int:
+        """See ``Backend.free_bytes``."""
+        return self._free_bytes
+
+    def new_queue(self) -> HostQueue:
+        """See ``Backend.new_queue``."""
+        return HostQueue(self._reversed)
+
+    def address(self, array: Array) -> int:
+        """See ``Backend.address``."""
+        return int(array.ctypes.data)
+
+    def to_device(self, array: npt.NDArray[Any]) -> Array:
+        """See ``Backend.to_device``."""
+        return array.copy()
+
+    def to_host(self, array: Array) -> npt.NDArray[Any]:
+        """See ``Backend.to_host``."""
+        return np.array(array)
+
+    def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
+        """See ``Backend.upload``."""
+        array[...] = values
+
+    def finish(self) -> None:
+        """See ``Backend.finish``."""
+
+    def is_out_of_memory(self, error: Exception) -> bool:
+        """See ``Backend.is_out_of_memory``."""
+        return isinstance(error, MemoryError)

@@ -1,0 +1,316 @@
+// What each step does to the coefficient vector, as phases of a team; see `stim_nonclifford/coefficients.py`.
+#pragma once
+
+#include "plan_image.h"
+
+namespace snc {
+
+struct alignas(16) Coefficient {
+    double re, im;
+};
+
+// Half a rotation angle. The cosine is 1, and the sine the tangent, where the norm does not matter.
+struct Angle {
+    double cosine, sine;
+};
+
+template <uint32_t number>
+struct Constant {
+    static constexpr uint32_t value = number;
+};
+
+// Where coefficient `index` lies. Threads that read every second, fourth or eighth coefficient do not meet in
+// the same bank of shared memory.
+SNC_HOST_DEVICE uint32_t place(uint32_t index) { return index ^ (index >> 3 & 7); }
+
+// Index r with a 0 inserted at bit `bit`.
+SNC_HOST_DEVICE uint32_t insert_zero(uint32_t r, uint32_t bit) {
+    const uint32_t low = r & ((uint32_t{1} << bit) - 1);
+    return ((r ^ low) << 1) | low;
+}
+
+SNC_HOST_DEVICE uint32_t highest_bit(uint32_t bits) {
+    uint32_t bit = 0;
+    while (bits >>= 1) ++bit;
+    return bit;
+}
+
+SNC_HOST_DEVICE double signed_by(bool negative, double value) { return negative ? -value : value; }
+
+// The sum of the angles of a rotation. is_set(bit) tells the signs.
+template <typename IsSet>
+SNC_HOST_DEVICE Angle sum_of_angles(const Rotation& rotation, const AngleTerm* terms, IsSet is_set) {
+    const AngleTerm& first = terms[rotation.first_term];
+    Angle sum{first.cosine, signed_by(is_set(first.sign), first.sine)};
+    for (uint32_t t = rotation.first_term + 1; t < rotation.end_term; ++t) {
+        const AngleTerm& next = terms[t];
+        const double sine = signed_by(is_set(next.sign) != (next.reversed != 0), next.sine);
+        const double cosine = sum.cosine * next.cosine - sum.sine * sine;
+        sum.sine = sum.sine * next.cosine + sum.cosine * sine;
+        sum.cosine = cosine;
+    }
+    if (rotation.unit != 0 && magnitude(sum.cosine) >= magnitude(sum.sine)) return {1, sum.sine / sum.cosine};
+    return sum;
+}
+
+// -i sin P, applied to a coefficient: a real factor, times i unless `is_real`.
+struct PauliFactor {
+    double value;
+    bool is_real;
+
+    SNC_HOST_DEVICE PauliFactor(double number, int32_t i_power)
+        : value((i_power & 2) != 0 ? -number : number), is_real((i_power & 1) == 0) {}
+};
+
+// One rotation of the 2^span coefficients of a coset: each becomes cosine times itself plus the factor times the
+// one that `flips` leads to; the factor has an extra sign where bits of `signs` and of the place of that
+// coefficient agree an odd number of times.
+template <uint32_t span, uint32_t flips, bool is_real, bool is_unit>
+SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], double cosine, double factor, uint32_t signs) {
+    const auto sum = [&](const Coefficient& own, uint32_t from, const Coefficient& other) {
+        const double f = signed_by(is_odd(signs & from), factor);
+        const double re = is_unit ? own.re : cosine * own.re, im = is_unit ? own.im : cosine * own.im;
+        return is_real ? Coefficient{fused(f, other.re, re), fused(f, other.im, im)}
+                       : Coefficient{fused(-f, other.im, re), fused(f, other.re, im)};
+    };
+    for (uint32_t e = 0; e < 1u << span; ++e) {
+        const uint32_t partner = e ^ flips;
+        if (partner < e) continue;
+        const Coefficient a = coset[e], b = coset[partner];
+        coset[e] = sum(a, partner, b);
+        if (flips != 0) coset[partner] = sum(b, e, a);
+    }
+}
+
+template <uint32_t span, uint32_t flips>
+SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], const Angle& angle, PauliFactor factor, uint32_t signs) {
+    if constexpr (flips < 1u << span) {
+        const bool unit = angle.cosine == 1;
+        if (factor.is_real && unit) rotate_coset<span, flips, true, true>(coset, 1, factor.value, signs);
+        else if (factor.is_real) rotate_coset<span, flips, true, false>(coset, angle.cosine, factor.value, signs);
+        else if (unit) rotate_coset<span, flips, false, true>(coset, 1, factor.value, signs);
+        else rotate_coset<span, flips, false, false>(coset, angle.cosine, factor.value, signs);
+    }
+}
+
+SNC_HOST_DEVICE void add_norm(double& sum, const Coefficient& c) { sum = fused(c.re, c.re, fused(c.im, c.im, sum)); }
+
+// (cosine + i sine) c
+SNC_HOST_DEVICE Coefficient turned(const Coefficient& c, double cosine, double sine) {
+    return {fused(cosine, c.re, -(sine * c.im)), fused(cosine, c.im, sine * c.re)};
+}
+
+// A coordinate woken with a phase and measured at once, with an X on it and together with others, is a weak
+// measurement of the others, and the vector keeps its size: twice the projection on outcome 0 or 1 is the vector,
+// turned by the angle, plus or minus the other Pauli applied to the vector turned the other way.
+struct alignas(16) WeakProjection {
+    Angle angle{};
+    uint32_t x = 0, z = 0, pivot = 0;  // of the measurement; the pivot as a mask, without which x is
+    int32_t i_power = 0;
+
+    SNC_HOST_DEVICE WeakProjection() {}
+    SNC_HOST_DEVICE WeakProjection(const Step& step, const Angle& woken)
+        : angle(woken), x(step.x ^ uint32_t{1} << step.pivot), z(step.z), pivot(uint32_t{1} << step.pivot),
+          i_power(step.i_power) {}
+
+    // An entry of it, from the entries at the same index and at its partner, index ^ x.
+    SNC_HOST_DEVICE Coefficient of(bool outcome, const Coefficient& v, uint32_t partner, const Coefficient& v_partner) const {
+        const Coefficient own = turned(v, angle.cosine, -angle.sine);
+        const Coefficient other = turned(v_partner, angle.cosine, angle.sine);
+        const PauliFactor factor(signed_by(outcome != is_odd((partner | pivot) & z), 1), i_power);
+        return factor.is_real ? Coefficient{fused(factor.value, other.re, own.re), fused(factor.value, other.im, own.im)}
+                              : Coefficient{fused(-factor.value, other.im, own.re), fused(factor.value, other.re, own.im)};
+    }
+};
+
+// What a pass through the vector does besides its rotations: before them, a weak projection (if there is one),
+// and after them, the sums of the squared norms of the next one (if they are wanted).
+struct WeakWork {
+    bool projects, sums;
+    bool outcome;
+    const WeakProjection& projection;
+    const WeakProjection& next;
+};
+
+// Replaces entries by those of the projection.
+template <uint32_t span, uint32_t flips>
+SNC_HOST_DEVICE void project_coset(Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
+                                   bool outcome, const WeakProjection& projection) {
+    if constexpr (flips < 1u << span)
+        for (uint32_t e = 0; e < 1u << span; ++e) {
+            const uint32_t partner = e ^ flips;
+            if (partner < e) continue;
+            const Coefficient a = coset[e], b = coset[partner];
+            coset[e] = projection.of(outcome, a, first ^ offsets[partner], b);
+            if (flips != 0) coset[partner] = projection.of(outcome, b, first ^ offsets[e], a);
+        }
+}
+
+// Adds the squared norms of the entries of both projections.
+template <uint32_t span, uint32_t flips>
+SNC_HOST_DEVICE void add_weights(const Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
+                                 const WeakProjection& projection, double& zero, double& one) {
+    if constexpr (flips < 1u << span)
+        for (uint32_t e = 0; e < 1u << span; ++e) {
+            const uint32_t partner = first ^ offsets[e ^ flips];
+            add_norm(zero, projection.of(false, coset[e], partner, coset[e ^ flips]));
+            add_norm(one, projection.of(true, coset[e], partner, coset[e ^ flips]));
+        }
+}
+
+// Calls use(flips as a constant).
+template <typename Use>
+SNC_HOST_DEVICE void with_flips(uint32_t flips, Use use) {
+    static_assert(max_span == 3, "the cases below");
+    switch (flips) {
+        case 0: return use(Constant<0>());
+        case 1: return use(Constant<1>());
+        case 2: return use(Constant<2>());
+        case 3: return use(Constant<3>());
+        case 4: return use(Constant<4>());
+        case 5: return use(Constant<5>());
+        case 6: return use(Constant<6>());
+        default: return use(Constant<7>());
+    }
+}
+
+// The rotations of a step, in one pass: a thread takes a coset through its registers. Returns in `zero` and `one`
+// the sums that are wanted.
+template <uint32_t span, typename Team>
+SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations,
+                            const Angle* angles, const WeakWork& work, double& zero, double& one) {
+    constexpr uint32_t size = 1u << span;
+    uint32_t offsets[size] = {0};
+    uint32_t pivots[max_span] = {0};
+    for (uint32_t j = 0; j < span; ++j) {
+        pivots[j] = highest_bit(step.generators[j]);
+        for (uint32_t e = 0; e < 1u << j; ++e) offsets[(1u << j) + e] = offsets[e] ^ step.generators[j];
+    }
+    const uint32_t count = step.end_rotation - step.first_rotation;
+    const auto pass = [&](uint32_t r, double& zero_sum, double& one_sum) {
+        uint32_t first = r;
+        for (uint32_t j = 0; j < span; ++j) first = insert_zero(first, pivots[j]);
+        Coefficient coset[size];
+        for (uint32_t e = 0; e < size; ++e) coset[e] = vector[place(first ^ offsets[e])];
+        if (work.projects)
+            with_flips(step.projected_flips, [&](auto flips) {
+                project_coset<span, decltype(flips)::value>(coset, offsets, first, work.outcome, work.projection);
+            });
+        for (uint32_t k = 0; k < count; ++k) {
+            const Rotation& rotation = rotations[k];
+            const Angle angle = angles[k];
+            const PauliFactor factor(signed_by(is_odd(first & rotation.z), angle.sine), rotation.i_power + 3);
+            with_flips(rotation.flips, [&](auto flips) {
+                rotate_coset<span, decltype(flips)::value>(coset, angle, factor, rotation.signs);
+            });
+        }
+        for (uint32_t e = 0; e < size; ++e) vector[place(first ^ offsets[e])] = coset[e];
+        if (work.sums)
+            with_flips(step.summed_flips, [&](auto flips) {
+                add_weights<span, decltype(flips)::value>(coset, offsets, first, work.next, zero_sum, one_sum);
+            });
+    };
+    team.sums(uint32_t{1} << (step.width - span), work.sums, pass, zero, one);
+}
+
+template <typename Team>
+SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations,
+                            const Angle* angles, const WeakWork& work, double& zero, double& one) {
+    switch (step.span) {
+        case 0: return rotate<0>(team, vector, step, rotations, angles, work, zero, one);
+        case 1: return rotate<1>(team, vector, step, rotations, angles, work, zero, one);
+        case 2: return rotate<2>(team, vector, step, rotations, angles, work, zero, one);
+        default: return rotate<3>(team, vector, step, rotations, angles, work, zero, one);
+    }
+}
+
+// Wakes a coordinate, which becomes the highest bit of the index: [(cos - i sin) v, (cos + i sin) v] / sqrt(2).
+template <typename Team>
+SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, uint32_t width, const Angle& angle) {
+    const uint32_t size = uint32_t{1} << width;
+    const double half = square_root(0.5), cosine = half * angle.cosine, sine = half * angle.sine;
+    team.for_each(size, [&](uint32_t a) {
+        const Coefficient old = vector[place(a)];
+        vector[place(a)] = turned(old, cosine, -sine);
+        vector[place(size + a)] = turned(old, cosine, sine);
+    });
+}
+
+// Entry r of the projection on an outcome, up to a factor that is the same for all. The pivot's coordinate is
+// not in it.
+SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& step, uint32_t r, bool outcome) {
+    const uint32_t a = insert_zero(r, static_cast<uint32_t>(step.pivot));
+    if (step.x == 0) {
+        const bool pivot_bit = (is_odd(a & step.z) != (step.i_power == 2)) != outcome;
+        return vector[place(a | uint32_t{pivot_bit} << step.pivot)];
+    }
+    const uint32_t b = a ^ step.x;
+    const PauliFactor factor(signed_by(outcome != is_odd(b & step.z), 1), step.i_power);
+    const Coefficient own = vector[place(a)], other = vector[place(b)];
+    return factor.is_real ? Coefficient{fused(factor.value, other.re, own.re), fused(factor.value, other.im, own.im)}
+                          : Coefficient{fused(-factor.value, other.im, own.re), fused(factor.value, other.re, own.im)};
+}
+
+// Squared norms of the projections on outcome 0 and 1, up to a common factor.
+struct Weights {
+    double zero, one;
+};
+
+template <typename Team>
+SNC_HOST_DEVICE Weights outcome_weights(Team& team, const Coefficient* vector, const Step& step) {
+    Weights weights;
+    team.sums(
+        uint32_t{1} << (step.width - 1), true,
+        [&](uint32_t r, double& zero, double& one) {
+            add_norm(zero, projected(vector, step, r, false));
+            add_norm(one, projected(vector, step, r, true));
+        },
+        weights.zero, weights.one);
+    return weights;
+}
+
+// Projects on an outcome of that weight and normalizes.
+template <typename Team>
+SNC_HOST_DEVICE void project(Team& team, Coefficient* vector, const Step& step, bool outcome, double weight) {
+    const double scale = 1 / square_root(weight);
+    // Entry r comes from entries >= r: the pivot is the highest bit of x, or, without x, of z.
+    team.template read_then_write<Coefficient>(
+        uint32_t{1} << (step.width - 1),
+        [&](uint32_t r) { return projected(vector, step, r, outcome); },
+        [&](uint32_t r, const Coefficient& c) { vector[place(r)] = {scale * c.re, scale * c.im}; });
+}
+
+// Pairs of partners in a weak projection, and the first entry of pair k; entries may be their own partners.
+SNC_HOST_DEVICE uint32_t num_weak_pairs(uint32_t width, const WeakProjection& projection) {
+    return uint32_t{1} << (width - (projection.x != 0 ? 1 : 0));
+}
+SNC_HOST_DEVICE uint32_t first_of_weak_pair(uint32_t k, const WeakProjection& projection) {
+    return projection.x != 0 ? insert_zero(k, highest_bit(projection.x)) : k;
+}
+
+template <typename Team>
+SNC_HOST_DEVICE void weak_weights(Team& team, const Coefficient* vector, uint32_t width, const WeakProjection& projection,
+                                  double& zero, double& one) {
+    team.sums(
+        uint32_t{1} << width, true,
+        [&](uint32_t a, double& zero_sum, double& one_sum) {
+            const uint32_t b = a ^ projection.x;
+            const Coefficient v_a = vector[place(a)], v_b = vector[place(b)];
+            add_norm(zero_sum, projection.of(false, v_a, b, v_b));
+            add_norm(one_sum, projection.of(true, v_a, b, v_b));
+        },
+        zero, one);
+}
+
+template <typename Team>
+SNC_HOST_DEVICE void weak_project(Team& team, Coefficient* vector, uint32_t width, const WeakProjection& projection,
+                                  bool outcome) {
+    team.for_each(num_weak_pairs(width, projection), [&](uint32_t k) {
+        const uint32_t a = first_of_weak_pair(k, projection), b = a ^ projection.x;
+        const Coefficient v_a = vector[place(a)], v_b = vector[place(b)];
+        vector[place(a)] = projection.of(outcome, v_a, b, v_b);
+        if (b != a) vector[place(b)] = projection.of(outcome, v_b, a, v_a);
+    });
+}
+
+}  // namespace snc

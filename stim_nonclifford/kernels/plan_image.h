@@ -1,0 +1,85 @@
+// A plan in one piece of memory, as the device kernels read it. Made by `native/plan_image.cc`.
+#pragma once
+
+#include "noise_draws.h"
+
+namespace snc {
+
+// Rotations of a segment (the operations between two MEASUREs) whose angles are summed at a time.
+constexpr uint32_t max_angles = 256;
+// Rotations in one pass through the vector, and the number of generators of the combinations that they flip.
+constexpr uint32_t max_pass_rotations = 64;
+constexpr uint32_t max_span = 3;
+
+// Coefficients are numbered with 32 bits.
+constexpr uint32_t max_vector_width = 31;
+
+// A number of thresholds is looked up by the highest byte of a word, and counted on from there.
+constexpr uint32_t guide_size = 256;
+
+// A rotation by a fixed angle, whose sign a bit of the branch row gives.
+struct AngleTerm {
+    double cosine, sine;   // of half the angle
+    int32_t sign;          // bit of the branch row, or -1
+    uint32_t reversed;     // whether the Pauli is minus that of the rotation
+};
+
+// Rotations about the same Pauli, made by the sum of their angles.
+struct Rotation {
+    uint32_t z;            // bits of the coefficient index that give its sign
+    uint32_t first_term, end_term;
+    uint32_t flips;        // the combination of the pass's generators that it flips
+    uint32_t signs;        // bit j: whether generator j is odd with z
+    int32_t i_power;       // as in Operation
+    uint32_t unit;         // whether the cosine may be made 1: the norm does not matter
+};
+
+enum class StepKind : uint32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3 };
+
+struct Step {
+    StepKind kind;
+    uint32_t width;                  // of the vector before the step
+    uint32_t first_rotation, end_rotation;  // rotate: of the pass; activate, weak measure: the one that wakes
+    uint32_t span;                   // rotate: number of generators
+    uint32_t angles_end;             // end of the rotations whose angles are known at this step
+    uint32_t generators[max_span];   // rotate: ascending by their highest bits, which are all different
+    // rotate: combinations of generators that lead to the partners in the weak measurement just before the step,
+    // and in the one after it; the latter's weights are summed if they have one.
+    uint32_t projected_flips, summed_flips, sums_weights;
+    uint32_t x, z;                   // measure
+    int32_t i_power, pivot, outcome;
+    uint32_t has_checks;             // measure: whether an outcome check is final after it
+};
+
+// At the beginning of the image. Arrays are given by their offsets in bytes from there.
+struct PlanImage {
+    uint32_t check_words, signature_words, output_words, row_words;
+    uint32_t num_checks, num_signature_bits, num_outputs, num_mechanisms;
+    uint32_t num_thresholds, num_coins, num_steps, num_outcomes;
+    uint32_t sign_words, branch_words, vector_width, has_sites;
+    uint32_t quiet_is_fixed, quiet_is_kept, never_kept, num_rotations;
+    uint64_t constant;           // uint64[row_words]
+    uint64_t thresholds;         // uint64[num_thresholds]
+    uint64_t guide;              // uint32[guide_size]: thresholds <= the lowest word with that byte
+    uint64_t alias;              // AliasCell[num_mechanisms]
+    uint64_t sites;              // int32[num_mechanisms]
+    uint64_t effects;            // uint64[num_mechanisms][row_words]; narrow rows
+    uint64_t flip_starts;        // int64[num_mechanisms + 1]; wide rows
+    uint64_t flips;              // WordFlip[]
+    uint64_t coins;              // uint64[num_coins][row_words]
+    uint64_t quiet_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
+    uint64_t steps;              // Step[num_steps]
+    uint64_t rotations;          // Rotation[num_rotations]
+    uint64_t terms;              // AngleTerm[]
+    uint64_t branch_constant;    // uint64[branch_words]
+    uint64_t signature_images;   // uint64[num_signature_bits][branch_words]
+    uint64_t outcome_effects;    // uint64[num_outcomes][branch_words]
+    uint64_t final_checks;       // uint64[num_outcomes][sign_words]
+
+    template <typename T>
+    SNC_HOST_DEVICE const T* array(uint64_t offset) const {
+        return reinterpret_cast<const T*>(reinterpret_cast<const uint8_t*>(this) + offset);
+    }
+};
+
+}  // namespace snc

@@ -1,0 +1,80 @@
+// What C++ and CUDA spell differently. The headers of this folder compile as both, without a standard library:
+// NVRTC has none.
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long long;
+using int32_t = int;
+using int64_t = long long;
+#else
+#include <cstdint>
+#endif
+
+#if defined(__CUDACC__)
+#define SNC_HOST_DEVICE __host__ __device__ __forceinline__
+// What is seldom needed is called: inlined, it would take registers from the rest.
+#define SNC_HOST_DEVICE_CALLED __host__ __device__ __noinline__
+#else
+// Always inlined: the CPU engine is compiled for several instruction sets, and a function that is not inlined
+// could be taken from any of them.
+#define SNC_HOST_DEVICE inline __attribute__((always_inline))
+#define SNC_HOST_DEVICE_CALLED SNC_HOST_DEVICE
+#endif
+
+namespace snc {
+
+struct Product {
+    uint64_t high, low;
+};
+
+SNC_HOST_DEVICE Product multiply(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+    return {__umul64hi(a, b), a * b};
+#else
+    const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+    return {static_cast<uint64_t>(product >> 64), static_cast<uint64_t>(product)};
+#endif
+}
+
+SNC_HOST_DEVICE bool is_odd(uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+    return (__popcll(bits) & 1) != 0;
+#else
+    return __builtin_parityll(bits) != 0;
+#endif
+}
+
+// The position of the lowest one of a word that has one.
+SNC_HOST_DEVICE uint32_t lowest_bit(uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+    return static_cast<uint32_t>(__ffsll(static_cast<long long>(bits)) - 1);
+#else
+    return static_cast<uint32_t>(__builtin_ctzll(bits));
+#endif
+}
+
+// a * b + c, rounded once. Elsewhere no product and sum are fused: all machines shall round alike.
+SNC_HOST_DEVICE double fused(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+    return fma(a, b, c);
+#else
+    return __builtin_fma(a, b, c);
+#endif
+}
+
+SNC_HOST_DEVICE double square_root(double a) {
+#if defined(__CUDA_ARCH__)
+    return sqrt(a);
+#else
+    return __builtin_sqrt(a);
+#endif
+}
+
+SNC_HOST_DEVICE double magnitude(double a) { return a < 0 ? -a : a; }
+
+SNC_HOST_DEVICE constexpr uint32_t words_for(uint32_t bits) { return (bits + 63) / 64; }
+
+}  // namespace snc

@@ -1,0 +1,304 @@
+// Shots whose outcomes are not in the trees: a team simulates one after another, and grows the trees.
+#pragma once
+
+#include "coefficient_phases.h"
+#include "tree_walk.h"
+
+namespace snc {
+
+// Branch rows of at most this many words lie in shared memory.
+constexpr uint32_t max_shared_branch_words = 256;
+
+// For what a team notes of a shot, see ShotProgress.
+constexpr uint64_t max_progress_bytes = 256;
+
+// For the weak measurement that comes next, and the one before.
+constexpr uint64_t weak_bytes = 2 * sizeof(WeakProjection);
+
+// Shared memory of a team that simulates.
+SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, bool vector_in_shared) {
+    const uint64_t vector = vector_in_shared ? (uint64_t{1} << plan.vector_width) * sizeof(Coefficient) : 0;
+    const uint64_t words = plan.branch_words <= max_shared_branch_words ? plan.branch_words : 0;
+    return vector + max_angles * sizeof(Angle) + weak_bytes + (words + 1) / 2 * 16 + max_progress_bytes;
+}
+
+// A shot on its way through the steps of the plan.
+template <typename Team>
+class Simulation {
+   public:
+    SNC_HOST_DEVICE Simulation(Team& team, const Job& job, bool vector_in_shared)
+        : team_(team), plan_(*job.plan), rotations_(plan_.array<Rotation>(plan_.rotations)) {
+        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, vector_in_shared);
+        angles_ = reinterpret_cast<Angle*>(shared);
+        shared += max_angles * sizeof(Angle);
+        weak_ = reinterpret_cast<WeakProjection*>(shared);
+        shared += weak_bytes;
+        vector_ = reinterpret_cast<Coefficient*>(vector_in_shared ? shared : job.vectors + team.index() * job.vector_bytes);
+        if (vector_in_shared) shared += (uint64_t{1} << plan_.vector_width) * sizeof(Coefficient);
+        const bool row_in_shared = plan_.branch_words <= max_shared_branch_words;
+        row_ = row_in_shared ? reinterpret_cast<uint64_t*>(shared)
+                             : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
+        shared_end_ = shared + (row_in_shared ? (uint64_t{plan_.branch_words} + 1) / 2 * 16 : 0);
+    }
+
+    // The shared memory that it leaves.
+    SNC_HOST_DEVICE uint8_t* shared_end() const { return shared_end_; }
+
+    SNC_HOST_DEVICE void start(const uint64_t* signature) {
+        const auto* constant = plan_.array<uint64_t>(plan_.branch_constant);
+        const auto* images = plan_.array<uint64_t>(plan_.signature_images);
+        const uint32_t words = plan_.branch_words;
+        if (team_.leads()) vector_[0] = {1, 0};
+        team_.for_each(words, [&](uint64_t w) {
+            uint64_t sum = constant[w];
+            for (uint32_t s = 0; s < plan_.signature_words; ++s)
+                for (uint64_t bits = signature[s]; bits != 0; bits &= bits - 1)
+                    sum ^= images[uint64_t{64 * s + lowest_bit(bits)} * words + w];
+            row_[w] = sum;
+        });
+        next_step_ = 0;
+        known_begin_ = known_end_ = 0;
+        check_fired_ = false;
+        projection_is_pending_ = weights_are_known_ = false;
+        close_ = 0;
+    }
+
+    // Runs up to the next MEASURE, or to the end. Returns its number, or how the leaf ends.
+    SNC_HOST_DEVICE int32_t advance() {
+        const Step* steps = plan_.array<Step>(plan_.steps);
+        if (check_fired_) return discarded_leaf;
+        while (next_step_ < plan_.num_steps) {
+            const Step& step = steps[next_step_];
+            if (step.kind == StepKind::rotate) {
+                know_angles(step);
+                // A weak measurement that follows finds its weights summed, if its angle is known with these.
+                const Step& next = steps[next_step_ + 1 < plan_.num_steps ? next_step_ + 1 : next_step_];
+                weights_are_known_ = step.sums_weights != 0 && next.end_rotation <= known_end_;
+                if (weights_are_known_) know_weak(next);
+                const WeakWork work{projection_is_pending_, weights_are_known_, outcome_, before_weak(), weak()};
+                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), work, weights_.zero,
+                       weights_.one);
+                projection_is_pending_ = false;
+                ++next_step_;
+                continue;
+            }
+            if (projection_is_pending_) {
+                weak_project(team_, vector_, step.width, before_weak(), outcome_);
+                projection_is_pending_ = false;
+            }
+            if (step.kind == StepKind::activate) {
+                know_angles(step);
+                activate(team_, vector_, step.width, angles_of(step)[0]);
+                ++next_step_;
+                continue;
+            }
+            if (step.kind == StepKind::weak_measure) {
+                if (!weights_are_known_) {
+                    know_angles(step);
+                    know_weak(step);
+                    weak_weights(team_, vector_, step.width, weak(), weights_.zero, weights_.one);
+                }
+                weights_are_known_ = false;
+            } else {
+                weights_ = outcome_weights(team_, vector_, step);
+            }
+            probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
+            const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
+            close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
+            return step.outcome;
+        }
+        return kept_leaf;
+    }
+
+    SNC_HOST_DEVICE double probability_of_one() const { return probability_of_one_; }
+    // Whether the outcome of the MEASURE is certain.
+    SNC_HOST_DEVICE bool is_certain() const {
+        return probability_of_one_ < certain || probability_of_one_ > 1 - certain;
+    }
+
+    // Finishes the MEASURE at which `advance` stopped.
+    SNC_HOST_DEVICE void take(bool outcome) {
+        const Step& step = plan_.array<Step>(plan_.steps)[next_step_];
+        const double weight = outcome ? weights_.one : weights_.zero;
+        if (step.kind == StepKind::weak_measure)
+            project_weakly_later(outcome, weight);
+        else
+            project(team_, vector_, step, outcome, weight);
+        const auto number = static_cast<uint64_t>(step.outcome);
+        if (outcome) {
+            const uint64_t* effect = plan_.array<uint64_t>(plan_.outcome_effects) + number * plan_.branch_words;
+            team_.for_each(plan_.branch_words, [&](uint64_t w) { row_[w] ^= effect[w]; });
+        }
+        if (step.has_checks != 0) {
+            const uint64_t* checks = plan_.array<uint64_t>(plan_.final_checks) + number * plan_.sign_words;
+            for (uint32_t w = 0; w < plan_.sign_words; ++w) check_fired_ = check_fired_ || (row_[w] & checks[w]) != 0;
+        }
+        ++next_step_;
+    }
+
+    // The outputs that the outcomes flip.
+    SNC_HOST_DEVICE const uint64_t* outputs() const { return row_ + plan_.sign_words; }
+    // Outcomes that rounding could have made certain, or uncertain.
+    SNC_HOST_DEVICE uint32_t close() const { return close_; }
+
+   private:
+    SNC_HOST_DEVICE const Angle* angles_of(const Step& step) const {
+        return angles_ + (step.first_rotation - known_begin_);
+    }
+
+    SNC_HOST_DEVICE const WeakProjection& weak() const { return weak_[newer_]; }
+    SNC_HOST_DEVICE const WeakProjection& before_weak() const { return weak_[newer_ ^ 1]; }
+    SNC_HOST_DEVICE void know_weak(const Step& step) {
+        team_.once([&] { weak_[newer_] = WeakProjection(step, angles_of(step)[0]); });
+    }
+
+    SNC_HOST_DEVICE void project_weakly_later(bool outcome, double weight) {
+        const double scale = 1 / square_root(weight);
+        team_.once([&] {
+            weak_[newer_].angle.cosine *= scale;
+            weak_[newer_].angle.sine *= scale;
+        });
+        newer_ ^= 1;
+        outcome_ = outcome;
+        projection_is_pending_ = true;
+    }
+
+    // The angles of a step's rotations, and, as they are needed soon, of those after it in the segment.
+    SNC_HOST_DEVICE void know_angles(const Step& step) {
+        if (step.end_rotation <= known_end_) return;
+        known_begin_ = step.first_rotation;
+        known_end_ = step.angles_end < known_begin_ + max_angles ? step.angles_end : known_begin_ + max_angles;
+        const auto* terms = plan_.array<AngleTerm>(plan_.terms);
+        const auto is_set = [&](int32_t bit) {
+            return bit >= 0 && (row_[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
+        };
+        team_.for_each(known_end_ - known_begin_, [&](uint64_t k) {
+            angles_[k] = sum_of_angles(rotations_[known_begin_ + k], terms, is_set);
+        });
+    }
+
+    Team& team_;
+    const PlanImage& plan_;
+    const Rotation* rotations_;
+    Angle* angles_;
+    Coefficient* vector_;
+    uint64_t* row_;
+    uint8_t* shared_end_;
+    uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
+    bool check_fired_ = false;
+    double probability_of_one_ = 0;
+    Weights weights_{};
+    // In shared memory, where they take no registers from the passes: the weak measurement at which `advance` stops
+    // (number newer_), and the one before, whose projection the next pass through the vector makes.
+    WeakProjection* weak_;
+    uint32_t newer_ = 0;
+    bool weights_are_known_ = false, projection_is_pending_ = false, outcome_ = false;
+};
+
+// What is known of a shot besides its vector. One thread of the team writes it: it lies in shared memory, as it
+// would take registers from the rotations.
+struct ShotProgress {
+    Request request;
+    uint64_t shot;
+    const uint64_t* row;      // signature and outputs
+    CountedDecisions decisions;
+    uint32_t decided;         // number of decisions
+    bool branch;              // the last one
+    bool grows;
+    uint32_t first_new;       // the first node that it adds, and the last one
+    uint32_t parent;
+
+    SNC_HOST_DEVICE ShotProgress(const Job& job, const PlanImage& plan, const Request& wanted)
+        : request(wanted),
+          shot(job.queue_shots[wanted.entry]),
+          row(job.queue_rows + uint64_t{wanted.entry} * (plan.signature_words + plan.output_words)),
+          decisions(job.seed, shot),
+          decided(0),
+          branch(false),
+          grows(wanted.kind != plain_request),
+          first_new(open_end),
+          parent(open_end) {}
+
+    // Notes where the simulation has come, and decides.
+    template <typename Team>
+    SNC_HOST_DEVICE void reach(Team& team, const Job& job, const PlanImage& plan, double probability_of_one,
+                               int32_t outcome, const uint64_t* outputs) {
+        if (grows && decided >= request.depth) {
+            const uint64_t index = team.add(job.law_counters + nodes_used, uint64_t{1});
+            grows = index < job.node_capacity;
+            if (grows) {
+                const auto node = static_cast<uint32_t>(index);
+                job.nodes[index] = {probability_of_one, {open_end, open_end}, outcome, 0};
+                if (outcome == kept_leaf)
+                    for (uint32_t w = 0; w < plan.output_words; ++w)
+                        job.node_outputs[index * plan.output_words + w] = outputs[w];
+                if (parent != open_end)
+                    job.nodes[parent].children[branch] = node;
+                else
+                    first_new = node;
+                parent = node;
+            }
+        }
+        if (outcome >= 0) branch = decisions.decide(probability_of_one);
+        ++decided;
+    }
+
+    // Opens the new nodes for other shots.
+    SNC_HOST_DEVICE void link(const Job& job) const {
+        const uint32_t to = first_new == open_end ? uint32_t{cannot_grow} : first_new;
+        if (request.kind == root_request)
+            job.roots[request.link] = to;
+        else if (request.kind != plain_request)
+            job.nodes[request.link].children[request.kind] = to;
+    }
+};
+
+static_assert(sizeof(ShotProgress) <= max_progress_bytes, "room in shared memory");
+
+// One round: all shots that were requested, and some that wait.
+template <typename Team>
+SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round, bool vector_in_shared) {
+    if (is_void(job)) return;
+    const PlanImage& plan = *job.plan;
+    const uint64_t num_requests = *round_counter(job, round, requested);
+    const uint64_t num_waiting = *round_counter(job, round, waiting), limit = waiting_limit(job, round);
+    const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
+    Simulation<Team> simulation(team, job, vector_in_shared);
+    auto* shot = reinterpret_cast<ShotProgress*>(simulation.shared_end());
+    Finished finished;
+    uint64_t simulated = 0;
+
+    for (uint64_t taken = team.take(round_counter(job, round, next_request)); taken < total;
+         taken = team.take(round_counter(job, round, next_request))) {
+        team.once([&] {
+            const Request plain{taken < num_requests ? 0 : waiting_entries(job, round)[taken - num_requests], 0,
+                                plain_request, 0};
+            *shot = ShotProgress(job, plan, taken < num_requests ? job.requests[taken] : plain);
+        });
+        simulation.start(shot->row);
+        int32_t outcome;
+        while (true) {
+            outcome = simulation.advance();
+            bool taken_outcome = simulation.probability_of_one() > 0.5;
+            if (outcome < 0 || !simulation.is_certain()) {
+                team.once([&] {
+                    shot->reach(team, job, plan, simulation.probability_of_one(), outcome, simulation.outputs());
+                });
+                if (outcome < 0) break;
+                taken_outcome = shot->branch;
+            }
+            simulation.take(taken_outcome);
+        }
+        if (team.leads()) {
+            shot->link(job);
+            ++simulated;
+            finished.close_decisions += shot->decisions.close() + simulation.close();
+        }
+        keep(team, job, plan, finished, outcome == kept_leaf && team.leads(), shot->shot,
+             [&](uint32_t w) { return shot->row[plan.signature_words + w] ^ simulation.outputs()[w]; });
+    }
+    add_finished(team, job, finished);
+    if (simulated != 0) team.add(job.counters + simulations, simulated);
+}
+
+}  // namespace snc

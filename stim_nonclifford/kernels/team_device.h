@@ -1,0 +1,229 @@
+// Threads that work together, on the GPU. `native/team_host.h` has the same, run one after another.
+//
+// A kernel is written as a sequence of phases. Between phases every thread of the team does the same with the
+// same values; in a phase each thread has indices of its own, and the team meets at its end.
+#pragma once
+
+#include "platform.h"
+
+namespace snc {
+
+// The types that CUDA's atomic functions know.
+template <uint32_t bytes>
+struct AtomicWord {
+    using Type = unsigned int;
+};
+template <>
+struct AtomicWord<8> {
+    using Type = unsigned long long;
+};
+
+template <uint32_t team_size, uint32_t block_threads>
+class DeviceTeam {
+    static_assert(team_size % 32 == 0 && block_threads % team_size == 0, "whole warps and teams");
+    static constexpr uint32_t num_teams = block_threads / team_size;
+    static_assert(team_size == 32 || num_teams <= 5, "as many as have barriers of their own");
+
+   public:
+    __device__ __forceinline__ explicit DeviceTeam(uint8_t* shared) : shared_(shared) {}
+
+    __device__ __forceinline__ static constexpr uint32_t size() { return team_size; }
+    // The team's number in its block of threads, and in the grid.
+    __device__ __forceinline__ uint32_t index_in_block() const { return threadIdx.x / team_size; }
+    __device__ __forceinline__ uint32_t index() const { return blockIdx.x * num_teams + index_in_block(); }
+    __device__ __forceinline__ uint8_t* shared() const { return shared_; }
+
+    // Phases.
+    template <typename Use>
+    __device__ __forceinline__ void for_each(uint32_t count, Use use) {
+        // Several indices at a time would take registers, and there are enough warps.
+#pragma unroll 1
+        for (uint32_t k = rank(); k < count; k += team_size) use(k);
+        meet();
+    }
+    // The same over the threads of the block, which must all come here.
+    template <typename Use>
+    __device__ __forceinline__ void block_for_each(uint32_t count, Use use) {
+        for (uint32_t k = threadIdx.x; k < count; k += block_threads) use(k);
+        __syncthreads();
+    }
+    // Over the threads of the grid; whole warps come to every call of use(k, k < count).
+    template <typename Use>
+    __device__ __forceinline__ void grid_for_each(uint64_t count, Use use) {
+        const uint64_t padded = (count + 31) / 32 * 32;
+        for (uint64_t k = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < padded;
+             k += uint64_t{gridDim.x} * blockDim.x)
+            use(k, k < count);
+    }
+    // Writes what was read, where an entry that is written may be one that an index up to team_size * batch
+    // higher or lower reads.
+    template <typename Value, typename Read, typename Write>
+    __device__ __forceinline__ void read_then_write(uint32_t count, Read read, Write write) {
+        constexpr uint32_t batch = 4;
+        for (uint32_t begin = 0; begin < count; begin += team_size * batch) {
+            Value values[batch];
+#pragma unroll
+            for (uint32_t j = 0; j < batch; ++j) {
+                const uint32_t k = begin + j * team_size + rank();
+                if (k < count) values[j] = read(k);
+            }
+            meet();
+#pragma unroll
+            for (uint32_t j = 0; j < batch; ++j) {
+                const uint32_t k = begin + j * team_size + rank();
+                if (k < count) write(k, values[j]);
+            }
+            meet();
+        }
+    }
+
+    // values[k] <- sum of values[0 .. k), for k <= count; values[count] is not read. count is a multiple of 4 *
+    // team_size. `scratch` has 32 entries.
+    __device__ __forceinline__ void exclusive_sums(uint32_t* values, uint32_t count, uint32_t* scratch) {
+        const uint32_t lane = threadIdx.x % 32, warp = rank() / 32;
+        uint32_t carry = 0;
+        for (uint32_t begin = 0; begin < count; begin += 4 * team_size) {
+            uint32_t* mine = values + begin + 4 * rank();
+            const uint32_t a = mine[0], b = mine[1], c = mine[2], d = mine[3];
+            const uint32_t own = a + b + c + d;
+            uint32_t sum = own;
+            for (uint32_t step = 1; step < 32; step *= 2) {
+                const uint32_t other = __shfl_up_sync(all_lanes, sum, step);
+                if (lane >= step) sum += other;
+            }
+            if (lane == 31) scratch[warp] = sum;
+            meet();
+            uint32_t before = carry + sum - own;
+            for (uint32_t w = 0; w < team_size / 32; ++w) {
+                if (w < warp) before += scratch[w];
+                carry += scratch[w];
+            }
+            mine[0] = before;
+            mine[1] = before + a;
+            mine[2] = before + a + b;
+            mine[3] = before + a + b + c;
+            meet();
+        }
+        if (rank() == 0) values[count] = carry;
+        meet();
+    }
+
+    // A phase that makes a pair of sums, if they are wanted: thread by thread, then over the lanes of a warp, then
+    // over the warps.
+    template <typename Term>
+    __device__ __forceinline__ void sums(uint32_t count, bool wanted, Term term, double& first, double& second) {
+        double a = 0, b = 0;
+#pragma unroll 1
+        for (uint32_t k = rank(); k < count; k += team_size) term(k, a, b);
+        if (!wanted) {
+            meet();
+            return;
+        }
+        for (uint32_t step = 16; step > 0; step /= 2) {
+            a += __shfl_xor_sync(all_lanes, a, step);
+            b += __shfl_xor_sync(all_lanes, b, step);
+        }
+        if constexpr (team_size > 32) {
+            double* parts = partial_sums();
+            if (threadIdx.x % 32 == 0) {
+                parts[2 * (rank() / 32)] = a;
+                parts[2 * (rank() / 32) + 1] = b;
+            }
+            meet();
+            a = parts[0];
+            b = parts[1];
+            for (uint32_t w = 1; w < team_size / 32; ++w) {
+                a += parts[2 * w];
+                b += parts[2 * w + 1];
+            }
+        }
+        meet();
+        first = a;
+        second = b;
+    }
+
+    // One thread takes the next number of a counter for the whole team.
+    __device__ __forceinline__ uint64_t take(uint64_t* counter) {
+        uint64_t value = 0;
+        if constexpr (team_size == 32) {
+            if (rank() == 0) value = add(counter, uint64_t{1});
+            meet();
+            return __shfl_sync(all_lanes, value, 0);
+        } else {
+            auto* slot = reinterpret_cast<uint64_t*>(partial_sums());
+            if (rank() == 0) *slot = add(counter, uint64_t{1});
+            meet();
+            value = *slot;
+            meet();
+            return value;
+        }
+    }
+
+    // For single threads. All lanes of the warp come to `append`, which gives the wanting ones a number each.
+    __device__ __forceinline__ uint64_t append(uint64_t* counter, bool wants) {
+        const uint32_t wanting = __ballot_sync(all_lanes, wants);
+        if (wanting == 0) return 0;
+        const uint32_t lane = threadIdx.x % 32, leader = __ffs(static_cast<int>(wanting)) - 1;
+        uint64_t first = 0;
+        if (lane == leader) first = add(counter, static_cast<uint64_t>(__popc(wanting)));
+        first = __shfl_sync(all_lanes, first, static_cast<int>(leader));
+        return first + static_cast<uint64_t>(__popc(wanting & ((1u << lane) - 1)));
+    }
+    template <typename T>
+    __device__ __forceinline__ static T add(T* counter, T value) {
+        using Word = typename AtomicWord<sizeof(T)>::Type;
+        return atomicAdd(reinterpret_cast<Word*>(counter), static_cast<Word>(value));
+    }
+    // Stores `desired` if *word is `expected`; returns what was there.
+    template <typename T>
+    __device__ __forceinline__ static T exchange_if(T* word, T expected, T desired) {
+        using Word = typename AtomicWord<sizeof(T)>::Type;
+        return atomicCAS(reinterpret_cast<Word*>(word), static_cast<Word>(expected), static_cast<Word>(desired));
+    }
+    // A word that others may be writing.
+    template <typename T>
+    __device__ __forceinline__ static T read_shared_word(const T* word) {
+        return *static_cast<const volatile T*>(word);
+    }
+    // One thread does it for the team.
+    template <typename Use>
+    __device__ __forceinline__ void once(Use use) {
+        if (leads()) use();
+        meet();
+    }
+    // Whether this thread is the one that does what is done once for the team.
+    __device__ __forceinline__ bool leads() const { return rank() == 0; }
+
+   private:
+    static constexpr uint32_t all_lanes = 0xFFFFFFFF;
+
+    __device__ __forceinline__ uint32_t rank() const { return threadIdx.x % team_size; }
+    __device__ __forceinline__ void meet() {
+        if constexpr (team_size == 32) {
+            __syncwarp();
+        } else if constexpr (num_teams == 1) {
+            __syncthreads();
+        } else {
+            // Barrier 0 is that of the block.
+            switch (index_in_block()) {
+                case 0: meet_at<1>(); break;
+                case 1: meet_at<2>(); break;
+                case 2: meet_at<3>(); break;
+                case 3: meet_at<4>(); break;
+                default: meet_at<5>(); break;
+            }
+        }
+    }
+    template <int barrier>
+    __device__ __forceinline__ void meet_at() {
+        asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(team_size) : "memory");
+    }
+    __device__ __forceinline__ double* partial_sums() const {
+        __shared__ double parts[2 * block_threads / 32];
+        return parts + index_in_block() * 2 * (team_size / 32);
+    }
+
+    uint8_t* shared_;
+};
+
+}  // namespace snc

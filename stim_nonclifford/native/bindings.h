@@ -1,0 +1,7 @@
+// The parts of the Python module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+// What the GPU engine needs: plans as the device reads them, and its kernels on the host.
+void bind_device(nanobind::module_& m);

@@ -1,0 +1,100 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bindings.h"
+#include "device_plan.h"
+#include "plan_image.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+// Names of the fields of a Job, which are of eight bytes each, and their offsets in bytes.
+std::vector<std::tuple<std::string, size_t>> job_fields() {
+    std::vector<std::tuple<std::string, size_t>> fields;
+#define SNC_LIST_FIELD(type, name)                          \
+    static_assert(sizeof(type) == sizeof(uint64_t), #name); \
+    fields.emplace_back(#name, offsetof(snc::Job, name));
+    SNC_JOB_FIELDS(SNC_LIST_FIELD)
+#undef SNC_LIST_FIELD
+    return fields;
+}
+
+nb::dict device_constants() {
+    nb::dict result;
+    const auto set = [&](const char* name, uint64_t value) { result[name] = value; };
+    set("num_rounds", snc::num_rounds);
+    set("num_counters", snc::num_counters);
+    set("queued", snc::queued);
+    set("kept", snc::kept);
+    set("errors", snc::errors);
+    set("close_decisions", snc::close_decisions);
+    set("simulations", snc::simulations);
+    set("first_round_counter", snc::first_round_counter);
+    set("counters_per_round", snc::counters_per_round);
+    set("num_law_counters", snc::num_law_counters);
+    set("nodes_used", snc::nodes_used);
+    set("signatures_used", snc::signatures_used);
+    set("max_vector_width", snc::max_vector_width);
+    set("node_bytes", sizeof(snc::Node));
+    set("request_bytes", sizeof(snc::Request));
+    return result;
+}
+
+// Numbers of a plan's image.
+nb::dict image_sizes(uint64_t address, uint64_t event_capacity) {
+    const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
+    const snc::SharedBytes bytes = snc::shared_bytes(image, event_capacity);
+    nb::dict result;
+    const auto set = [&](const char* name, uint64_t value) { result[name] = value; };
+    set("row_words", image.row_words);
+    set("signature_words", image.signature_words);
+    set("output_words", image.output_words);
+    set("branch_words", image.branch_words);
+    set("num_steps", image.num_steps);
+    set("num_rotations", image.num_rotations);
+    set("vector_width", image.vector_width);
+    set("quiet_is_fixed", image.quiet_is_fixed);
+    set("noise_tables", bytes.noise_tables);
+    set("noise_tables_in_shared", bytes.noise_tables_in_shared);
+    set("noise_team", bytes.noise_team);
+    set("vector", bytes.vector);
+    set("simulation_without_vector", bytes.simulation_without_vector);
+    return result;
+}
+
+// (kind, width, number of rotations) of each step.
+std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> image_steps(uint64_t address) {
+    const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
+    const auto* steps = image.array<snc::Step>(image.steps);
+    std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> found;
+    for (uint32_t k = 0; k < image.num_steps; ++k)
+        found.emplace_back(static_cast<uint32_t>(steps[k].kind), steps[k].width,
+                           steps[k].end_rotation - steps[k].first_rotation);
+    return found;
+}
+
+void run_on_host(const std::string& kernel, uint64_t job, uint32_t round, uint32_t num_teams, uint32_t row_words,
+                 uint32_t team_size, bool in_shared, bool reversed) {
+    nb::gil_scoped_release release;
+    snc::run_on_host({kernel, job, round, num_teams, row_words, team_size, in_shared, reversed});
+}
+
+}  // namespace
+
+void bind_device(nb::module_& m) {
+    m.def("job_fields", &job_fields, "Names and offsets of the fields of a Job.");
+    m.def("device_constants", &device_constants, "Numbers that the device's kernels and their callers share.");
+    m.def("image_sizes", &image_sizes, nb::arg("address"), nb::arg("event_capacity"),
+          "Sizes of a plan's image, and of the shared memory that its kernels need.");
+    m.def("image_steps", &image_steps, nb::arg("address"), "Kind, width and number of rotations of a plan's steps.");
+    m.def("run_on_host", &run_on_host, nb::arg("kernel"), nb::arg("job"), nb::arg("round"), nb::arg("num_teams"),
+          nb::arg("row_words"), nb::arg("team_size"), nb::arg("in_shared"), nb::arg("reversed"),
+          "Runs a device kernel on the host. The job, and all that it points to, must be valid.");
+}

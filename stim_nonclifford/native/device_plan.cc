@@ -1,0 +1,274 @@
+#include "device_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "plan_image.h"
+
+namespace snc {
+
+namespace {
+
+// Rotations between two MEASUREs up to which their norms may be left alone: each doubles the squared norm at
+// most, and 2^512 squared is still a double.
+constexpr size_t max_unit_rotations = 512;
+
+// An image under construction: the header first, then arrays, each from a multiple of 16 bytes on.
+class Image {
+   public:
+    Image() : words_(padded(sizeof(PlanImage)) / sizeof(uint64_t)) {}
+
+    template <typename T>
+    uint64_t append(const std::vector<T>& values) {
+        const size_t offset = words_.size() * sizeof(uint64_t);
+        words_.resize(words_.size() + padded(values.size() * sizeof(T)) / sizeof(uint64_t));
+        if (!values.empty()) std::memcpy(reinterpret_cast<uint8_t*>(words_.data()) + offset, values.data(), values.size() * sizeof(T));
+        return offset;
+    }
+    std::vector<uint64_t> finish(const PlanImage& header) {
+        std::memcpy(words_.data(), &header, sizeof header);
+        return std::move(words_);
+    }
+
+   private:
+    static size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
+    std::vector<uint64_t> words_;
+};
+
+uint32_t top_bit(uint32_t bits) { return 31 - static_cast<uint32_t>(std::countl_zero(bits)); }
+
+// The operations as steps.
+class Steps {
+   public:
+    explicit Steps(const Plan& plan) : plan_(plan) {
+        for (size_t place = 0; place < plan.operations.size();) place = add(place);
+        finish_pass();
+        finish_segment();
+    }
+
+    std::vector<Step> steps;
+    std::vector<Rotation> rotations;
+    std::vector<AngleTerm> terms;
+    uint32_t vector_width = 0;
+
+   private:
+    // Adds the step at this place; returns the next place.
+    size_t add(size_t place) {
+        const Operation& operation = plan_.operations[place];
+        const size_t after = plan_.run_ends[place];
+        const auto width = static_cast<uint32_t>(operation.width);
+        vector_width = std::max(vector_width, width);
+        if (operation.kind == Kind::rotate) {
+            add_rotation(place);
+            if (!fits_pass(rotations.back(), static_cast<uint32_t>(operation.x))) {
+                const Rotation moved = rotations.back();
+                rotations.pop_back();
+                finish_pass();
+                rotations.push_back(moved);
+                open_pass(rotations.size() - 1, width);
+                fits_pass(rotations.back(), static_cast<uint32_t>(operation.x));
+            }
+            return after;
+        }
+        const bool is_weak = operation.kind == Kind::activate && is_weak_measurement(after, width);
+        if (is_weak && pass_is_open_) {
+            summed_ = combination(static_cast<uint32_t>(plan_.operations[after].x) ^ 1U << width);
+            sums_weights_ = summed_.has_value();
+        }
+        finish_pass();
+        Step step{};
+        step.width = width;
+        if (operation.kind == Kind::activate) {
+            step.first_rotation = static_cast<uint32_t>(rotations.size());
+            add_rotation(place);
+            step.end_rotation = step.first_rotation + 1;
+            if (!is_weak) {
+                step.kind = StepKind::activate;
+                vector_width = std::max(vector_width, width + 1);
+                steps.push_back(step);
+                return after;
+            }
+            step.kind = StepKind::weak_measure;
+            add_measurement(step, plan_.operations[after]);
+            return after + 1;
+        }
+        step.kind = StepKind::measure;
+        add_measurement(step, operation);
+        return after;
+    }
+
+    // Whether the MEASURE at this place, if it is one, measures coordinate number `woken`, which has just been woken,
+    // in such a way that the vector need not grow.
+    bool is_weak_measurement(size_t place, uint32_t woken) const {
+        if (place == plan_.operations.size()) return false;
+        const Operation& next = plan_.operations[place];
+        return next.kind == Kind::measure && std::cmp_equal(next.pivot, woken) && (next.x >> woken & 1) != 0;
+    }
+
+    void add_measurement(Step& step, const Operation& measurement) {
+        step.x = static_cast<uint32_t>(measurement.x);
+        step.z = static_cast<uint32_t>(measurement.z);
+        step.i_power = measurement.i_power;
+        step.pivot = measurement.pivot;
+        step.outcome = measurement.outcome;
+        const auto checks = plan_.final_checks.begin() + measurement.outcome * static_cast<int64_t>(plan_.sign_words);
+        step.has_checks = std::any_of(checks, checks + plan_.sign_words, [](uint64_t word) { return word != 0; });
+        steps.push_back(step);
+        finish_segment();
+    }
+
+    void add_rotation(size_t place) {
+        const Operation& first = plan_.operations[place];
+        Rotation rotation{};
+        rotation.z = first.kind == Kind::activate ? 0 : static_cast<uint32_t>(first.z);
+        rotation.i_power = first.i_power;
+        rotation.first_term = static_cast<uint32_t>(terms.size());
+        for (size_t k = place; k < plan_.run_ends[place]; ++k) {
+            const Operation& term = plan_.operations[k];
+            terms.push_back({term.cosine, term.sine, term.sign, term.i_power != first.i_power});
+        }
+        rotation.end_term = static_cast<uint32_t>(terms.size());
+        rotations.push_back(rotation);
+    }
+
+    // A pass makes the projection of a weak measurement just before it.
+    void open_pass(size_t first_rotation, uint32_t width) {
+        pass_is_open_ = true;
+        pass_begin_ = first_rotation;
+        pass_width_ = width;
+        projected_ = 0;
+        if (!steps.empty() && steps.back().kind == StepKind::weak_measure)
+            projected_ = combination(steps.back().x ^ 1U << steps.back().pivot).value();
+    }
+
+    // Whether the pass has room for a rotation that flips x; if so, notes what it flips.
+    bool fits_pass(Rotation& rotation, uint32_t x) {
+        if (!pass_is_open_ || rotations.size() - pass_begin_ > max_pass_rotations) return false;
+        const std::optional<uint32_t> flips = combination(x);
+        rotation.flips = flips.value_or(0);
+        return flips.has_value();
+    }
+
+    // x as a combination of the pass's generators, to which it is added if there is room; else nothing.
+    std::optional<uint32_t> combination(uint32_t x) {
+        uint32_t flips = 0;
+        while (x != 0) {
+            size_t j = 0;
+            while (j < generators_.size() && top_bit(generators_[j]) != top_bit(x)) ++j;
+            if (j == max_span) return std::nullopt;
+            if (j == generators_.size()) generators_.push_back(x);
+            x ^= generators_[j];
+            flips |= 1U << j;
+        }
+        return flips;
+    }
+
+    void finish_pass() {
+        if (!pass_is_open_) return;
+        pass_is_open_ = false;
+        std::vector<uint32_t> order(generators_.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::ranges::sort(order, {}, [&](uint32_t j) { return top_bit(generators_[j]); });
+        Step step{};
+        step.kind = StepKind::rotate;
+        step.width = pass_width_;
+        step.span = static_cast<uint32_t>(order.size());
+        step.first_rotation = static_cast<uint32_t>(pass_begin_);
+        step.end_rotation = static_cast<uint32_t>(rotations.size());
+        for (size_t j = 0; j < order.size(); ++j) step.generators[j] = generators_[order[j]];
+        const auto reordered = [&](uint32_t combination) {
+            uint32_t flips = 0;
+            for (size_t j = 0; j < order.size(); ++j) flips |= (combination >> order[j] & 1) << j;
+            return flips;
+        };
+        step.projected_flips = reordered(projected_);
+        step.summed_flips = reordered(summed_.value_or(0));
+        step.sums_weights = std::exchange(sums_weights_, false);
+        for (size_t k = pass_begin_; k < rotations.size(); ++k) {
+            Rotation& rotation = rotations[k];
+            rotation.flips = reordered(rotation.flips);
+            for (size_t j = 0; j < order.size(); ++j)
+                rotation.signs |= uint32_t{is_odd(step.generators[j] & rotation.z)} << j;
+        }
+        generators_.clear();
+        steps.push_back(step);
+    }
+
+    void finish_segment() {
+        for (size_t k = segment_steps_; k < steps.size(); ++k) steps[k].angles_end = static_cast<uint32_t>(rotations.size());
+        const bool unit = rotations.size() - segment_rotations_ <= max_unit_rotations;
+        for (size_t k = segment_rotations_; k < rotations.size(); ++k) rotations[k].unit = unit;
+        segment_steps_ = steps.size();
+        segment_rotations_ = rotations.size();
+    }
+
+    const Plan& plan_;
+    bool pass_is_open_ = false;
+    size_t pass_begin_ = 0;
+    uint32_t pass_width_ = 0;
+    std::vector<uint32_t> generators_;
+    uint32_t projected_ = 0;
+    std::optional<uint32_t> summed_;
+    bool sums_weights_ = false;
+    size_t segment_steps_ = 0, segment_rotations_ = 0;
+};
+
+std::vector<uint32_t> guide_of(const std::vector<uint64_t>& thresholds) {
+    std::vector<uint32_t> guide(guide_size);
+    for (uint64_t byte = 0; byte < guide_size; ++byte)
+        guide[byte] = static_cast<uint32_t>(std::ranges::upper_bound(thresholds, byte << 56) - thresholds.begin());
+    return guide;
+}
+
+}  // namespace
+
+std::vector<uint64_t> make_plan_image(const Plan& plan, const OutcomeLaws::QuietLaw& quiet) {
+    const Steps steps(plan);
+    const RowLayout& layout = plan.layout;
+    PlanImage header{};
+    header.check_words = layout.check_words;
+    header.signature_words = layout.signature_words;
+    header.output_words = layout.output_words;
+    header.row_words = layout.words();
+    header.num_checks = layout.num_checks;
+    header.num_signature_bits = layout.num_signature_bits;
+    header.num_outputs = layout.num_outputs;
+    header.num_mechanisms = static_cast<uint32_t>(plan.alias.size());
+    header.num_thresholds = static_cast<uint32_t>(plan.count_thresholds.size());
+    header.num_coins = plan.num_coins;
+    header.num_steps = static_cast<uint32_t>(steps.steps.size());
+    header.num_outcomes = plan.num_outcomes;
+    header.sign_words = plan.sign_words;
+    header.branch_words = plan.branch_words;
+    header.vector_width = steps.vector_width;
+    header.has_sites = !plan.sites.empty();
+    header.quiet_is_fixed = quiet.fixed;
+    header.quiet_is_kept = quiet.kept;
+    header.never_kept = plan.never_kept;
+    header.num_rotations = static_cast<uint32_t>(steps.rotations.size());
+    Image image;
+    header.constant = image.append(plan.constant);
+    header.thresholds = image.append(plan.count_thresholds);
+    header.guide = image.append(guide_of(plan.count_thresholds));
+    header.alias = image.append(plan.alias);
+    header.sites = image.append(plan.sites);
+    header.effects = image.append(plan.dense_effects);
+    header.flip_starts = image.append(plan.flip_starts);
+    header.flips = image.append(plan.flips);
+    header.coins = image.append(plan.coins);
+    header.quiet_outputs = image.append(quiet.outputs);
+    header.steps = image.append(steps.steps);
+    header.rotations = image.append(steps.rotations);
+    header.terms = image.append(steps.terms);
+    header.branch_constant = image.append(plan.branch_constant);
+    header.signature_images = image.append(plan.signature_images);
+    header.outcome_effects = image.append(plan.outcome_effects);
+    header.final_checks = image.append(plan.final_checks);
+    return image.finish(header);
+}
+
+}  // namespace snc

@@ -1,0 +1,36 @@
+// The plan as the device kernels read it, and the kernels themselves, run on the host.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job.h"
+#include "outcome_law.h"
+#include "plan.h"
+
+namespace snc {
+
+// The plan as a PlanImage. `quiet` is the law of signature 0.
+std::vector<uint64_t> make_plan_image(const Plan& plan, const OutcomeLaws::QuietLaw& quiet);
+
+// A launch of one of the kernels of `kernels/entries.cu`, all teams one after another.
+struct HostLaunch {
+    std::string kernel;       // "noise", "walk" or "simulate"
+    uint64_t job;             // address of the Job
+    uint32_t round = 0;       // walk, simulate
+    uint32_t num_teams = 1;
+    uint32_t row_words = 0;   // noise: 0 for wide rows
+    uint32_t team_size = 32;  // simulate
+    bool in_shared = false;   // noise: the tables; simulate: the vector
+    bool reversed = false;    // whether phases run backwards
+};
+void run_on_host(const HostLaunch& launch);
+
+// Bytes of shared memory per team, and of the noise kernel's tables per block.
+struct SharedBytes {
+    uint64_t noise_tables, noise_tables_in_shared, noise_team, vector, simulation_without_vector;
+};
+SharedBytes shared_bytes(const PlanImage& image, uint64_t event_capacity);
+
+}  // namespace snc

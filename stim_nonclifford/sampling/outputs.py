@@ -1,0 +1,42 @@
+"""Where samples are left: in the memory of the host, as NumPy arrays, or of the GPU, as CuPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engines import DeviceSamplingEngine, SamplingEngine
+
+__all__ = ["check_output", "kept_rows_from", "rows_from"]
+
+
+def check_output(output: str) -> None:
+    """Checks an argument ``output``.
+
+    Raises:
+        ValueError: It is not ``"numpy"`` or ``"cupy"``.
+    """
+    if output not in ("numpy", "cupy"):
+        raise ValueError(f"output must be 'numpy' or 'cupy', not {output!r}.")
+
+
+def rows_from(engine: SamplingEngine, output: str, seed: int, first_shot: int, shots: int) -> Any:
+    """The outputs of all shots, as ``SamplingEngine.sample``."""
+    if output == "numpy":
+        return engine.sample(seed, first_shot, shots)
+    return _on_device(engine).sample_on_device(seed, first_shot, shots)
+
+
+def kept_rows_from(engine: SamplingEngine, output: str, seed: int, first_shot: int, shots: int) -> Any:
+    """The outputs of the kept shots, as ``SamplingEngine.sample_kept``."""
+    if output == "numpy":
+        return engine.sample_kept(seed, first_shot, shots)
+    return _on_device(engine).sample_kept_on_device(seed, first_shot, shots)
+
+
+def _on_device(engine: SamplingEngine) -> DeviceSamplingEngine:
+    if not isinstance(engine, DeviceSamplingEngine):
+        raise ValueError(
+            "output='cupy' is for samplers of engine='gpu', which leaves samples in the memory of the GPU"
+            " (and of engine='auto', where CuPy is installed)."
+        )
+    return engine

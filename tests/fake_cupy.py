@@ -1,0 +1,219 @@
+"""What the GPU engine uses of CuPy, on the host: kernels run as the host backend runs them.
+
+Streams, events and devices do nothing. Kernels are recognised by the definitions at the head of their source.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.machinery
+import re
+import types
+from typing import Any
+
+import numpy as np
+
+from stim_nonclifford import _native
+
+__all__ = ["CUDARuntimeError", "make_cupy"]
+
+
+class CUDARuntimeError(RuntimeError):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+
+
+class OutOfMemoryError(MemoryError):
+    pass
+
+
+class Data:
+    def __init__(self, pointer: int) -> None:
+        self.ptr = pointer
+
+
+class DeviceArray:
+    """Not a ``np.ndarray``, as CuPy's arrays are none; passes everything on to one."""
+
+    __module__ = "cupy"
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    @property
+    def data(self) -> Data:
+        return Data(self.array.ctypes.data)
+
+    def get(self) -> np.ndarray:
+        return self.array.copy()
+
+    def set(self, values: np.ndarray) -> None:
+        assert values.dtype == self.array.dtype
+        self.array[...] = values
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.array, name)
+        if not callable(value):
+            return value
+        return lambda *arguments, **keywords: wrapped(value(*arguments, **keywords))
+
+    def __getitem__(self, key: Any) -> Any:
+        keys = key if isinstance(key, tuple) else (key,)
+        plain = tuple(k.array if isinstance(k, DeviceArray) else k for k in keys)
+        return wrapped(self.array[plain])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.array[key] = value.array if isinstance(value, DeviceArray) else value
+
+    def __rshift__(self, other: Any) -> DeviceArray:
+        return DeviceArray(self.array >> getattr(other, "array", other))
+
+    def __lshift__(self, other: Any) -> DeviceArray:
+        return DeviceArray(self.array << getattr(other, "array", other))
+
+    def __and__(self, other: Any) -> DeviceArray:
+        return DeviceArray(self.array & getattr(other, "array", other))
+
+    def __ior__(self, other: Any) -> DeviceArray:
+        self.array |= getattr(other, "array", other)
+        return self
+
+    def __iand__(self, other: Any) -> DeviceArray:
+        self.array &= getattr(other, "array", other)
+        return self
+
+
+def wrapped(value: Any) -> Any:
+    return DeviceArray(value) if isinstance(value, np.ndarray) else value
+
+
+class RawKernel:
+    """A kernel of the source's definitions."""
+
+    def __init__(self, source: str, name: str) -> None:
+        self.name = name
+        self.defined = dict(re.findall(r"^#define SNC_(\w+) (\w+)$", source, flags=re.MULTILINE))
+        self.max_dynamic_shared_size_bytes = 48 << 10
+
+    def __call__(self, grid: Any, block: Any, arguments: Any, *, shared_mem: int = 0) -> None:
+        assert len(grid) == len(block) == 1
+        assert block[0] == int(self.defined["BLOCK_THREADS"])
+        assert shared_mem <= self.max_dynamic_shared_size_bytes <= 227 << 10
+        job, *rest = arguments
+        assert [type(argument) for argument in rest] == ([] if self.name == "noise" else [np.uint32])
+        team_size = int(self.defined["TEAM_SIZE"])
+        _native.run_on_host(
+            kernel=self.name,
+            job=job.data.ptr,
+            round=int(rest[0]) if rest else 0,
+            num_teams=grid[0] * (block[0] // team_size),
+            row_words=int(self.defined["ROW_WORDS"]),
+            team_size=team_size,
+            in_shared=self.defined["IN_SHARED"] == "true",
+            reversed=False,
+        )
+
+
+class RawModule:
+    def __init__(self, *, code: str, options: tuple[str, ...], backend: str) -> None:
+        assert backend == "nvrtc"
+        assert "--fmad=false" in options
+        self.code = code
+
+    def get_function(self, name: str) -> RawKernel:
+        assert f" {name}(const snc::Job* job" in self.code
+        return RawKernel(self.code, name)
+
+
+class Stream(contextlib.nullcontext[None]):
+    def __init__(self, *, non_blocking: bool) -> None:
+        super().__init__()
+        assert non_blocking
+
+    def record(self) -> object:
+        return self
+
+    def wait_event(self, event: object) -> None:
+        assert isinstance(event, Stream)
+
+
+class Event:
+    """Every time between two of them is a millisecond."""
+
+    def record(self, stream: Stream) -> None:
+        assert isinstance(stream, Stream)
+
+
+class Device(contextlib.nullcontext[None]):
+    compute_capability = "90"
+
+    def __init__(self, device: int | None = None) -> None:
+        super().__init__()
+        self.id = device or 0
+
+    def synchronize(self) -> None:
+        pass
+
+
+def make_cupy(
+    *, devices: int = 1, status: int = 0, driver: int = 13000, compute_capability: str = "90"
+) -> Any:
+    """A module.
+
+    Args:
+        devices: Number of GPUs.
+        status: If not 0, the error that counting them gives.
+        driver: The version of CUDA that the driver knows.
+        compute_capability: Of the GPUs.
+    """
+
+    def get_device_count() -> int:
+        if status:
+            raise CUDARuntimeError(status)
+        return devices
+
+    def made(make: Any) -> Any:
+        return lambda *arguments, **keywords: DeviceArray(make(*arguments, **keywords))
+
+    cupy: Any = types.ModuleType("cupy")
+    cupy.__version__ = "0"
+    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
+    runtime = types.SimpleNamespace(
+        CUDARuntimeError=CUDARuntimeError,
+        getDeviceCount=get_device_count,
+        driverGetVersion=lambda: driver,
+        runtimeGetVersion=lambda: 13020,
+        cudaDevAttrMultiProcessorCount=16,
+        cudaDevAttrClockRate=13,
+        cudaDevAttrMemoryClockRate=36,
+        cudaDevAttrGlobalMemoryBusWidth=37,
+        cudaDevAttrMaxSharedMemoryPerBlockOptin=97,
+        deviceGetAttribute=lambda attribute, device: {
+            13: 1_000_000,
+            16: 2,
+            36: 1_000_000,
+            37: 512,
+            97: 227 << 10,
+        }[attribute],
+        getDeviceProperties=lambda device: {"name": b"Stand-in"},
+        memGetInfo=lambda: (1 << 30, 2 << 30),
+    )
+    cupy.cuda = types.SimpleNamespace(
+        Device=type("Device", (Device,), {"compute_capability": compute_capability}),
+        Event=Event,
+        Stream=Stream,
+        get_elapsed_time=lambda start, end: 1.0,
+        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        runtime=runtime,
+    )
+    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_bytes=lambda: 0)
+    cupy.RawModule = RawModule
+    for make in (np.empty, np.zeros, np.full, np.arange):
+        setattr(cupy, make.__name__, made(make))
+    cupy.asarray = lambda array: DeviceArray(array.copy())
+    cupy.concatenate = lambda parts, axis=0: DeviceArray(np.concatenate([p.array for p in parts], axis))
+    return cupy

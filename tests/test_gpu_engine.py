@@ -1,0 +1,331 @@
+"""The GPU engine's kernels and orchestration, run on the host, give the shots of the CPU engine.
+
+On the host a kernel's threads run one after another, from the first to the last or from the last to the
+first. Everything but atomics, shuffles and barriers (``kernels/team_device.h``) is what a GPU runs.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+import stim
+
+from circuits.cultivation import cultivation_circuit
+from stim_nonclifford import Circuit, ResourceLimitError, _native
+from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
+from stim_nonclifford.engines.gpu import GpuEngine
+from stim_nonclifford.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.plan import BLOCK_SHOTS, Plan
+
+from .oracle.random_circuits import mirrored_circuit, random_circuit
+from .test_engines_agree import FIXED, LAYERS, REPETITION, SEED, plans_of
+
+SMALL_SHARED = 14 << 10
+"""So little shared memory that tables, vectors and most events lie in the device's memory."""
+
+LITTLE_MEMORY = 1 << 20
+"""So little memory that queues and lists overflow, and trees stop growing."""
+
+QUBITS = "0 1 2 3 4 5 6 7 8 9 10"
+DEEP = f"""
+    # Width 10, with rotations about many Paulis between the measurements.
+    RX {QUBITS}
+    REPEAT 3 {{
+        T {QUBITS}
+        DEPOLARIZE1(0.01) {QUBITS}
+        CX 0 1 2 3 4 5 6 7 8 9 10 0
+        R_ZZ(0.3) 1 2 3 4 5 6 7 8 9 0
+        SQRT_X {QUBITS}
+        R_X(0.7) {QUBITS}
+        CZ 1 2 3 4 5 6 7 8
+        R_Z(-0.45) {QUBITS}
+        R_XX(0.2) 0 5 1 6
+    }}
+    M {QUBITS}
+"""
+
+
+def host(**options: Any) -> HostBackend:
+    return HostBackend(**options)
+
+
+def assert_same_shots(plan: Plan, gpu: GpuEngine, first_shot: int, shots: int, where: str = "") -> None:
+    """Compares all methods with those of the CPU engine."""
+    cpu = CpuEngine(plan)
+    assert gpu.count(SEED, first_shot, shots) == cpu.count(SEED, first_shot, shots), where
+    for max_errors in (1, 17, 10**6):
+        expected = cpu.count(SEED, first_shot, shots, max_errors)
+        assert gpu.count(SEED, first_shot, shots, max_errors) == expected, where
+    numbers = cpu.error_shots(SEED, first_shot, shots, 17)
+    assert gpu.error_shots(SEED, first_shot, shots, 17) == numbers, where
+    assert gpu.error_shots(SEED, first_shot, shots) == cpu.error_shots(SEED, first_shot, shots), where
+    kept = cpu.sample_kept(SEED, first_shot, shots)
+    for rows in (
+        gpu.sample_kept(SEED, first_shot, shots),
+        gpu.sample_kept_on_device(SEED, first_shot, shots),
+    ):
+        assert rows.dtype == np.uint8
+        assert rows.shape == kept.shape, where
+        np.testing.assert_array_equal(rows, kept, err_msg=where)
+    if not plan.num_checks + plan.num_outcome_checks and not plan.never_kept:
+        np.testing.assert_array_equal(gpu.sample(SEED, first_shot, shots), kept, err_msg=where)
+        np.testing.assert_array_equal(gpu.sample_on_device(SEED, first_shot, shots), kept, err_msg=where)
+
+
+BACKENDS = {
+    "plain": {},
+    "reversed": {"reversed_order": True},
+    "small shared memory": {"shared_bytes": SMALL_SHARED},
+    "little memory": {"free_bytes": LITTLE_MEMORY},
+}
+
+
+@pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_circuits(name: str, options: dict[str, Any]) -> None:
+    for kind, plan in plans_of(FIXED[name]):
+        engine = GpuEngine(plan, host(**options))
+        assert_same_shots(plan, engine, 1000, 3000, f"{name}, {kind}")
+
+
+@pytest.mark.parametrize("distance", [3, 5])
+@pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
+def test_cultivation(distance: int, options: dict[str, Any]) -> None:
+    circuit = Circuit(cultivation_circuit(distance=distance, p=2e-3))
+    detectors, bits = range(circuit.num_detectors), circuit.num_detectors + circuit.num_observables
+    compiled = circuit.compile()
+    counting = compiled.detector_plan(reported=range(len(detectors), bits), postselected=detectors)
+    assert_same_shots(counting, GpuEngine(counting, host(**options)), 5, 60_000)
+    everything = compiled.detector_plan(reported=range(bits))
+    assert_same_shots(everything, GpuEngine(everything, host(**options)), 5, 1500)
+
+
+@pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
+def test_wide_vectors(options: dict[str, Any]) -> None:
+    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    assert plan.peak_width == 10
+    assert_same_shots(plan, GpuEngine(plan, host(**options)), 3, 300)
+
+
+def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: str) -> Plan:
+    """A memory experiment with rotations of data qubits after some of the ticks."""
+    circuit = stim.Circuit.generated(
+        code, distance=distance, rounds=rounds, after_clifford_depolarization=0.01
+    )
+    lines: list[str] = []
+    for line in str(circuit.flattened()).splitlines():
+        lines.append(line)
+        if line.startswith("TICK") and sum(other.startswith("TICK") for other in lines) % every == 0:
+            lines.append(f"I[R_X(theta=0.04*pi)] {qubits}")
+    return Circuit("\n".join(lines)).compile().record_plan()
+
+
+@pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
+def test_weak_measurements(options: dict[str, Any]) -> None:
+    """Before and after rotations, wakings and each other."""
+    plans = [
+        coherent_memory("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
+        coherent_memory("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
+    ]
+    kinds = []
+    for plan in plans:
+        image = _native.Engine(plan, 1, 0).device_image()
+        kinds.append("".join("RAMW"[kind] for kind, _, _ in _native.image_steps(image.ctypes.data)))
+        assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
+    for pair in ("RW", "WR", "AW", "WA", "WW"):
+        assert any(pair in steps for steps in kinds), kinds
+
+
+def test_backends_are_what_they_should_be() -> None:
+    """The sizes for which they are made."""
+    deep = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    events = dict(plans_of(FIXED["events"]))["records"]
+    cultivation = Circuit(cultivation_circuit(distance=5, p=2e-3))
+    detectors = range(cultivation.num_detectors)
+    tables = cultivation.compile().detector_plan(reported=(0,), postselected=detectors)
+    plain, small = (
+        [DevicePlan(plan, host(shared_bytes=size), 1 << 20) for plan in (deep, events, tables)]
+        for size in (227 << 10, SMALL_SHARED)
+    )
+    assert plain[0].simulate is not None
+    assert small[0].simulate is not None
+    assert (plain[0].simulate.in_shared, plain[0].simulate.team_size) == (True, 256)
+    assert (small[0].simulate.in_shared, small[0].simulate.team_size) == (False, 512)
+    assert plain[1].event_capacity > 5000 > 1000 > small[1].event_capacity
+    assert (plain[2].noise.in_shared, small[2].noise.in_shared) == (True, False)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_circuits(seed: int) -> None:
+    """Circuits of the seeds [seed, 0], ..., [seed, 5]; every other one is mirrored."""
+    for k in range(6):
+        rng = np.random.default_rng([seed, k])
+        circuit = (
+            mirrored_circuit(rng, num_qubits=2 + seed % 4, num_operations=15)
+            if k % 2
+            else random_circuit(rng, num_qubits=2 + seed % 4, num_operations=30)
+        )
+        options = list(BACKENDS.values())[(seed + k) % len(BACKENDS)]
+        for kind, plan in plans_of(str(circuit)):
+            where = f"seed {seed}, {k}, {kind}\n{circuit}"
+            engine = GpuEngine(plan, host(**options))
+            assert_same_shots(plan, engine, int(rng.integers(5000)), 400, where)
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 300, 3000, 100_000, DEFAULT_CACHE_BYTES])
+def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
+    """The second round finds the trees of the first one, as far as they were stored."""
+    for name in ("layers", "repetition", "long signature"):
+        for kind, plan in plans_of(FIXED[name]):
+            cpu = CpuEngine(plan)
+            engine = GpuEngine(plan, host(), cache_bytes=cache_bytes)
+            for _ in range(2):
+                rows = cpu.sample_kept(SEED, 77, 5000)
+                np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=kind)
+                assert engine.count(SEED, 77, 5000) == cpu.count(SEED, 77, 5000)
+            assert engine.statistics()["bytes"] <= cache_bytes
+
+
+def test_store_saves_simulations() -> None:
+    plan = dict(plans_of(REPETITION))["counts"]
+    stored, simulated = GpuEngine(plan, host()), GpuEngine(plan, host(), cache_bytes=0)
+    for engine in (stored, simulated):
+        engine.count(SEED, 0, 2000)
+    first = [engine.statistics() for engine in (stored, simulated)]
+    for engine in (stored, simulated):
+        engine.count(SEED, 0, 2000)
+    second = [engine.statistics() for engine in (stored, simulated)]
+    assert second[1]["simulations"] == 2 * first[1]["simulations"] > 0
+    assert second[0]["simulations"] - first[0]["simulations"] < first[0]["simulations"] / 4
+    assert first[0]["signatures"] > 1
+    assert first[0]["nodes"] > first[0]["signatures"]
+    assert second[1]["nodes"] == second[1]["signatures"] == second[1]["bytes"] == 0
+
+
+def test_decisions_are_seldom_close() -> None:
+    """Expected: 1e-7 of them among 5000 shots; the count itself is tested below."""
+    plan = dict(plans_of(LAYERS))["records"]
+    engine = GpuEngine(plan, host())
+    engine.sample(SEED, 0, 5000)
+    assert engine.statistics()["close_decisions"] == 0
+
+
+def test_close_decisions_are_counted() -> None:
+    """A rotation so small that its outcome's probability, 2.5e-13, is nearly taken as certain."""
+    plan = compile_circuit(Circuit("R 0\nR_X(3.1831e-7) 0\nM 0").to_stim()).record_plan()
+    engine = GpuEngine(plan, host())
+    engine.sample(SEED, 0, 100)
+    assert engine.statistics()["close_decisions"] > 0
+
+
+@pytest.mark.parametrize("first_shot", [0, 1, 1023, 1024, 1025, 10**12 + 7, 2**62 + 1000])
+def test_any_first_shot(first_shot: int) -> None:
+    for name in ("layers", "coins", "sites", "events"):
+        for kind, plan in plans_of(FIXED[name]):
+            assert_same_shots(plan, GpuEngine(plan, host()), first_shot, 1100, f"{name}, {kind}")
+
+
+@pytest.mark.parametrize("seed", [0, 2**53 + 1, 2**63, 2**64 - 1])
+def test_any_seed(seed: int) -> None:
+    plan = dict(plans_of(REPETITION))["detectors"]
+    rows = GpuEngine(plan, host()).sample(seed, 5, 500)
+    np.testing.assert_array_equal(rows, CpuEngine(plan).sample(seed, 5, 500))
+
+
+@pytest.mark.parametrize("max_errors", [1, 2, 700, 20_000, 10**9])
+def test_limit_of_errors(max_errors: int) -> None:
+    """Over several chunks, the first of which ends within a block."""
+    plan = compile_circuit(stim.Circuit("X_ERROR(0.01) 0\nM 0")).record_plan()
+    engine = GpuEngine(plan, host())
+    tally = CpuEngine(plan).count(SEED, 300, 3_000_000, max_errors)
+    assert engine.count(SEED, 300, 3_000_000, max_errors) == tally
+    assert (tally.shots < 3_000_000) == (max_errors < 10**9)
+
+
+def test_chunks_grow_and_agree() -> None:
+    plan = compile_circuit(stim.Circuit("X_ERROR(0.001) 0 1\nM 0 1\nDETECTOR rec[-1]")).detector_plan(
+        reported=(0,), postselected=()
+    )
+    engine = GpuEngine(plan, host())
+    assert engine.count(SEED, 77, 8_000_000) == CpuEngine(plan).count(SEED, 77, 8_000_000)
+    assert 2 <= engine.statistics()["chunks"] <= 5
+
+
+def test_split_calls() -> None:
+    """Rows of consecutive calls are those of one call."""
+    for kind, plan in plans_of(FIXED["layers"]):
+        engine = GpuEngine(plan, host())
+        start = BLOCK_SHOTS - 50
+        parts = [engine.sample_kept(SEED, start + begin, 40) for begin in range(0, 120, 40)]
+        rows = CpuEngine(plan).sample_kept(SEED, start, 120)
+        np.testing.assert_array_equal(np.concatenate(parts), rows, err_msg=kind)
+
+
+def test_never_kept() -> None:
+    compiled = compile_circuit(stim.Circuit("X 0\nM 0\nDETECTOR rec[-1]"))
+    plan = compiled.detector_plan(reported=(0,), postselected=(0,), skip_reference_sample=True)
+    engine = GpuEngine(plan, host())
+    assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
+    assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
+    assert engine.sample_kept_on_device(SEED, 0, 2000).shape == (0, 1)
+    assert engine.error_shots(SEED, 0, 2000) == []
+
+
+def test_no_shots_and_no_outputs() -> None:
+    compiled = compile_circuit(stim.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]"))
+    plan = compiled.detector_plan(reported=(), postselected=(0,))
+    engine = GpuEngine(plan, host())
+    assert engine.count(SEED, 0, 3000) == CpuEngine(plan).count(SEED, 0, 3000)
+    assert engine.sample_kept(SEED, 0, 3000).shape == CpuEngine(plan).sample_kept(SEED, 0, 3000).shape
+    assert engine.count(SEED, 0, 0) == Tally(0, 0, 0, {})
+    assert engine.sample_kept(SEED, 0, 0).shape == (0, 0)
+
+
+class BoundedHost(HostBackend):
+    """A host that makes no array above a number of bytes."""
+
+    def __init__(self, largest_array: int) -> None:
+        super().__init__()
+
+        def bounded(make: Any) -> Any:
+            def checked(shape: Any, *values: Any, dtype: Any) -> Any:
+                if np.prod(shape) * np.dtype(dtype).itemsize > largest_array:
+                    raise MemoryError
+                return make(shape, *values, dtype=dtype)
+
+            return checked
+
+        self.xp = types.SimpleNamespace(
+            empty=bounded(np.empty), zeros=bounded(np.zeros), full=bounded(np.full)
+        )
+
+
+def test_less_memory_than_there_seemed_to_be() -> None:
+    plan = dict(plans_of(REPETITION))["counts"]
+    engine = GpuEngine(plan, BoundedHost(5 << 20))
+    assert 0 < engine.statistics()["bytes"] < 20 << 20
+    assert engine.count(SEED, 0, 5000) == CpuEngine(plan).count(SEED, 0, 5000)
+
+
+def test_too_little_memory() -> None:
+    plan = dict(plans_of(REPETITION))["counts"]
+    with pytest.raises(ResourceLimitError, match=r"too little free memory.*device=.*engine='cpu'"):
+        GpuEngine(plan, BoundedHost(10_000))
+
+
+def test_too_little_memory_for_a_vector() -> None:
+    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers"):
+        GpuEngine(plan, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))
+
+
+def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stim_nonclifford.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
+    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers; engine='gpu' can have up to 2\^8"):
+        GpuEngine(plan, host())

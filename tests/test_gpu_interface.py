@@ -1,0 +1,287 @@
+"""What users say to get the GPU engine, and what they are told where there is no GPU."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford.engines import AutoEngine, CpuEngine, GpuEngine, SamplingEngine, engine_factory
+from stim_nonclifford.engines import gpu as gpu_package
+from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.plan import BLOCK_SHOTS, Plan
+
+from .fake_cupy import make_cupy
+from .test_engines_agree import LAYERS, REPETITION, SEED, plans_of
+
+DETECTORS = """
+    RX 0
+    R 1 2
+    T 0
+    X_ERROR(0.2) 1 2
+    M 1 2
+    DETECTOR rec[-2]
+    DETECTOR rec[-1]
+    REPEAT 9 {
+        DETECTOR rec[-1] rec[-2]
+    }
+    SQRT_X 0
+    T 0
+    MX 0
+    DETECTOR rec[-1]
+    OBSERVABLE_INCLUDE(0) rec[-1] rec[-2]
+"""
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Stands in for CuPy."""
+    module = make_cupy()
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+def test_samplers_give_the_shots_of_the_cpu(cupy: Any) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    mask = np.arange(circuit.num_detectors) == 1
+    samplers = [
+        circuit.compile_detector_sampler(seed=5, postselection_mask=mask, engine=engine)
+        for engine in ("gpu", "cpu")
+    ]
+    results = []
+    for sampler in samplers:
+        dets, obs = sampler.sample(300, separate_observables=True)
+        kept = sampler.sample_kept(3000)
+        counts = sampler.sample_counts(5000, max_errors=50)
+        failures = sampler.sample_failures(500)
+        results.append((dets, obs, kept.discards, kept.dets, kept.obs))
+        results.append((counts.shots, counts.discards, counts.errors, [f.shot for f in failures.failures]))
+    for gpu, cpu in zip(results[:2], results[2:], strict=True):
+        for a, b in zip(gpu, cpu, strict=True):
+            np.testing.assert_array_equal(a, b)
+    records = [circuit.compile_sampler(seed=5, engine=engine).sample(700) for engine in ("gpu", "cpu")]
+    np.testing.assert_array_equal(*records)
+
+
+@pytest.mark.parametrize("bit_packed", [True, False])
+@pytest.mark.parametrize("engine", ["gpu", "auto"])
+def test_output_on_the_device(cupy: Any, bit_packed: bool, engine: str) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    mask = np.arange(circuit.num_detectors) == 1
+    arguments: Any = {"seed": 5, "postselection_mask": mask}
+    device = circuit.compile_detector_sampler(**arguments, engine=engine)
+    host = circuit.compile_detector_sampler(**arguments, engine="cpu")
+    for options in (
+        {},
+        {"append_observables": True},
+        {"prepend_observables": True},
+        {"prepend_observables": True, "append_observables": True},
+    ):
+        rows = device.sample(100, bit_packed=bit_packed, output="cupy", **options)
+        assert not isinstance(rows, np.ndarray)
+        expected = host.sample(100, bit_packed=bit_packed, **options)
+        assert rows.dtype == expected.dtype
+        np.testing.assert_array_equal(rows.get(), expected)
+    for on_device, on_host in zip(
+        device.sample(100, bit_packed=bit_packed, output="cupy", separate_observables=True),
+        host.sample(100, bit_packed=bit_packed, separate_observables=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(on_device.get(), on_host)
+    kept, expected_kept = device.sample_kept(1000, output="cupy"), host.sample_kept(1000)
+    assert kept.discards == expected_kept.discards
+    np.testing.assert_array_equal(kept.dets.get(), expected_kept.dets)
+    np.testing.assert_array_equal(kept.obs.get(), expected_kept.obs)
+    records = circuit.compile_sampler(seed=5, engine=engine).sample(50, bit_packed=bit_packed, output="cupy")
+    np.testing.assert_array_equal(
+        records.get(), circuit.compile_sampler(seed=5).sample(50, bit_packed=bit_packed)
+    )
+
+
+def test_output_on_the_device_needs_one() -> None:
+    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(engine="cpu")
+    for sample in (
+        sampler.sample,
+        sampler.sample_kept,
+        snc.Circuit("M 0").compile_sampler(engine="cpu").sample,
+    ):
+        with pytest.raises(ValueError, match=r"output='cupy' is for samplers of engine='gpu'"):
+            sample(1, output="cupy")
+        with pytest.raises(ValueError, match=r"output must be 'numpy' or 'cupy', not 'torch'"):
+            sample(1, output="torch")
+
+
+def test_output_on_the_device_goes_into_no_array_of_the_host(cupy: Any) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    sampler = circuit.compile_detector_sampler(engine="gpu")
+    with pytest.raises(ValueError, match="dets_out and obs_out are NumPy arrays"):
+        sampler.sample(1, output="cupy", dets_out=np.zeros((1, circuit.num_detectors), dtype=np.bool_))
+
+
+def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    for compile_it in (snc.Circuit("M 0").compile_sampler, snc.Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(
+            snc.EngineUnavailableError, match=r"needs CuPy: pip install 'stim-nonclifford\[cuda13\]'"
+        ):
+            compile_it(engine="gpu")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"status": 100}, r"none can be seen here.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
+        ({"devices": 0}, r"none can be seen here"),
+        ({"status": 35, "driver": 0}, r"no driver here. Install it, or use engine='cpu'"),
+        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*made for CUDA 13.2.*\[cuda12\]"),
+        ({"status": 46}, r"cannot be used: status 46"),
+        ({"compute_capability": "61"}, r"compute capability 6.1; engine='gpu' needs 7.0"),
+    ],
+)
+def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(**options))
+    with pytest.raises(snc.EngineUnavailableError, match=message):
+        snc.Circuit("M 0").compile_sampler(engine="gpu")
+
+
+@pytest.mark.parametrize("device", [-1, 2])
+def test_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: int) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
+    with pytest.raises(snc.EngineUnavailableError, match=f"no GPU number {device}: 2 can be seen"):
+        snc.Circuit("M 0").compile_sampler(engine="gpu", device=device)
+
+
+def test_device_is_for_gpus() -> None:
+    for engine in ("cpu", "reference"):
+        with pytest.raises(ValueError, match=r"device=0 goes with engine='gpu' or 'auto'"):
+            snc.Circuit("M 0").compile_sampler(engine=engine, device=0)
+
+
+class Clock:
+    """Time that passes as shots are taken on the CPU."""
+
+    def __init__(self, seconds_per_shot: float) -> None:
+        self.seconds_per_shot = seconds_per_shot
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class TimedEngine(CpuEngine):
+    """Lets a clock advance, and notes the ranges of shots."""
+
+    def __init__(self, plan: Plan, clock: Clock) -> None:
+        super().__init__(plan)
+        self.clock = clock
+        self.ranges: list[tuple[int, int]] = []
+
+    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Any:
+        self.ranges.append((first_shot, first_shot + shots))
+        self.clock.now += shots * self.clock.seconds_per_shot
+        return super().count(seed, first_shot, shots, max_errors)
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> Any:
+        self.ranges.append((first_shot, first_shot + shots))
+        self.clock.now += shots * self.clock.seconds_per_shot
+        return super().sample_kept(seed, first_shot, shots)
+
+
+def auto_engine(
+    plan: Plan, seconds_per_shot: float, fails: bool = False
+) -> tuple[AutoEngine, TimedEngine, list[Any]]:
+    """An engine, its CPU part, and what was made for the GPU."""
+    clock = Clock(seconds_per_shot)
+    cpu = TimedEngine(plan, clock)
+    made: list[Any] = []
+
+    def make_gpu() -> GpuEngine:
+        made.append(None)
+        if fails:
+            raise snc.EngineUnavailableError("no GPU")
+        made[-1] = GpuEngine(plan, HostBackend())
+        return made[-1]  # type: ignore[no-any-return]
+
+    return AutoEngine(cpu, make_gpu, clock), cpu, made
+
+
+def assert_same_shots(engine: SamplingEngine, plan: Plan, shots: int) -> None:
+    cpu = CpuEngine(plan)
+    for first_shot in (0, 777):
+        assert engine.count(SEED, first_shot, shots) == cpu.count(SEED, first_shot, shots)
+        for max_errors in (1, 300, 3000):
+            expected = cpu.count(SEED, first_shot, shots, max_errors)
+            assert engine.count(SEED, first_shot, shots, max_errors) == expected
+            numbers = cpu.error_shots(SEED, first_shot, shots, max_errors)
+            assert engine.error_shots(SEED, first_shot, shots, max_errors) == numbers
+        kept = cpu.sample_kept(SEED, first_shot, shots)
+        np.testing.assert_array_equal(engine.sample_kept(SEED, first_shot, shots), kept)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("seconds_per_shot", [0, 1e-9, 1e-4, 1e-3, 1.0])
+def test_auto_gives_the_same_shots(seconds_per_shot: float, fails: bool) -> None:
+    for kind, plan in plans_of(REPETITION):
+        engine, _, _ = auto_engine(plan, seconds_per_shot, fails)
+        if kind != "records":
+            assert_same_shots(engine, plan, 20_000)
+
+
+def test_auto_keeps_short_work_on_the_cpu() -> None:
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, cpu, made = auto_engine(plan, 1e-5)
+    engine.count(SEED, 0, 100_000)
+    assert not made
+    assert cpu.ranges[0] == (0, BLOCK_SHOTS)
+    assert cpu.ranges[-1][1] == 100_000
+    assert len(cpu.ranges) < 10
+
+
+def test_auto_takes_long_work_to_the_gpu() -> None:
+    """With 10^-3 seconds a shot, 20,000 shots would take 20 seconds; after that, 50 take less than 0.1."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, cpu, made = auto_engine(plan, 1e-3)
+    engine.count(SEED, 100, 20_000)
+    assert len(made) == 1
+    assert cpu.ranges == [(100, BLOCK_SHOTS)]
+    engine.count(SEED, 0, 50)
+    assert cpu.ranges[1:] == [(0, 50)]
+    engine.count(SEED, 0, 5000)
+    assert len(cpu.ranges) == 2
+    assert len(made) == 1
+
+
+def test_auto_asks_once_for_a_gpu() -> None:
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, _, made = auto_engine(plan, 1e-3, fails=True)
+    for _ in range(3):
+        engine.count(SEED, 0, 20_000)
+    assert len(made) == 1
+
+
+def test_auto_without_cupy_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = dict(plans_of(LAYERS))["counts"]
+    for there, kind in ((False, CpuEngine), (True, AutoEngine)):
+        monkeypatch.setattr("stim_nonclifford.engines.gpu_may_be_there", lambda there=there: there)
+        assert type(engine_factory("auto")(plan)) is kind
+
+
+def test_no_import_of_cupy_without_need() -> None:
+    """Neither importing the package nor a short job with engine="auto" imports CuPy."""
+    code = (
+        "import sys, stim_nonclifford as snc\n"
+        "circuit = snc.Circuit('RX 0\\nT 0\\nMX 0\\nOBSERVABLE_INCLUDE(0) rec[-1]')\n"
+        "circuit.compile_detector_sampler().sample_counts(10**5)\n"
+        "assert 'cupy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_package_says_whether_cupy_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for spec in (None, object()):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name, spec=spec: spec)
+        assert gpu_package.gpu_may_be_there() == (spec is not None)

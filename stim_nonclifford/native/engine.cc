@@ -34,11 +34,16 @@ struct Stopped {};
 
 // Writes the first bytes of a row, least significant bit first.
 void write_row(uint8_t* to, size_t bytes, const uint64_t* outputs, const uint64_t* flipped) {
-    for (size_t b = 0; b < bytes; b += sizeof(uint64_t)) {
-        uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
-        static_assert(std::endian::native == std::endian::little);
-        std::memcpy(to + b, &word, std::min(sizeof word, bytes - b));
+    static_assert(std::endian::native == std::endian::little);
+    size_t b = 0;
+    for (; b + sizeof(uint64_t) <= bytes; b += sizeof(uint64_t)) {
+        const uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
+        std::memcpy(to + b, &word, sizeof word);
     }
+    if (b == bytes) return;
+    // A copy of unknown length would be a call.
+    uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
+    for (; b < bytes; ++b, word >>= 8) to[b] = static_cast<uint8_t>(word);
 }
 
 }  // namespace

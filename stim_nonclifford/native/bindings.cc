@@ -147,10 +147,10 @@ nb::dict statistics(const snc::Engine& engine) {
     result["bytes"] = law.bytes;
     result["lookups"] = law.lookups;
     result["simulations"] = law.simulations;
-    result["steps"] = law.steps;
-    result["coefficients_read"] = law.coefficients_read;
-    result["coefficients_written"] = law.coefficients_written;
-    result["flops"] = law.flops;
+    result["steps"] = law.work.steps;
+    result["coefficients_read"] = law.work.coefficients_read;
+    result["coefficients_written"] = law.work.coefficients_written;
+    result["flops"] = law.work.flops;
     return result;
 }
 

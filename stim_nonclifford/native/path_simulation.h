@@ -1,0 +1,142 @@
+// One path of outcomes through the plan: the coefficient vector and all that goes with it.
+//
+// Who runs it says where to start, and decides every outcome that is not certain.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "kernels.h"
+#include "plan.h"
+#include "team.h"
+
+namespace snc {
+
+// Memory that begins with a cache line, so that no block of coefficients lies in two of them.
+template <typename T>
+struct CacheAligned {
+    using value_type = T;
+    static constexpr std::align_val_t line{64};
+
+    CacheAligned() = default;
+    template <typename Other>
+    CacheAligned(const CacheAligned<Other>&) {}
+
+    static T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), line)); }
+    static void deallocate(T* memory, size_t) { ::operator delete(memory, line); }
+    bool operator==(const CacheAligned&) const = default;
+};
+
+// What simulations have done.
+struct SimulationWork {
+    uint64_t steps = 0;
+    uint64_t coefficients_read = 0, coefficients_written = 0;
+    uint64_t flops = 0;  // real multiplications and additions
+
+    SimulationWork& operator+=(const SimulationWork& other);
+};
+
+class PathSimulation {
+   private:
+    // A phase's angle.
+    struct Angle {
+        double cosine, sine;
+
+        Angle operator+(const Angle& other) const {
+            return {cosine * other.cosine - sine * other.sine, sine * other.cosine + cosine * other.sine};
+        }
+    };
+
+    // Where a simulation is on its way through the steps.
+    struct State {
+        size_t step;
+        std::vector<uint64_t> row;     // the branch row
+        std::vector<Angle> angles;     // of the phases
+        double norm;                   // squared norm of the stored vector
+        bool norm_is_exact;            // not the product of what each step should have done to it
+        bool check_fired;
+        OutcomeWeights weights;        // at an uncertain MEASURE
+        bool is_known;                 // whether they come from a node, and are those for a norm of 1
+        Angle woken;                   // with this phase, if it is a weak one
+    };
+
+   public:
+    // Where it has come: a MEASURE that is not certain, or an end.
+    struct Stop {
+        double probability_of_one;
+        int32_t outcome;  // number of the MEASURE, or kept or discarded
+    };
+    static constexpr int32_t kept = -1, discarded = -2;
+
+    // A state to which it can go back, with the stored vector.
+    struct Station {
+        State state;
+        std::vector<double> vector;
+    };
+
+    // `interrupted` is asked now and then and throws to stop.
+    PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
+
+    void ask_for_interruption() const { interrupted_(); }
+    // Threads for the rotations of wide vectors; null: none.
+    void set_team(Team* team) { team_ = team; }
+
+    void start(std::span<const uint64_t> signature);
+    // Runs up to the next MEASURE that is not certain, or to the end. If that is known, and the MEASURE is `known`,
+    // its weights need not be calculated.
+    Stop advance(const Stop* known = nullptr);
+    // Finishes the MEASURE at which `advance` stopped.
+    void take(bool outcome);
+
+    // The outputs that outcomes have flipped.
+    const uint64_t* outputs() const { return state_.row.data() + plan_.sign_words; }
+    Station here() const;
+    size_t station_bytes() const;
+    void go_to(const Station& station);
+    const SimulationWork& work() const { return work_; }
+
+   private:
+    // Makes one step; false if it comes to a MEASURE that is not certain, which is then left to `take`.
+    bool make_step(const Stop* known);
+    // The operation with the sum of the angles of its run, as the signs are now.
+    Operation sum_of_run(size_t first) const;
+    // The same for a rotation, up to the norm of the vector: a cosine of 1 saves a multiplication.
+    Operation rotation_at(size_t first);
+    // Makes the rotation at which the state stands, and those after it that go in the same pass.
+    void rotate_long();
+    void absorb(const SimulationStep& step);
+    // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
+    const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
+    // Brings the norm of the stored vector back to 1.
+    void normalize(int32_t width);
+    // Adds to the work a pass over that many coefficients.
+    void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
+    // Whether an outcome check that is final with this MEASURE is set.
+    bool fires(const Operation& measurement) const;
+    const Operation& measured_by(const SimulationStep& step) const;
+    // Operations that steps before it have made or absorbed.
+    size_t begin_of_step(size_t step) const;
+    void save_prefix();
+    int32_t stored_width() const;
+
+    const Plan& plan_;
+    const Kernels& kernels_;
+    const std::function<void()> interrupted_;
+    Team* team_ = nullptr;
+
+    std::vector<double, CacheAligned<double>> vector_;  // the coefficients
+    State state_{};
+    SimulationWork work_;
+    // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.
+    std::vector<Station> prefix_;
+    std::vector<uint64_t> prefix_signs_;        // the branch row of signature 0 before the operations
+    std::vector<Operation> rotations_;          // scratch of rotate_long, and the norm after each of them
+    std::vector<double> norms_;
+    std::vector<double, CacheAligned<double>> rows_;  // scratch of phases_of
+    Phases phases_{};
+};
+
+}  // namespace snc

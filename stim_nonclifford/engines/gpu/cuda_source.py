@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -96,6 +95,8 @@ def cuda_source(kernel: Kernel) -> str:
 
 @cache
 def _text(name: str) -> str:
+    import importlib.resources  # slow to import, and seldom needed
+
     return (importlib.resources.files("stim_nonclifford") / "kernels" / name).read_text(encoding="utf-8")
 
 

@@ -99,6 +99,8 @@ class Folder:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,  # so that the workers can be signalled too
+            # Tests that run in the background of a shell are started with Ctrl-C ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.started.append(process)
         return process

@@ -90,15 +90,10 @@ struct Kernels {
     // Multiplies by phases, and wakes coordinates in |+>.
     void (*apply_phases)(double* vector, const Phases& phases);
 
-    double (*squared_norm)(const double* vector, int width);
-
     // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
-    // times; its weights, if this is the squared norm, and the projection, which is not normalized. Returns the
-    // squared norm of the projection, if that is wanted.
-    OutcomeWeights (*weights_through)(const double* vector, const Phases& phases,
-                                      const Operation& measurement, double squared_norm);
-    double (*project_through)(double* vector, const Phases& phases, const Operation& measurement,
-                              bool outcome, bool wants_norm);
+    // times; and the projection, which is not normalized.
+    OutcomeWeights (*weights_through)(const double* vector, const Phases& phases, const Operation& measurement);
+    void (*project_through)(double* vector, const Phases& phases, const Operation& measurement, bool outcome);
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

@@ -12,7 +12,7 @@ namespace snc::SNC_ISA {
 
 extern const Kernels table;
 const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, draw_outcome_cells, rotate, rotate_many, activate, outcome_weights, project,
-                       weak_weights, weak_project, multiply_rows, apply_phases, squared_norm,
+                       weak_weights, weak_project, multiply_rows, apply_phases,
                        weights_through, project_through};
 
 }  // namespace snc::SNC_ISA

@@ -61,8 +61,6 @@ void PathSimulation::start(std::span<const uint64_t> signature) {
     state_.step = 0;
     state_.check_fired = false;
     state_.norm = 1;
-    state_.norm_is_exact = true;
-    state_.is_known = false;
     state_.angles.resize(plan_.steps.num_slots);
     vector_[0] = 1.0;
     vector_[size_t{1} << index_lane_bits] = 0.0;
@@ -126,10 +124,7 @@ PathSimulation::Stop PathSimulation::advance(const Stop* known) {
     const auto& steps = plan_.steps.steps;
     while (!state_.check_fired) {
         if (state_.step == steps.size()) return {0, kept};
-        if (!make_step(known)) {
-            const auto [zero, one] = state_.weights;
-            return {one / (zero + one), measured_by(steps[state_.step]).outcome};
-        }
+        if (!make_step(known)) return {state_.probability_of_one, measured_by(steps[state_.step]).outcome};
     }
     return {0, discarded};
 }
@@ -252,7 +247,6 @@ bool PathSimulation::make_step(const Stop* known) {
     ++work_.steps;
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
-            state_.norm_is_exact = false;
             if (step.width_before >= long_vector_width) {
                 rotate_long();
                 return true;
@@ -262,13 +256,11 @@ bool PathSimulation::make_step(const Stop* known) {
             ++state_.step;
             return true;
         case SimulationStep::Kind::activate:
-            state_.norm_is_exact = false;
             note_pass(size, size_after, 8);
             kernels_.activate(vector, sum_of_run(step.operation));
             ++state_.step;
             return true;
         case SimulationStep::Kind::apply_phases:
-            state_.norm_is_exact = false;
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
             kernels_.apply_phases(vector, phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
@@ -288,19 +280,17 @@ bool PathSimulation::make_step(const Stop* known) {
         case SimulationStep::Kind::measure_through:
             if (known != nullptr && operation.outcome == known->outcome) {
                 phases_of(step, true);
-                state_.weights = {1 - known->probability_of_one, known->probability_of_one};
-                state_.is_known = true;
+                state_.probability_of_one = known->probability_of_one;
                 return false;
             }
             note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
-            if (!state_.norm_is_exact) state_.norm = kernels_.squared_norm(vector, step.width_before);
-            state_.weights = kernels_.weights_through(vector, phases_of(step, true), operation, state_.norm);
+            state_.weights = kernels_.weights_through(vector, phases_of(step, true), operation);
             break;
     }
     const auto [zero, one] = state_.weights;
-    const double probability_of_one = one / (zero + one);
-    if (probability_of_one >= certain && probability_of_one <= 1 - certain) return false;
-    take(probability_of_one > 0.5);
+    state_.probability_of_one = one / (zero + one);
+    if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
+    take(state_.probability_of_one > 0.5);
     return true;
 }
 
@@ -314,15 +304,11 @@ void PathSimulation::take(bool outcome) {
     const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
     note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
-    state_.norm_is_exact = true;
     if (goes_through) {
-        // The norm need not be exact where no weight is calculated from it.
-        const bool is_known = std::exchange(state_.is_known, false);
-        state_.norm = kernels_.project_through(vector, phases_, measurement, outcome, !is_known);
-        if (is_known) {
-            state_.norm = old_norm * std::ldexp(weight, 1 + step.width_after - step.width_before);
-            state_.norm_is_exact = false;
-        }
+        kernels_.project_through(vector, phases_, measurement, outcome);
+        // From the probability alone, so that a simulation that is repeated rounds like the first one.
+        const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
+        state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
     } else if (is_weak) {
         kernels_.weak_project(vector, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);

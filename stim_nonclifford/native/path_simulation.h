@@ -55,11 +55,10 @@ class PathSimulation {
         size_t step;
         std::vector<uint64_t> row;     // the branch row
         std::vector<Angle> angles;     // of the phases
-        double norm;                   // squared norm of the stored vector
-        bool norm_is_exact;            // not the product of what each step should have done to it
+        double norm;                   // squared norm of the stored vector, as the steps should have made it
         bool check_fired;
-        OutcomeWeights weights;        // at an uncertain MEASURE
-        bool is_known;                 // whether they come from a node, and are those for a norm of 1
+        OutcomeWeights weights;        // at a MEASURE, if they have been calculated
+        double probability_of_one;     // there
         Angle woken;                   // with this phase, if it is a weak one
     };
 

@@ -188,18 +188,15 @@ inline void with_constants(const Phases& phases, const Operation& measurement, U
     });
 }
 
-inline double squared_norm(const double* vector, int width) {
-    Block norm{};
-    for (uint64_t a = 0; a < uint64_t{1} << (width - lane_bits); ++a) {
-        const Block r = load_re(vector, a), i = load_im(vector, a);
-        norm += r * r + i * i;
-    }
-    return total(norm);
-}
+// The squared norm of v, and the sum of Re(conj(v) D P v) over the blocks with pivot bit 0; lane by lane.
+struct Overlap {
+    Block norm, overlap;
+};
 
-// The sum of Re(conj(v) D P v) over the blocks with pivot bit 0, lane by lane.
-inline Block overlap_through(const double* vector, const Phases& phases, const Operation& measurement) {
-    Block overlap{};
+inline Block squares(const Block& re, const Block& im) { return re * re + im * im; }
+
+inline Overlap overlap_through(const double* vector, const Phases& phases, const Operation& measurement) {
+    Block overlap{}, norm{};
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
         Block sum{};
         const auto add = [&](uint64_t, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
@@ -211,13 +208,15 @@ inline Block overlap_through(const double* vector, const Phases& phases, const O
         for_each_pair_through<groups, simple>(vector, phases, measurement, 1.0, add);
         overlap = simple ? sum * phase(1.0, measurement.i_power).value : sum;
     });
-    return overlap;
+    for (uint64_t a = 0; a < uint64_t{1} << (phases.width_before - lane_bits); ++a)
+        norm += squares(load_re(vector, a), load_im(vector, a));
+    return {norm, overlap};
 }
 
 // The same where blocks a and a ^ old_x of the stored vector are partners, in different copies of it, of a P
 // that is simple, with one table of phases: both share conj(v[a]) v[a ^ old_x], and the sum of their phases is
 // a table too.
-inline Block overlap_of_partners(const double* vector, const Phases& phases, const Operation& measurement) {
+inline Overlap overlap_of_partners(const double* vector, const Phases& phases, const Operation& measurement) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_x = (measurement.x >> lane_bits) & ((uint64_t{1} << old_bits) - 1);
     const int copy_pivot = measurement.pivot - phases.width_before;
@@ -233,7 +232,7 @@ inline Block overlap_of_partners(const double* vector, const Phases& phases, con
     }
     const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before - 1);
     const int top = highest_bit(old_x);
-    Block sum{};
+    Block norm{}, sum{};
     for (uint64_t c = 0; c < copies; ++c) {
         const uint64_t of_copy = parities_of(phases, insert_zero(c, copy_pivot) << old_bits);
         Parities parities(phases.columns, old_bits, top);
@@ -242,47 +241,39 @@ inline Block overlap_of_partners(const double* vector, const Phases& phases, con
             const Block a_re = load_re(vector, a), a_im = load_im(vector, a);
             const Block b_re = load_re(vector, b), b_im = load_im(vector, b);
             sum += load_re(sums, row) * (a_re * b_re + a_im * b_im) + load_im(sums, row) * (a_re * b_im - a_im * b_re);
+            if (c == 0) norm += squares(a_re, a_im) + squares(b_re, b_im);
             parities.advance(r);
         }
     }
-    return sum * phase(1.0, measurement.i_power).value;
+    return {norm, sum * phase(1.0, measurement.i_power).value};
 }
 
-inline OutcomeWeights weights_through(const double* vector, const Phases& phases, const Operation& measurement,
-                                      double squared_norm) {
+inline OutcomeWeights weights_through(const double* vector, const Phases& phases, const Operation& measurement) {
     const int woken = phases.width_after - phases.width_before;
-    const bool has_partners = woken > 0 && (measurement.x >> lane_bits & ((uint64_t{1} << (phases.width_before - lane_bits)) - 1)) != 0;
+    const uint64_t old_blocks = uint64_t{1} << (phases.width_before - lane_bits);
+    const bool has_partners = woken > 0 && (measurement.x >> lane_bits & (old_blocks - 1)) != 0;
     const bool shares = has_partners && phases.num_groups == 1 && is_simple(measurement);
-    const Block overlap = shares ? overlap_of_partners(vector, phases, measurement) : overlap_through(vector, phases, measurement);
-    const double half = 0.5 * squared_norm, difference = std::ldexp(total(overlap), -woken);
+    const auto [norm, overlap] = shares ? overlap_of_partners(vector, phases, measurement)
+                                        : overlap_through(vector, phases, measurement);
+    const double half = 0.5 * total(norm), difference = std::ldexp(total(overlap), -woken);
     return {half + difference, half - difference};
 }
 
-inline double project_through(double* vector, const Phases& phases, const Operation& measurement,
-                              bool outcome, bool wants_norm) {
+inline void project_through(double* vector, const Phases& phases, const Operation& measurement, bool outcome) {
     const bool minus = outcome != (phase(1.0, measurement.i_power).value < 0);
-    Block norm{};
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
-        with_flag(wants_norm, [&](auto adds_norm) {
-            with_flag(minus, [&](auto is_minus) {
-                Block sum{};
-                const auto write = [&](uint64_t r, const ComplexBlock& d, const ComplexBlock& v,
-                                       const ComplexBlock& partner, const Block& f) {
-                    const ComplexBlock p = simple ? partner : ComplexBlock{f * partner.re, f * partner.im};
-                    const ComplexBlock turned = d * (real ? p : ComplexBlock{-p.im, p.re});
-                    const ComplexBlock changed = is_minus && simple
-                                                     ? ComplexBlock{v.re - turned.re, v.im - turned.im}
-                                                     : ComplexBlock{v.re + turned.re, v.im + turned.im};
-                    if constexpr (adds_norm) sum += changed.re * changed.re + changed.im * changed.im;
-                    store_re(vector, r, changed.re);
-                    store_im(vector, r, changed.im);
-                };
-                for_each_pair_through<groups, simple>(vector, phases, measurement, outcome ? -1.0 : 1.0, write);
-                norm = sum;
-            });
+        with_flag(minus, [&](auto is_minus) {
+            const auto write = [=](uint64_t r, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
+                                   const Block& f) {
+                const ComplexBlock p = simple ? partner : ComplexBlock{f * partner.re, f * partner.im};
+                const ComplexBlock turned = d * (real ? p : ComplexBlock{-p.im, p.re});
+                const bool subtracts = is_minus && simple;  // otherwise f has the sign
+                store_re(vector, r, subtracts ? v.re - turned.re : v.re + turned.re);
+                store_im(vector, r, subtracts ? v.im - turned.im : v.im + turned.im);
+            };
+            for_each_pair_through<groups, simple>(vector, phases, measurement, outcome ? -1.0 : 1.0, write);
         });
     });
-    return total(norm);
 }
 
 }  // namespace snc::SNC_ISA

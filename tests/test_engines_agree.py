@@ -21,7 +21,7 @@ from stim_nonclifford.plan import BLOCK_SHOTS, Plan
 from .exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
 from .oracle.agreement import p_value
 from .oracle.density_matrix import record_distribution
-from .oracle.random_circuits import mirrored_circuit, random_circuit
+from .oracle.random_circuits import seeded_circuits
 
 SEED = 0x1E3779B97F4A7C15
 
@@ -192,13 +192,7 @@ def test_fixed_circuits(name: str) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; every other one is mirrored."""
-    for k in range(6):
-        rng = np.random.default_rng([seed, k])
-        circuit = (
-            mirrored_circuit(rng, num_qubits=2 + seed % 4, num_operations=15)
-            if k % 2
-            else random_circuit(rng, num_qubits=2 + seed % 4, num_operations=30)
-        )
+    for k, rng, circuit in seeded_circuits(seed, 6, num_qubits=2 + seed % 4, num_operations=30):
         for kind, plan in plans_of(str(circuit)):
             where = f"seed {seed}, {k}, {kind}\n{circuit}"
             first_shot = int(rng.integers(5000))
@@ -419,13 +413,7 @@ def test_samples_follow_the_exact_distribution(seed: int) -> None:
 
     Exclusive noise with large probabilities is in them: both engines could agree and be wrong.
     """
-    for k in range(5):
-        rng = np.random.default_rng([seed, k])
-        circuit = (
-            mirrored_circuit(rng, num_qubits=3, num_operations=15)
-            if k % 2
-            else random_circuit(rng, num_qubits=3, num_operations=25)
-        )
+    for k, _, circuit in seeded_circuits(seed, 5, num_qubits=3, num_operations=25):
         compiled = compile_circuit(circuit)
         rows = CpuEngine(compiled.record_plan()).sample(9, 0, 20_000)
         samples = np.unpackbits(rows, axis=1, count=circuit.num_measurements, bitorder="little").astype(

@@ -22,7 +22,7 @@ from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan
 
-from .oracle.random_circuits import mirrored_circuit, random_circuit
+from .oracle.random_circuits import seeded_circuits
 from .test_engines_agree import FIXED, LAYERS, REPETITION, SEED, plans_of
 
 SMALL_SHARED = 14 << 10
@@ -163,13 +163,7 @@ def test_backends_are_what_they_should_be() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], ..., [seed, 5]; every other one is mirrored."""
-    for k in range(6):
-        rng = np.random.default_rng([seed, k])
-        circuit = (
-            mirrored_circuit(rng, num_qubits=2 + seed % 4, num_operations=15)
-            if k % 2
-            else random_circuit(rng, num_qubits=2 + seed % 4, num_operations=30)
-        )
+    for k, rng, circuit in seeded_circuits(seed, 6, num_qubits=2 + seed % 4, num_operations=30):
         options = list(BACKENDS.values())[(seed + k) % len(BACKENDS)]
         for kind, plan in plans_of(str(circuit)):
             where = f"seed {seed}, {k}, {kind}\n{circuit}"

@@ -19,6 +19,7 @@ from ..plan import MAX_INDEX_BITS
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from ..sampling.bits import checked_mask
+from ..sampling.questions import postselected_outputs
 from .editing import CircuitEditing
 from .proxies import CircuitProxies
 
@@ -284,21 +285,16 @@ class Circuit(CircuitEditing, CircuitProxies):
             <BLANKLINE>
             width ...
         """
-        detectors = checked_mask(postselection_mask, self.num_detectors, "postselection_mask", "detectors")
-        observables = checked_mask(
-            postselected_observables_mask,
-            self.num_observables,
-            "postselected_observables_mask",
-            "observables",
+        postselected = postselected_outputs(
+            postselection_mask, postselected_observables_mask, self.num_detectors, self.num_observables
         )
-        if method is None and (detectors or observables):
+        if method is None and postselected:
             method = "sample_counts"
         elif method is None:
             method = "sample" if self.num_detectors or self.num_observables else "sample_measurements"
         elif method not in get_args(PlanMethod):
             raise ValueError(f"method is {method!r}; it must be one of {', '.join(get_args(PlanMethod))}.")
         compiled = self.compile(max_active_coordinates=MAX_INDEX_BITS)
-        postselected = [*detectors, *(self.num_detectors + k for k in observables)]
         return plan_report(compiled, self._stim, method, postselected)
 
     def faults(self) -> list[CircuitFault]:

@@ -17,10 +17,10 @@ from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_fa
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
-from .bits import checked_count, checked_mask, checked_seed, columns, pack, unpack, write_into
+from .bits import checked_count, checked_seed, columns, pack, unpack, write_into
 from .device_bits import namespace_of
 from .outputs import check_output, kept_rows_from, rows_from
-from .questions import DetectorMethod, outputs_of
+from .questions import DetectorMethod, outputs_of, postselected_outputs
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, chunk_sizes
 
@@ -59,14 +59,9 @@ class CompiledDetectorSampler:
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = skip_reference_sample
         self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
-        detectors = checked_mask(postselection_mask, self._num_detectors, "postselection_mask", "detectors")
-        observables = checked_mask(
-            postselected_observables_mask,
-            self._num_observables,
-            "postselected_observables_mask",
-            "observables",
+        self._postselected = postselected_outputs(
+            postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
-        self._postselected = [*detectors, *(self._num_detectors + k for k in observables)]
         self._next_shot = 0
         # Of all methods, counting reads the least: where that is too wide, everything is.
         reported, postselected = self._outputs_of("sample_counts")

@@ -7,7 +7,7 @@ records available, and operations that would exceed the number of records allowe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import stim
@@ -162,6 +162,21 @@ def mirrored_circuit(
     # Flattening removes the empty blocks that the removal of noise may leave behind.
     backward = forward.without_noise().flattened().inverse()
     return forward + backward + assemble([], end, max_records=num_qubits)
+
+
+def seeded_circuits(
+    seed: int, count: int, *, num_qubits: int, num_operations: int
+) -> Iterator[tuple[int, np.random.Generator, stim.Circuit]]:
+    """Circuits of the seeds [seed, 0], ..., [seed, count - 1], each with its number and its generator.
+
+    Every other one is mirrored, with 15 operations.
+    """
+    for k in range(count):
+        rng = np.random.default_rng([seed, k])
+        if k % 2:
+            yield k, rng, mirrored_circuit(rng, num_qubits=num_qubits, num_operations=15)
+        else:
+            yield k, rng, random_circuit(rng, num_qubits=num_qubits, num_operations=num_operations)
 
 
 @st.composite

@@ -27,7 +27,9 @@ def rotate(vector: Vector, operation: Any, reverse: bool) -> Vector:
 
 
 def activate(vector: Vector, operation: Any) -> Vector:
-    """exp(-i φ Z) on a new coordinate in state |+>, which becomes the highest bit of the index."""
+    """A new coordinate, the highest bit of the index: exp(-i φ Z) |+>, or exp(-i φ X) |0>, as P says."""
+    if operation["x"]:
+        return np.concatenate([operation["cosine"] * vector, -1j * operation["sine"] * vector])
     phase = complex(operation["cosine"], -operation["sine"])
     return np.concatenate([phase * vector, phase.conjugate() * vector]) / np.sqrt(2)
 

@@ -241,10 +241,9 @@ def _engine_work(operations: npt.NDArray[np.void]) -> Iterator[tuple[int, int, b
             yield place, width, False, False
             place = end
             continue
-        about = (0, 1 << width) if kind == ACTIVATE else (x, z)
-        while end < len(rows) and rows[end][0] == ROTATE and rows[end][1:3] == about:
+        while end < len(rows) and rows[end][0] == ROTATE and rows[end][1:3] == (x, z):
             end += 1
-        weak = kind == ACTIVATE and end < len(rows) and _measures_woken(rows[end], width)
+        weak = kind == ACTIVATE and not x and end < len(rows) and _measures_woken(rows[end], width)
         if kind == ACTIVATE and not weak:
             width += 1
         end += weak

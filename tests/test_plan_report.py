@@ -101,8 +101,8 @@ def test_diagonal_rotations_need_no_pass() -> None:
     rotations = [op for op in cultivation if op.kind == "rotation"]
     assert len(rotations) > 50
     assert all(op.coefficients == 0 and (op.diagonal or op.joined) for op in rotations)
-    [turned] = [
-        op for op in Circuit("RX 0\nT 0\nR_X(0.1) 0\nMY 0").plan().operations if op.kind == "rotation"
+    turned, _ = [
+        op for op in Circuit("RX 0\nT 0\nR_X(0.1) 0\nT 0\nMY 0").plan().operations if op.kind == "rotation"
     ]
     assert (turned.instruction, turned.diagonal, turned.coefficients) == ("R_X", False, 2)
 

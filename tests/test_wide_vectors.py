@@ -130,3 +130,32 @@ def test_threads_share_a_shot() -> None:
     for threads in (2, 3):
         engine = CpuEngine(plan, threads=threads)
         np.testing.assert_array_equal([engine.sample(1, shot, 1)[0] for shot in range(3)], expected)
+
+
+def layers_of_gates(rng: np.random.Generator, *, qubits: int, layers: int) -> str:
+    """Gates on random pairs of qubits, of one or several rotations about Paulis of the pair, and noise."""
+    lines = []
+    for _ in range(layers):
+        order = rng.permutation(qubits)
+        for a, b in zip(order[::2], order[1::2], strict=False):
+            for _ in range(rng.integers(1, 6)):
+                pair = f"{a} {b}"
+                lines += [
+                    f"U3({rng.uniform(-1, 1):.3f},{rng.uniform(-1, 1):.3f},{rng.uniform(-1, 1):.3f}) {pair}"
+                ]
+                lines += [f"R_{rng.choice(['XX', 'YY', 'ZZ'])}({rng.uniform(-1, 1):.3f}) {pair}"]
+                lines += [f"{rng.choice(['CX', 'CZ', 'ISWAP', 'H', 'S'])} {pair}"] * rng.integers(0, 2)
+            lines.append(f"DEPOLARIZE2(0.01) {a} {b}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize(("seed", "qubits"), [(1, 15), (2, 16), (3, 16), (4, 17)])
+def test_laws_of_fused_gates_are_exact(seed: int, qubits: int, kernels: str) -> None:
+    """Vectors that go through many rotations piece by piece, with signs that noise has changed."""
+    rng = np.random.default_rng(seed)
+    text = layers_of_gates(rng, qubits=qubits, layers=3) + "\nMPP "
+    text += " ".join("*".join(f"{rng.choice(list('XYZ'))}{q}" for q in range(k, qubits, 3)) for k in range(3))
+    plan = compile_circuit(Circuit(text).to_stim()).record_plan()
+    assert plan.peak_width >= 14
+    assert_same_laws(plan, kernels, rng)

@@ -37,7 +37,8 @@ class OperationKind(IntEnum):
     ROTATE = 0
     """v <- cos(a π/2) v - i sin(a π/2) (-1)^sign P v."""
     ACTIVATE = 1
-    """v <- [exp(-i a π/2) v, exp(i a π/2) v] / √2: one more coordinate, as the highest bit of the index."""
+    """ROTATE about P of one more coordinate, the highest bit of the index. It is in |+> before if P is Z,
+    v <- [exp(-i a π/2) v, exp(i a π/2) v] / √2; in |0> if it is X, v <- [cos(a π/2) v, -i sin(a π/2) v]."""
     MEASURE = 2
     """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot``."""
 
@@ -226,7 +227,7 @@ class _ForwardSweep:
         left = list(self.together)
         while left:
             free = self.waiting and not self.keep_order and len(left) > 1
-            best = min(left, key=self._woken_by) if free else left[0]
+            best = self._first_to_measure(left) if free else left[0]
             self.result.reordered |= best is not left[0]
             left.remove(best)
             index, step = best
@@ -236,6 +237,17 @@ class _ForwardSweep:
         self.together.clear()
         self.together_on.clear()
         self.measured.clear()
+
+    def _first_to_measure(self, left: list[tuple[int, Measure]]) -> tuple[int, Measure]:
+        """The first of the measurements that wake the fewest coordinates."""
+        best, fewest = left[0], self.num_qubits + 1
+        for measurement in left:
+            woken = self._woken_by(measurement)
+            if woken < fewest:
+                best, fewest = measurement, woken
+            if not woken:
+                break
+        return best
 
     def _woken_by(self, measurement: tuple[int, Measure]) -> int:
         """How many coordinates a measurement would wake."""
@@ -311,8 +323,9 @@ class _ForwardSweep:
         """The waiting rotations that must be applied before a measurement, in their order."""
         needed: list[_Waiting] = []
         for rotation in reversed(self.waiting):
+            # Those next to it are the most likely not to commute with it.
             if not rotation.pauli.commutes(pauli) or not all(
-                rotation.pauli.commutes(other.pauli) for other in needed
+                rotation.pauli.commutes(other.pauli) for other in reversed(needed)
             ):
                 needed.append(rotation)
         return needed[::-1]
@@ -327,22 +340,32 @@ class _ForwardSweep:
             stabilizer = self.to_coordinates.inverse_z_output(woken, unsigned=True)
             waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[0] >> woken & 1)
             self.result.activations.append(self._insertion(step, stabilizer, waiting))
+            if self._becomes_diagonal(rotation, woken):
+                self._change_coordinates(stim.Circuit(f"H {woken}"), measured)
+            self.active.append(woken)
+            self.active_mask |= 1 << woken
             sign = rotation.pauli.sign.real
             self._record(
                 OperationKind.ACTIVATE,
-                rotation.pauli,
+                rotation.pauli * sign,
                 sign * rotation.half_turns,
-                len(self.active),
+                len(self.active) - 1,
                 rotation.step,
             )
-            # A rotation about X of |0> in the basis of X: a phase, as that of every rotation about an X.
-            self._change_coordinates(stim.Circuit(f"H {woken}"), measured)
-            self.active.append(woken)
-            self.active_mask |= 1 << woken
             self.result.peak_width = max(self.result.peak_width, len(self.active))
         elif (x | z) & self.active_mask:
             self._record(OperationKind.ROTATE, rotation.pauli, rotation.half_turns, 0, rotation.step)
         self.waiting.remove(rotation)
+
+    def _becomes_diagonal(self, rotation: _Waiting, woken: int) -> bool:
+        """Whether a rotation that is about the X of a coordinate and wakes it should be about its Z instead.
+
+        Of the rotations that wait, those that have nothing but Z on the coordinate are cheaper: as a rule
+        they are of the same kind as the one that wakes it. But a circuit that starts in eigenstates of Z, and
+        rotates about all axes, has most of its rotations and CX gates in the basis that the state is in.
+        """
+        paulis = [other.pauli[woken] for other in self.waiting if other is not rotation]
+        return paulis.count(1) >= paulis.count(3)
 
     def _record(
         self, kind: OperationKind, pauli: stim.PauliString, half_turns: float, pivot: int, step: int
@@ -351,9 +374,7 @@ class _ForwardSweep:
         x_index = _gather(x, self.active)
         z_index = _gather(z, self.active)
         i_power = ((x_index & z_index).bit_count() + (2 if pauli.sign.real < 0 else 0)) % 4
-        width = len(self.active)
-        if kind == OperationKind.ACTIVATE:
-            x_index = z_index = i_power = 0
+        width = len(self.active) - (kind == OperationKind.ACTIVATE)
         operation = Operation(kind, width, x_index, z_index, i_power, half_turns, pivot, step)
         self.result.operations.append(operation)
 

@@ -18,12 +18,6 @@ __all__ = ["gathered", "peak_width_of"]
 _REACH = 512
 """How many different rotations a rotation may pass."""
 
-_CHUNK_BITS = 6
-_MAX_SPAN = 5
-"""The engine makes rotations in one pass if the high bits that they flip are sums of this many masks."""
-_LONG_VECTOR_WIDTH = 14
-"""Narrower vectors stay in the cache anyway."""
-
 
 @dataclass(slots=True)
 class _Group:
@@ -40,8 +34,7 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     r"""Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
 
     A rotation passes rotations with which it commutes, and activations of coordinates on which it does
-    nothing. Measurements stay where they are. In long vectors, rotations that can be made in one pass
-    through the vector are then put next to each other.
+    nothing. Measurements stay where they are.
 
     Args:
         operations: The operations, of dtype ``OPERATION_DTYPE``.
@@ -53,14 +46,12 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         >>> import stim_nonclifford as snc
         >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()
         >>> plan.operations[["kind", "z", "width"]].tolist()  # the second rotation comes after the first
-        [(1, 0, 0), (0, 1, 1), (1, 0, 1), (2, 0, 2)]
+        [(1, 1, 0), (0, 1, 1), (1, 2, 1), (2, 0, 2)]
     """
     operations = _postponed(operations)
     groups: list[_Group] = []
-    fields = ("kind", "x", "z", "width", "pivot")
-    for k, (kind, x, z, width, pivot) in enumerate(
-        zip(*(operations[f].tolist() for f in fields), strict=True)
-    ):
+    fields = ("kind", "x", "z", "width")
+    for k, (kind, x, z, width) in enumerate(zip(*(operations[f].tolist() for f in fields), strict=True)):
         if kind == OperationKind.ROTATE:
             place, equal = _place(groups, x, z)
             if equal:
@@ -68,11 +59,8 @@ def gathered(operations: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
                 continue
             width = groups[place].width if place < len(groups) else width
             groups.insert(place, _Group(kind, x, z, width, [k]))
-        elif kind == OperationKind.ACTIVATE:
-            groups.append(_Group(kind, 0, 1 << pivot, width, [k]))
         else:
             groups.append(_Group(kind, x, z, width, [k]))
-    groups = _in_passes(groups)
     result = operations[[k for group in groups for k in group.members]]
     result["width"] = [
         group.width + (group.kind == OperationKind.ACTIVATE and n > 0)
@@ -91,7 +79,7 @@ def peak_width_of(operations: npt.NDArray[np.void]) -> int:
     Args:
         operations: The operations, gathered.
     """
-    peak, woken = 0, -1
+    peak, woken = 0, -1  # woken: in the basis in which the rotation is diagonal
     fields = ("kind", "x", "z", "width", "pivot")
     for kind, x, z, width, pivot in zip(*(operations[f].tolist() for f in fields), strict=True):
         if kind == OperationKind.ROTATE and woken >= 0 and (x, z) == (0, 1 << woken):
@@ -99,9 +87,9 @@ def peak_width_of(operations: npt.NDArray[np.void]) -> int:
         weak = kind == OperationKind.MEASURE and pivot == woken and x >> pivot & 1
         if woken >= 0 and not weak:
             peak = max(peak, woken + 1)
-        woken = width if kind == OperationKind.ACTIVATE else -1
+        woken = width if kind == OperationKind.ACTIVATE and not x else -1
         if not weak:
-            peak = max(peak, width)
+            peak = max(peak, width + (kind == OperationKind.ACTIVATE and bool(x)))
     return max(peak, woken + 1)
 
 
@@ -147,7 +135,7 @@ def _place(groups: list[_Group], x: int, z: int) -> tuple[int, bool]:
         if (group.x, group.z) == (x, z):
             return j, True
         if group.kind == OperationKind.ACTIVATE:
-            if (x | z) & group.z:
+            if (x | z) & (group.x | group.z):
                 break
             place = j
         elif not _commute(group.x, group.z, x, z):
@@ -157,40 +145,3 @@ def _place(groups: list[_Group], x: int, z: int) -> tuple[int, bool]:
 
 def _commute(x: int, z: int, other_x: int, other_z: int) -> bool:
     return not ((x & other_z).bit_count() + (z & other_x).bit_count()) & 1
-
-
-def _in_passes(groups: list[_Group]) -> list[_Group]:
-    """Orders rotations of long vectors by the passes in which they can be made."""
-    result: list[_Group] = []
-    run: list[_Group] = []
-    for group in groups:
-        if group.kind == OperationKind.ROTATE and group.width >= _LONG_VECTOR_WIDTH:
-            run.append(group)
-            continue
-        result += _run_in_passes(run)
-        result.append(group)
-        run = []
-    return result + _run_in_passes(run)
-
-
-def _run_in_passes(run: list[_Group]) -> list[_Group]:
-    result: list[_Group] = []
-    while run:
-        left: list[_Group] = []
-        span: dict[int, int] = {}  # highest bit -> mask with it
-        for k, group in enumerate(run):
-            if len(left) >= _REACH:
-                left += run[k:]
-                break
-            rest = group.x >> _CHUNK_BITS
-            while rest and (known := span.get(rest.bit_length())):
-                rest ^= known
-            fits = not rest or len(span) < _MAX_SPAN
-            if fits and all(_commute(group.x, group.z, other.x, other.z) for other in left):
-                if rest:
-                    span[rest.bit_length()] = rest
-                result.append(group)
-            else:
-                left.append(group)
-        run = left
-    return result

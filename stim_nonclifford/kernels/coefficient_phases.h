@@ -224,10 +224,19 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
     }
 }
 
-// Wakes a coordinate, which becomes the highest bit of the index: [(cos - i sin) v, (cos + i sin) v] / sqrt(2).
+// Wakes a coordinate, which becomes the highest bit of the index: [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or,
+// about X, [cos v, -i sin v].
 template <typename Team>
-SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, uint32_t width, const Angle& angle) {
-    const uint32_t size = uint32_t{1} << width;
+SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, const Step& step, const Angle& angle) {
+    const uint32_t size = uint32_t{1} << step.width;
+    if (step.x != 0) {
+        team.for_each(size, [&](uint32_t a) {
+            const Coefficient old = vector[place(a)];
+            vector[place(a)] = {angle.cosine * old.re, angle.cosine * old.im};
+            vector[place(size + a)] = {angle.sine * old.im, -angle.sine * old.re};
+        });
+        return;
+    }
     const double half = square_root(0.5), cosine = half * angle.cosine, sine = half * angle.sine;
     team.for_each(size, [&](uint32_t a) {
         const Coefficient old = vector[place(a)];

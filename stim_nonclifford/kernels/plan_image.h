@@ -46,7 +46,7 @@ struct Step {
     // rotate: combinations of generators that lead to the partners in the weak measurement just before the step,
     // and in the one after it; the latter's weights are summed if they have one.
     uint32_t projected_flips, summed_flips, sums_weights;
-    uint32_t x, z;                   // measure
+    uint32_t x, z;                   // measure; of activate, only whether x is 0
     int32_t i_power, pivot, outcome;
     uint32_t has_checks;             // measure: whether an outcome check is final after it
 };

@@ -88,7 +88,7 @@ class Simulation {
             }
             if (step.kind == StepKind::activate) {
                 know_angles(step);
-                activate(team_, vector_, step.width, angles_of(step)[0]);
+                activate(team_, vector_, step, angles_of(step)[0]);
                 ++next_step_;
                 continue;
             }

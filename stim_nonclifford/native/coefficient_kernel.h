@@ -14,6 +14,10 @@
 
 #include "kernels.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 namespace snc::SNC_ISA {
 
 constexpr int lane_bits = 3;
@@ -40,6 +44,26 @@ inline uint64_t re_at(uint64_t index) { return (index & ~(lanes - 1)) + index; }
 inline uint64_t im_at(uint64_t index) { return re_at(index) + lanes; }
 
 inline Block all(double value) { return Block{} + value; }
+
+// a * b + c, rounded once: also where there is no such instruction, so that all instruction sets round alike.
+inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline Block fused(Block a, Block b, Block c) {
+#if defined(__AVX512F__)
+    return (Block)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+    struct Halves {
+        __m256d low, high;
+    };
+    const auto [a_low, a_high] = std::bit_cast<Halves>(a);
+    const auto [b_low, b_high] = std::bit_cast<Halves>(b);
+    const auto [c_low, c_high] = std::bit_cast<Halves>(c);
+    return std::bit_cast<Block>(Halves{_mm256_fmadd_pd(a_low, b_low, c_low), _mm256_fmadd_pd(a_high, b_high, c_high)});
+#else
+    Block result;
+    for (uint64_t lane = 0; lane < lanes; ++lane) result[lane] = fused(a[lane], b[lane], c[lane]);
+    return result;
+#endif
+}
 
 // (-1)^|(lane ^ x) & z| for each lane, with the low bits of x and z.
 inline Block lane_signs(uint64_t x, uint64_t z) {
@@ -190,10 +214,15 @@ inline void rotate(double* vector, const Operation& operation, bool reverse) {
 
 inline void activate(double* vector, const Operation& operation) {
     const uint64_t size = uint64_t{1} << operation.width;
-    const double c = operation.cosine * std::sqrt(0.5), s = operation.sine * std::sqrt(0.5);
+    const bool is_diagonal = operation.x == 0;
+    const double scale = is_diagonal ? std::sqrt(0.5) : 1;
+    const double c = operation.cosine * scale, s = operation.sine * scale;
     const auto one = [&](auto r, auto i, auto cosine, auto sine, auto use) {
         const auto cr = cosine * r, ci = cosine * i, sr = sine * r, si = sine * i;
-        use(cr + si, ci - sr, cr - si, ci + sr);
+        if (is_diagonal)
+            use(cr + si, ci - sr, cr - si, ci + sr);
+        else
+            use(cr, ci, si, -sr);
     };
     if (size < lanes) {
         for (uint64_t a = 0; a < size; ++a)

@@ -74,7 +74,7 @@ class Steps {
             }
             return after;
         }
-        const bool is_weak = operation.kind == Kind::activate && is_weak_measurement(after, width);
+        const bool is_weak = operation.kind == Kind::activate && operation.x == 0 && is_weak_measurement(after, width);
         if (is_weak && pass_is_open_) {
             summed_ = combination(static_cast<uint32_t>(plan_.operations[after].x) ^ 1U << width);
             sums_weights_ = summed_.has_value();
@@ -88,6 +88,7 @@ class Steps {
             step.end_rotation = step.first_rotation + 1;
             if (!is_weak) {
                 step.kind = StepKind::activate;
+                step.x = static_cast<uint32_t>(operation.x);
                 vector_width = std::max(vector_width, width + 1);
                 steps.push_back(step);
                 return after;

@@ -33,9 +33,6 @@ struct OutcomeWeights {
     double zero, one;
 };
 
-// Rotations in one call of rotate_many, at most.
-constexpr size_t max_rotations = 64;
-
 // A PhaseProduct with the angles of a simulation.
 struct Phases {
     int32_t width_before, width_after;
@@ -63,11 +60,20 @@ struct Kernels {
     // v <- cos v - i sin P v, with sin negated if `reverse`.
     void (*rotate)(double* vector, const Operation& operation, bool reverse);
 
-    // The first of several rotations, as many as go in one pass through the vector; returns how many. With
-    // several parts, which need a width of at least 14, this makes them in one part of the vector.
-    size_t (*rotate_many)(double* vector, const Operation* rotations, size_t count, uint32_t part, uint32_t parts);
+    // The table of a fused gate: of none of its factors; with one more of them, as the angle and its sign are; and
+    // after all of them.
+    void (*clear_table)(double* table, const Gate& gate);
+    void (*multiply_table)(double* table, const Gate& gate, const Gate::Factor& factor, double cosine, double sine,
+                           int32_t i_power);
+    void (*exchange_table)(double* table, const Gate& gate);
 
-    // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2).
+    // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
+    // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has
+    // room for 2^piece_bits coefficients.
+    void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+                     double* piece, uint32_t part, uint32_t parts);
+
+    // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
     void (*activate)(double* vector, const Operation& operation);
 
     OutcomeWeights (*outcome_weights)(const double* vector, const Operation& operation);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -12,10 +11,6 @@ namespace {
 
 // Widths from which a single operation is long enough to ask for an interruption.
 constexpr int32_t long_operation_width = 16;
-
-// Widths from which passing through a vector takes longer than one rotation, and several are made at a time.
-// The compiler (gathering.py) orders them for that.
-constexpr int32_t long_vector_width = 14;
 
 // Squared norms up to which vectors may grow: far from the largest double, also after a square.
 constexpr double max_norm = 1e100;
@@ -158,30 +153,46 @@ Operation PathSimulation::rotation_at(size_t first) {
     return rotation;
 }
 
-void PathSimulation::rotate_long() {
-    const auto& steps = plan_.steps.steps;
+void PathSimulation::run_pass(const SimulationStep& step) {
+    constexpr size_t piece_size = size_t{2} << piece_bits;
+    constexpr uint64_t piece_mask = (uint64_t{1} << piece_bits) - 1;
+    const uint64_t size = uint64_t{1} << step.width_before;
+    tables_.resize(step.pass.table_size);
     rotations_.clear();
-    norms_.clear();
-    for (size_t next = state_.step; rotations_.size() < max_rotations && next < steps.size() &&
-                                    steps[next].kind == SimulationStep::Kind::rotate && steps[next].absorptions.empty();
-         ++next) {
-        rotations_.push_back(rotation_at(steps[next].operation));
-        norms_.push_back(state_.norm);
+    double* table = tables_.data();
+    note_pass(size, size, 0);
+    work_.steps += step.pass.num_operations - 1;
+    for (const Gate& gate : step.pass.gates) {
+        if (gate.is_fused) {
+            kernels_.clear_table(table, gate);
+            for (const Gate::Factor& factor : gate.factors) {
+                const Operation sum = sum_of_run(factor.first);
+                kernels_.multiply_table(table, gate, factor, sum.cosine, sum.sine, sum.i_power);
+            }
+            kernels_.exchange_table(table, gate);
+            table += gate.table_size();
+            work_.flops += (uint64_t{8} << gate.dimension) * size;
+            continue;
+        }
+        for (const Gate::Factor& factor : gate.factors) {
+            Operation rotation = rotation_at(factor.first);
+            rotation.x = factor.x;
+            rotation.z = factor.z & piece_mask;
+            rotation.width = piece_bits;
+            rotations_.push_back(rotation);
+            work_.flops += 4 * size;
+        }
     }
-    const uint64_t size = uint64_t{1} << stored_width();
-    std::atomic<size_t> done = 0;
+    const uint32_t parts = team_ != nullptr ? team_->size() : 1;
+    pieces_.resize(parts * piece_size);
     const auto make_part = [&](uint32_t part) {
-        const uint32_t parts = team_ != nullptr ? team_->size() : 1;
-        done = kernels_.rotate_many(vector_.data(), rotations_.data(), rotations_.size(), part, parts);
+        kernels_.run_pass(vector_.data(), step.width_before, step.pass, rotations_.data(), tables_.data(),
+                          pieces_.data() + part * piece_size, part, parts);
     };
-    if (team_ != nullptr)
+    if (parts > 1)
         team_->run(make_part);
     else
         make_part(0);
-    note_pass(size, size, 4 * done);
-    work_.steps += done - 1;
-    state_.norm = norms_[done - 1];
-    state_.step += done;
 }
 
 void PathSimulation::absorb(const SimulationStep& step) {
@@ -247,12 +258,12 @@ bool PathSimulation::make_step(const Stop* known) {
     ++work_.steps;
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
-            if (step.width_before >= long_vector_width) {
-                rotate_long();
-                return true;
-            }
             note_pass(size, size, 4);
             kernels_.rotate(vector, rotation_at(step.operation), false);
+            ++state_.step;
+            return true;
+        case SimulationStep::Kind::pass:
+            run_pass(step);
             ++state_.step;
             return true;
         case SimulationStep::Kind::activate:

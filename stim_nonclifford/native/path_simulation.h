@@ -104,8 +104,7 @@ class PathSimulation {
     Operation sum_of_run(size_t first) const;
     // The same for a rotation, up to the norm of the vector: a cosine of 1 saves a multiplication.
     Operation rotation_at(size_t first);
-    // Makes the rotation at which the state stands, and those after it that go in the same pass.
-    void rotate_long();
+    void run_pass(const SimulationStep& step);
     void absorb(const SimulationStep& step);
     // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
     const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
@@ -132,8 +131,8 @@ class PathSimulation {
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.
     std::vector<Station> prefix_;
     std::vector<uint64_t> prefix_signs_;        // the branch row of signature 0 before the operations
-    std::vector<Operation> rotations_;          // scratch of rotate_long, and the norm after each of them
-    std::vector<double> norms_;
+    std::vector<Operation> rotations_;          // scratch of run_pass
+    std::vector<double, CacheAligned<double>> tables_, pieces_;
     std::vector<double, CacheAligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};
 };

@@ -4,18 +4,11 @@
 #pragma once
 
 #include "coefficient_kernel.h"
+#include "complex_block.h"
 
 namespace snc::SNC_ISA {
 
 static_assert(index_lane_bits == lane_bits);
-
-struct ComplexBlock {
-    Block re, im;
-};
-
-inline ComplexBlock operator*(const ComplexBlock& a, const ComplexBlock& b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
 
 constexpr int no_bit = 64;
 
@@ -51,7 +44,7 @@ template <int groups>
 inline ComplexBlock phase_at(const Phases& phases, uint64_t parities) {
     const auto entry = [&](uint32_t g) {
         const double* row = phases.rows[g] + 2 * lanes * (parities >> (8 * g) & 0xFF);
-        return ComplexBlock{load_re(row, 0), load_im(row, 0)};
+        return complex_at(row, 0);
     };
     ComplexBlock phase = entry(0);
     const uint32_t count = groups != 0 ? groups : phases.num_groups;
@@ -75,14 +68,10 @@ inline void multiply_rows(double* rows, size_t num_rows, bool doubles, uint32_t 
     const ComplexBlock factor{all(cosine), signs * -sine}, conjugate{all(cosine), signs * sine};
     for (size_t r = 0; r < num_rows; ++r) {
         double* row = rows + 2 * lanes * r;
-        const ComplexBlock old{load_re(row, 0), load_im(row, 0)};
+        const ComplexBlock old = complex_at(row, 0);
         const bool is_odd = odd(r & parities);
-        const auto put = [](double* to, const ComplexBlock& value) {
-            store_re(to, 0, value.re);
-            store_im(to, 0, value.im);
-        };
-        put(row, old * (is_odd ? conjugate : factor));
-        if (doubles) put(row + 2 * lanes * num_rows, old * (is_odd ? factor : conjugate));
+        put_complex(row, 0, old * (is_odd ? conjugate : factor));
+        if (doubles) put_complex(row, num_rows, old * (is_odd ? factor : conjugate));
     }
 }
 
@@ -95,12 +84,9 @@ inline void apply_phases(double* vector, const Phases& phases) {
     with_groups(phases.num_groups, [&](auto groups) {
         Parities parities(phases.columns, old_bits, no_bit);
         for (uint64_t a = 0; a < old_blocks; ++a) {
-            const ComplexBlock old{load_re(vector, a), load_im(vector, a)};
-            for (uint64_t c = 0; c < copies; ++c) {
-                const ComplexBlock changed = old * phase_at<groups>(phases, parities.now() ^ of_copy[c]);
-                store_re(vector, c * old_blocks + a, changed.re);
-                store_im(vector, c * old_blocks + a, changed.im);
-            }
+            const ComplexBlock old = complex_at(vector, a);
+            for (uint64_t c = 0; c < copies; ++c)
+                put_complex(vector, c * old_blocks + a, old * phase_at<groups>(phases, parities.now() ^ of_copy[c]));
             parities.advance(a);
         }
     });
@@ -121,16 +107,14 @@ template <int groups, bool simple, typename Use>
     const uint64_t x = measurement.x >> lane_bits, z = measurement.z >> lane_bits;
     const Block signs = lane_signs(measurement.x, measurement.z) * phase(sign, measurement.i_power).value;
     const BlockIndex lane_partner = lane_partners(measurement.x);
-    const auto at = [&](uint64_t block) { return ComplexBlock{load_re(vector, block), load_im(vector, block)}; };
-    const auto exchanged = [&](const ComplexBlock& v) {
-        return simple ? v : ComplexBlock{exchange_lanes(v.re, lane_partner), exchange_lanes(v.im, lane_partner)};
-    };
+    const auto at = [&](uint64_t block) { return complex_at(vector, block); };
+    const auto in_order = [&](const ComplexBlock& v) { return simple ? v : exchanged(v, lane_partner); };
     const auto factor = [&](uint64_t partner) { return simple ? signs : signs * sign_of(partner & z); };
     if (phases.width_before == phases.width_after) {
         Parities parities(phases.columns, old_bits, pivot);
         for (uint64_t r = 0; r < old_blocks / 2; ++r) {
             const uint64_t a = insert_zero(r, pivot), b = a ^ x;
-            use(r, phase_at<groups>(phases, parities.now()), at(a), exchanged(at(b)), factor(b));
+            use(r, phase_at<groups>(phases, parities.now()), at(a), in_order(at(b)), factor(b));
             parities.advance(r);
         }
         return;
@@ -148,7 +132,7 @@ template <int groups, bool simple, typename Use>
     if (old_x == 0) {
         Parities parities(phases.columns, old_bits, no_bit);
         for (uint64_t a = 0; a < old_blocks; ++a) {
-            const ComplexBlock v = at(a), v_exchanged = exchanged(v);
+            const ComplexBlock v = at(a), v_exchanged = in_order(v);
             for (uint64_t c = 0; c < copies; ++c)
                 use(c << old_bits | a, phase_at<groups>(phases, parities.now() ^ of_copy[c]), v, v_exchanged,
                     factor(partner_of(c, a)));
@@ -161,7 +145,7 @@ template <int groups, bool simple, typename Use>
     Parities parities(phases.columns, old_bits, top);
     for (uint64_t r = 0; r < old_blocks / 2; ++r) {
         const uint64_t a = insert_zero(r, top), b = a ^ old_x;
-        const ComplexBlock v_a = at(a), v_b = at(b), a_exchanged = exchanged(v_a), b_exchanged = exchanged(v_b);
+        const ComplexBlock v_a = at(a), v_b = at(b), a_exchanged = in_order(v_a), b_exchanged = in_order(v_b);
         for (uint64_t c = 0; c < copies; ++c) {
             const uint64_t here = parities.now() ^ of_copy[c];
             const ComplexBlock u_a = phase_at<groups>(phases, here);

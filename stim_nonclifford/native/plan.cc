@@ -47,12 +47,10 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.run_ends.resize(plan.operations.size());
     for (size_t k = 0; k < plan.operations.size(); ++k) {
         const Operation& first = plan.operations[k];
-        const bool activates = first.kind == Kind::activate;
-        const uint64_t x = activates ? 0 : first.x, z = activates ? uint64_t{1} << first.width : first.z;
         size_t end = k + 1;
         if (first.kind != Kind::measure)
             while (end < plan.operations.size() && plan.operations[end].kind == Kind::rotate &&
-                   plan.operations[end].x == x && plan.operations[end].z == z)
+                   plan.operations[end].x == first.x && plan.operations[end].z == first.z)
                 ++end;
         plan.run_ends[k] = static_cast<uint32_t>(end);
     }

@@ -122,13 +122,14 @@ class StepFinder {
         // For each operation the next one that is not diagonal.
         auto change = static_cast<uint32_t>(operations.size());
         for (uint32_t k = change; k-- > 0;) {
-            if (operations[k].kind == Kind::measure || (operations[k].kind == Kind::rotate && operations[k].x != 0)) change = k;
+            if (operations[k].kind == Kind::measure || operations[k].x != 0) change = k;
             next_change_[k] = change;
         }
     }
 
     StepList find() {
         for (uint32_t k = 0; k < operations_.size();) k = add(k);
+        make_run();
         list_.widest = std::max(list_.widest, stored_);
         return std::move(list_);
     }
@@ -143,16 +144,17 @@ class StepFinder {
             return k + 1;
         }
         const bool stays_narrow = phases_.empty() && stored_ == width_ && operation.width < min_width - 1;
-        const bool before_rotation = next_change_[k] < operations_.size() && operations_[next_change_[k]].kind == Kind::rotate;
+        const bool before_rotation = next_change_[k] < operations_.size() && operations_[next_change_[k]].kind != Kind::measure;
         if (operation.kind == Kind::rotate && operation.x != 0) make_phases(width_);
         if (operation.kind == Kind::activate) {
-            if (stays_narrow && measures_weakly(end)) {
+            const bool is_diagonal_activation = operation.x == 0;
+            if (stays_narrow && is_diagonal_activation && measures_weakly(end)) {
                 add_step(SimulationStep::Kind::weakly_measure, k, end + 1);
                 return end + 1;
             }
             ++width_;
-            if (!stays_narrow && !before_rotation) {
-                absorb(uint64_t{1} << operation.width, k);
+            if (is_diagonal_activation && !stays_narrow && !before_rotation) {
+                absorb(operation.z, k);
                 return end;
             }
             make_phases(width_ - 1);
@@ -165,7 +167,12 @@ class StepFinder {
             absorb(operation.z, k);
             return end;
         }
-        add_step(SimulationStep::Kind::rotate, k, end);
+        if (stored_ >= piece_bits) {
+            run_.push_back(k);
+            run_end_ = end;
+        } else {
+            add_step(SimulationStep::Kind::rotate, k, end);
+        }
         return end;
     }
 
@@ -224,6 +231,7 @@ class StepFinder {
     }
 
     void absorb(uint64_t z, uint32_t k) {
+        make_run();
         const auto equal = std::ranges::find(phases_, z, &Phase::z);
         const bool is_new = equal == phases_.end();
         const uint32_t slot = is_new ? list_.num_slots++ : equal->slot;
@@ -250,8 +258,16 @@ class StepFinder {
         }
     }
 
+    // Adds passes with the rotations of a long vector that have come together.
+    void make_run() {
+        const std::vector<uint32_t> run = std::exchange(run_, {});
+        for (GatePass& pass : find_passes(operations_, run, stored_))
+            add_step(SimulationStep::Kind::pass, 0, run_end_).pass = std::move(pass);
+    }
+
     // Adds a step that makes operations up to `end`.
     SimulationStep& add_step(SimulationStep::Kind kind, uint32_t operation, uint32_t end) {
+        make_run();
         SimulationStep step{};
         step.kind = kind;
         step.begin = done_;
@@ -270,6 +286,8 @@ class StepFinder {
     uint32_t done_ = 0, absorbed_ = 0;  // operations that steps have made or absorbed; that have been absorbed
     std::vector<Phase> phases_;
     std::vector<Absorption> absorptions_;
+    std::vector<uint32_t> run_;  // rotations of a long vector that are not in a step yet, and the operation after them
+    uint32_t run_end_ = 0;
     StepList list_;
 };
 

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "gate_passes.h"
+
 namespace snc {
 
 struct Operation;
-
-constexpr int index_lane_bits = 3;
 
 // The product of many phases, as a function of the index. A *group* of phases has a table with one row for each
 // value of a few parities of the index, and in it one entry for each of the lanes, the low bits of the index.
@@ -48,6 +48,7 @@ struct Absorption {
 struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
+        pass,             // many rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
         weakly_measure,   // an activation, and the MEASURE after it: the vector keeps its size
         apply_phases,     // makes the phases of `product`, and wakes coordinates
@@ -56,10 +57,11 @@ struct SimulationStep {
     };
     Kind kind;
     uint32_t begin;                     // operations that earlier steps have made or absorbed
-    uint32_t operation;                 // the one that the step makes, unless it is apply_phases
+    uint32_t operation;                 // the one that the step makes, unless it is pass or apply_phases
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // made first
     PhaseProduct product;
+    GatePass pass;
     std::vector<std::pair<uint32_t, uint32_t>> merged;  // made last: phase `second` becomes part of phase `first`
 };
 

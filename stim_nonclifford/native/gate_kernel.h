@@ -1,0 +1,182 @@
+// Gates on a long coefficient vector, pass by pass (gate_passes.h).
+//
+// Included by kernels_isa.cc, once per instruction set, inside its namespace.
+#pragma once
+
+#include "coefficient_kernel.h"
+#include "complex_block.h"
+
+namespace snc::SNC_ISA {
+
+constexpr size_t block_size = 2 * lanes;  // in doubles
+
+// Where a gate's table has, for one value of the parities, the factor of element `element` at a block of the coset.
+inline double* table_entry(double* table, const Gate& gate, uint32_t parities, uint32_t block, uint32_t element) {
+    const size_t coset = (size_t{parities} << gate.block_dimension) + block;
+    return table + block_size * ((coset << gate.dimension) + element);
+}
+
+// What an element of a gate flips.
+inline uint64_t mask_of(const Gate& gate, uint32_t element) {
+    uint64_t mask = 0;
+    for (uint32_t j = 0; j < Gate::max_dimension; ++j)
+        if ((element >> j & 1) != 0) mask ^= gate.generators[j];
+    return mask;
+}
+
+// The table of a gate without rotations.
+inline void clear_table(double* table, const Gate& gate) {
+    std::fill_n(table, gate.table_size(), 0.0);
+    for (uint32_t parities = 0; parities < 1U << gate.num_parities; ++parities)
+        for (uint32_t block = 0; block < 1U << gate.block_dimension; ++block)
+            std::fill_n(table_entry(table, gate, parities, block, 0), lanes, 1.0);
+}
+
+// Multiplies a gate with a rotation after it: with cos - i sin P. If P takes coefficient a ^ x to a times f(a), and
+// the gate takes the coefficients a ^ g to a times C_g(a), then the product takes a ^ g to a times
+// cos C_g(a) - i sin f(a) C_{g ^ x}(a ^ x).
+inline void multiply_table(double* table, const Gate& gate, const Gate::Factor& factor, double cosine, double sine,
+                           int32_t i_power) {
+    const uint32_t blocks = 1U << gate.block_dimension, elements = 1U << gate.dimension;
+    const uint32_t other_block = factor.element & (blocks - 1);
+    const Phase turned = phase(sine, i_power + 3);
+    const Block signs = lane_signs(factor.x, factor.z) * turned.value;
+    const BlockIndex partner = lane_partners(factor.x);
+    const Block c = all(cosine);
+    for (uint32_t parities = 0; parities < 1U << gate.num_parities; ++parities) {
+        ComplexBlock old[1 << Gate::max_dimension][1 << Gate::max_dimension];
+        for (uint32_t b = 0; b < blocks; ++b)
+            for (uint32_t g = 0; g < elements; ++g) old[b][g] = complex_at(table_entry(table, gate, parities, b, g), 0);
+        for (uint32_t b = 0; b < blocks; ++b) {
+            const uint32_t from = b ^ other_block;
+            const Block f = signs * sign_of(parities & factor.parities) * sign_of(from & factor.odd_generators);
+            for (uint32_t g = 0; g < elements; ++g) {
+                const ComplexBlock& own = old[b][g];
+                const ComplexBlock other = exchanged(old[from][g ^ factor.element], partner);
+                const ComplexBlock added = turned.real ? ComplexBlock{f * other.re, f * other.im}
+                                                       : ComplexBlock{-(f * other.im), f * other.re};
+                put_complex(table_entry(table, gate, parities, b, g), 0, {c * own.re + added.re, c * own.im + added.im});
+            }
+        }
+    }
+}
+
+// Puts the lanes of the table's entries at each block of a coset into the order of those of the first block: what is
+// flipped between the two is exchanged when the block is read, and when it is written.
+inline void exchange_table(double* table, const Gate& gate) {
+    for (uint32_t parities = 0; parities < 1U << gate.num_parities; ++parities)
+        for (uint32_t block = 1; block < 1U << gate.block_dimension; ++block) {
+            const BlockIndex partner = lane_partners(mask_of(gate, block));
+            for (uint32_t element = 0; element < 1U << gate.dimension; ++element) {
+                double* entry = table_entry(table, gate, parities, block, element);
+                put_complex(entry, 0, exchanged(complex_at(entry, 0), partner));
+            }
+        }
+}
+
+// One gate on a piece of the vector. `state` is the sum of the columns of the bits above the piece.
+template <int block_dimension, int dimension, bool exchanges>
+inline void apply_gate(double* piece, const Gate& gate, const double* table, uint64_t state) {
+    constexpr uint32_t blocks = 1U << block_dimension, elements = 1U << dimension;
+    constexpr int bits = piece_bits - lane_bits;
+    uint64_t offsets[blocks] = {0};
+    int fixed[block_dimension + 1] = {gate.twin_bit};  // bits of which coset r has none: ascending
+    for (int j = 0; j < block_dimension; ++j) {
+        const uint64_t generator = gate.generators[static_cast<size_t>(j)] >> lane_bits;
+        fixed[j + 1] = highest_bit(generator);
+        for (uint32_t b = 0; b < 1U << j; ++b) offsets[(1U << j) + b] = offsets[b] ^ generator;
+    }
+    std::ranges::sort(fixed);
+    BlockIndex partners[elements];
+    for (uint32_t g = 0; g < elements; ++g) partners[g] = lane_partners(mask_of(gate, g));
+    // From r to r + 1 the trailing ones of r and the 0 before them change.
+    uint64_t changes[bits + 1] = {};
+    for (int from = 0, k = 0; from < bits; ++from) {
+        if (std::ranges::find(fixed, from) != std::end(fixed)) continue;
+        changes[k] = gate.columns[static_cast<size_t>(from)] ^ (k > 0 ? changes[k - 1] : 0);
+        ++k;
+    }
+    // Two cosets at a time: they share the table's row.
+    for (uint64_t r = 0; r < uint64_t{1} << (bits - block_dimension - 1); ++r) {
+        uint64_t first = r;
+        for (const int bit : fixed) first = insert_zero(first, bit);
+        first ^= offsets[static_cast<uint32_t>(state)];
+        const double* row = table + ((state >> 32) << (block_dimension + dimension)) * block_size;
+        ComplexBlock old[2][blocks];
+#pragma GCC unroll 4
+        for (uint32_t b = 0; b < blocks; ++b)
+            for (int twin = 0; twin < 2; ++twin) {
+                old[twin][b] = complex_at(piece, first ^ offsets[b] ^ (twin == 0 ? 0 : gate.twin));
+                if (exchanges && b != 0) old[twin][b] = exchanged(old[twin][b], partners[b]);
+            }
+#pragma GCC unroll 4
+        for (uint32_t b = 0; b < blocks; ++b) {
+            ComplexBlock sum[2];
+#pragma GCC unroll 4
+            for (uint32_t g = 0; g < elements; ++g) {
+                const ComplexBlock factor = complex_at(row, b * elements + g);
+                for (int twin = 0; twin < 2; ++twin) {
+                    const ComplexBlock& other = old[twin][b ^ (g & (blocks - 1))];
+                    if (g == 0)
+                        sum[twin] = factor * other;
+                    else
+                        sum[twin] = fused(factor, g < blocks ? other : exchanged(other, partners[g & ~(blocks - 1)]), sum[twin]);
+                }
+            }
+            for (int twin = 0; twin < 2; ++twin)
+                put_complex(piece, first ^ offsets[b] ^ (twin == 0 ? 0 : gate.twin),
+                            exchanges && b != 0 ? exchanged(sum[twin], partners[b]) : sum[twin]);
+        }
+        state ^= changes[std::countr_one(r)];
+    }
+}
+
+inline void apply_gate(double* piece, const Gate& gate, const double* table, uint64_t state) {
+    const bool exchanges = ((gate.generators[0] | gate.generators[1]) & (lanes - 1)) != 0;
+    with_flag(exchanges, [&](auto exchange) {
+        constexpr bool lanes_too = decltype(exchange)::value;
+        switch (3 * gate.dimension + gate.block_dimension) {
+            case 0: return apply_gate<0, 0, false>(piece, gate, table, state);
+            case 3: return apply_gate<0, 1, true>(piece, gate, table, state);
+            case 4: return apply_gate<1, 1, lanes_too>(piece, gate, table, state);
+            case 6: return apply_gate<0, 2, true>(piece, gate, table, state);
+            case 7: return apply_gate<1, 2, true>(piece, gate, table, state);
+            default: return apply_gate<2, 2, lanes_too>(piece, gate, table, state);
+        }
+    });
+}
+
+// Makes the gates of a pass in part `part` of `parts` parts of the vector, which do not share coefficients.
+// `rotations` are the factors of the gates that are not fused, in this order, in indices of the pass; `tables` those
+// of the others; `piece` has room for 2^piece_bits coefficients.
+inline void run_pass(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+                     double* piece, uint32_t part, uint32_t parts) {
+    constexpr size_t chunk_size = size_t{2} << chunk_bits, chunks = size_t{1} << (piece_bits - chunk_bits);
+    uint64_t offsets[chunks] = {0}, pivots = 0;
+    for (size_t j = 0; j < pass.generators.size(); ++j) {
+        pivots |= std::bit_floor(pass.generators[j]);
+        for (size_t c = 0; c < size_t{1} << j; ++c) offsets[(size_t{1} << j) + c] = offsets[c] ^ pass.generators[j];
+    }
+    const uint64_t pieces = uint64_t{1} << (width - piece_bits);
+    for (uint64_t r = pieces * part / parts; r < pieces * (part + 1) / parts; ++r) {
+        uint64_t first = r;
+        for (uint64_t left = pivots; left != 0; left &= left - 1) first = insert_zero(first, std::countr_zero(left));
+        for (size_t c = 0; c < chunks; ++c) std::copy_n(vector + (first ^ offsets[c]) * chunk_size, chunk_size, piece + c * chunk_size);
+        const Operation* rotation = rotations;
+        const double* table = tables;
+        for (const Gate& gate : pass.gates) {
+            if (gate.is_fused) {
+                uint64_t state = 0;
+                for (uint64_t left = first; left != 0; left &= left - 1)
+                    state ^= gate.columns[static_cast<size_t>(piece_bits - lane_bits + std::countr_zero(left))];
+                apply_gate(piece, gate, table, state);
+                table += gate.table_size();
+            } else {
+                for (const Gate::Factor& factor : gate.factors) rotate(piece, *rotation++, odd(first << piece_bits & factor.z));
+            }
+        }
+        for (size_t c = 0; c < chunks; ++c) std::copy_n(piece + c * chunk_size, chunk_size, vector + (first ^ offsets[c]) * chunk_size);
+    }
+}
+
+}  // namespace snc::SNC_ISA

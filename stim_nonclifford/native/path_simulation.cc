@@ -92,6 +92,11 @@ size_t PathSimulation::station_bytes() const {
            doubles_of(stored_width()) * sizeof(double);
 }
 
+size_t PathSimulation::bytes_of(const Station& station) {
+    return sizeof(Station) + station.state.row.size() * sizeof(uint64_t) + station.state.angles.size() * sizeof(Angle) +
+           station.vector.size() * sizeof(double);
+}
+
 void PathSimulation::go_to(const Station& station) {
     state_ = station.state;
     std::ranges::copy(station.vector, vector_.begin());
@@ -107,9 +112,19 @@ void PathSimulation::save_prefix() {
     std::vector<Station> stations;
     size_t bytes = 0;
     while (state_.step < plan_.steps.steps.size()) {
+        if (station_bytes() > max_prefix_bytes) break;
         bytes += station_bytes();
-        if (bytes > max_prefix_bytes) break;
         stations.push_back(here());
+        while (bytes > max_prefix_bytes) {
+            // Every second one is enough; the last one stays.
+            std::vector<Station> left;
+            bytes = 0;
+            for (size_t k = (stations.size() + 1) % 2; k < stations.size(); k += 2) {
+                bytes += bytes_of(stations[k]);
+                left.push_back(std::move(stations[k]));
+            }
+            stations = std::move(left);
+        }
         if (!make_step(nullptr)) break;
     }
     prefix_ = std::move(stations);

@@ -306,6 +306,19 @@ def test_cache_saves_simulations() -> None:
     assert simulated.statistics()["nodes"] == 0
 
 
+def test_stores_nothing_more_where_nothing_repeats() -> None:
+    """Each shot has other random outcomes than any before it."""
+    layer = "R_Z(0.3) 0 1 2 3\nMXX 0 1 2 3\nR_X(0.2) 0 1 2 3\nMZZ 1 2 3 0\n"
+    plan = compile_circuit(Circuit("RX 0 1 2 3\n" + 20 * layer).to_stim()).record_plan()
+    stored, simulated = CpuEngine(plan), CpuEngine(plan, cache_bytes=0)
+    stored.sample(SEED, 0, 20_000)
+    nodes = stored.statistics()["nodes"]
+    assert nodes > 10_000
+    np.testing.assert_array_equal(stored.sample(SEED, 20_000, 60_000), simulated.sample(SEED, 20_000, 60_000))
+    assert stored.statistics()["nodes"] == nodes
+    assert stored.statistics()["lookups"] == simulated.statistics()["lookups"] + 20_000
+
+
 @pytest.mark.parametrize("first_shot", [0, 1, 1023, 1024, 1025, 10**12 + 7, 2**62 + 1000])
 def test_any_first_shot(first_shot: int) -> None:
     """Shots are numbered with 64 bits, and blocks need not begin where calls do."""

@@ -13,6 +13,12 @@ namespace {
 // Stations are made where this many simulations have passed.
 constexpr int32_t passes_before_station = 8;
 
+// Where fewer than one lookup in this many finds its outcomes stored, no more is stored, but in one of several periods
+// of lookups, to see whether that changes.
+constexpr uint64_t lookups_per_hit = 1024;
+constexpr uint64_t lookups_per_review = uint64_t{1} << 14;
+constexpr uint64_t reviews_per_trial = 16;
+
 // Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
 uint64_t hash(std::span<const uint64_t> key) {
     uint64_t h = 0x9E3779B97F4A7C15;
@@ -41,7 +47,7 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       result_(output_words_) {}
 
 const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
-    ++lookups_;
+    if (lookups_++ % lookups_per_review == 0) review();
     const auto result_of = [&](NodeIndex leaf) { return nodes_[leaf].outcome == kept ? outputs_of(leaf) : nullptr; };
     const bool quiet = std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
     Root* root = quiet ? nullptr : root_slot(signature);
@@ -65,6 +71,13 @@ const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_
     }
     note(*root, quiet, index, decisions);
     return result_of(index);
+}
+
+void OutcomeLaws::review() {
+    const uint64_t simulated = simulations_ - std::exchange(simulations_at_review_, simulations_);
+    const bool has_hits = (lookups_per_review - simulated) * lookups_per_hit >= lookups_per_review;
+    stores_ = has_hits || reviews_ % reviews_per_trial == 0;
+    ++reviews_;
 }
 
 void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions) {
@@ -95,7 +108,7 @@ const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root*
     // The next node becomes the child `branch` of `parent`, or the root.
     NodeIndex parent = decisions_.empty() ? no_node : decisions_.back().node;
     bool branch = !decisions_.empty() && decisions_.back().outcome;
-    bool grows = root != nullptr || parent != no_node;
+    bool grows = stores_ && (root != nullptr || parent != no_node);
     while (true) {
         const PathSimulation::Stop stop = simulation_.advance();
         if (grows) grows = reserve_node();
@@ -137,7 +150,7 @@ void OutcomeLaws::follow(std::span<const uint64_t> signature) {
 
 void OutcomeLaws::pass(Node& node) {
     const size_t size = simulation_.station_bytes();
-    if (--node.station > -passes_before_station || bytes() + size > max_bytes_ || bytes_of_stations_ + size > max_bytes_ / 2)
+    if (!stores_ || --node.station > -passes_before_station || bytes() + size > max_bytes_ || bytes_of_stations_ + size > max_bytes_ / 2)
         return;
     node.station = static_cast<int32_t>(stations_.size());
     bytes_of_stations_ += size;

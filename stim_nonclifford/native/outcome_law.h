@@ -108,6 +108,8 @@ class OutcomeLaws {
     void follow(std::span<const uint64_t> signature);
     // Counts a simulation that passes a node, and makes a station there if there have been many.
     void pass(Node& node);
+    // Whether to store more, from how many lookups of late found their outcomes stored.
+    void review();
     // Notes a leaf that was reached.
     void note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions);
 
@@ -128,6 +130,8 @@ class OutcomeLaws {
     std::vector<NodeIndex> quiet_leaves_;
     std::array<Fate, num_cells> quiet_fates_{};
     uint64_t lookups_ = 0, simulations_ = 0;
+    bool stores_ = true;
+    uint64_t reviews_ = 0, simulations_at_review_ = 0;
     std::vector<PathSimulation::Station> stations_;  // at nodes; number 0 is none
     size_t bytes_of_stations_ = 0;
     std::vector<Decision> decisions_;           // of the shot under way

@@ -22,6 +22,8 @@ constexpr size_t max_rank = 4;
 
 constexpr int max_span = piece_bits - chunk_bits;
 
+constexpr uint64_t lane_mask = (uint64_t{1} << index_lane_bits) - 1;
+
 bool odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
 
 // Masks with different highest bits, which span those that were added.
@@ -101,19 +103,21 @@ class RotationProduct {
         for (const Pauli& pauli : others)
             if (!is_product_of(pauli, all)) all.push_back(pauli);
         if (all.size() == generators_.size()) return 0;
-        Span flips;
-        for (const Pauli& pauli : all) flips.add(pauli.x);
-        const size_t dimension = flips.size();
-        if (dimension > Gate::max_dimension || (dimension > 0 && all.size() > max_rank)) return std::nullopt;
-        // Parities that tell cosets apart: those of all z, but for those that tell apart the elements of a coset.
+        Span flips, block_flips;
+        for (const Pauli& pauli : all) {
+            flips.add(pauli.x);
+            block_flips.add(pauli.x & ~lane_mask);
+        }
+        if (flips.size() > Gate::max_dimension || (flips.size() > 0 && all.size() > max_rank)) return std::nullopt;
+        // Parities that tell cosets of blocks apart: those of all z, but for those that tell apart the blocks of one.
         Span signs, signs_in_coset;
         for (const Pauli& pauli : all) {
-            signs.add(pauli.z);
+            signs.add(pauli.z & ~lane_mask);
             uint64_t within = 0;
-            for (size_t j = 0; j < dimension; ++j) within |= uint64_t{odd(flips.masks()[j] & pauli.z)} << j;
+            for (size_t j = 0; j < block_flips.size(); ++j) within |= uint64_t{odd(block_flips.masks()[j] & pauli.z)} << j;
             signs_in_coset.add(within);
         }
-        if (signs.size() - signs_in_coset.size() + 2 * dimension > Gate::max_table_bits) return std::nullopt;
+        if (signs.size() - signs_in_coset.size() + block_flips.size() + flips.size() > Gate::max_table_bits) return std::nullopt;
         return all.size() - generators_.size();
     }
 
@@ -202,7 +206,6 @@ class GateBuilder {
 
    private:
     static constexpr uint64_t chunk_mask = (uint64_t{1} << chunk_bits) - 1;
-    static constexpr uint64_t lane_mask = (uint64_t{1} << index_lane_bits) - 1;
 
     uint64_t x_in_pass(uint64_t x) const {
         uint32_t flips = 0;

@@ -36,7 +36,7 @@ struct Gate {
         uint32_t odd_generators;
     };
     static constexpr int max_dimension = 2;
-    static constexpr int max_table_bits = 6;
+    static constexpr int max_table_bits = 7;  // num_parities + block_dimension + dimension
 
     std::vector<Factor> factors;
     bool is_fused;  // otherwise its rotations are made one by one

@@ -65,7 +65,7 @@ class CompiledCircuit:
         coefficients, in the order of ``quantum``.
         """
         if self._reference_order is self.quantum:
-            self._check_width(len(self.quantum.operations))
+            self._check_width(len(self.quantum.operations), "records")
         return self._likely_records(self._reference_order, len(self._reference_order.operations))
 
     @cached_property
@@ -93,7 +93,7 @@ class CompiledCircuit:
             num_outputs = self.program.num_detectors + self.program.num_observables
             needed = self._num_needed(range(num_outputs), ())
             # Outcomes that no detector depends on may be any: they need not be simulated.
-            self._check_width(needed)
+            self._check_width(needed, "detectors")
             records = self._likely_records(self.quantum, needed)
         else:
             records = self.reference_records
@@ -119,20 +119,20 @@ class CompiledCircuit:
             ResourceLimitError: It would be.
         """
         if self.quantum.peak_width > self.max_active_coordinates:
-            self._check_width(self._num_needed(reported, postselected))
+            self._check_width(self._num_needed(reported, postselected), "detectors")
 
     def _num_needed(self, reported: Sequence[int], postselected: Sequence[int]) -> int:
         num_operations, _ = needed_operations(self.quantum, self.effects("detectors"), reported, postselected)
         return num_operations
 
-    def _check_width(self, num_operations: int) -> None:
-        """Checks the width that the first operations need."""
+    def _check_width(self, num_operations: int, outputs: Outputs) -> None:
+        """Checks the width that the first operations need; any outputs will do."""
         operations = self.quantum.operations[:num_operations]
         # What the sweep counts is an upper bound: engines need no room for weak measurements.
         width = max((op.width + (op.kind == OperationKind.ACTIVATE) for op in operations), default=0)
         limit = min(self.max_active_coordinates, MAX_INDEX_BITS)
         if limit < width <= MAX_INDEX_BITS:
-            width = needed_width(operations)
+            width = needed_width(operations, self.effects(outputs))
         if width > limit:
             advice = f" Raise it with max_active_coordinates={width}." if width <= MAX_INDEX_BITS else ""
             raise ResourceLimitError(
@@ -202,7 +202,7 @@ class CompiledCircuit:
         Raises:
             ResourceLimitError: The plan would need more active coordinates than the limit allows.
         """
-        self._check_width(len(self.quantum.operations))
+        self._check_width(len(self.quantum.operations), "records")
         effects = self.effects("records")
         return reduce_to_plan(
             self.quantum,

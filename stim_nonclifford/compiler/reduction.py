@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from .gathering import gathered, peak_width_of
 from .gf2 import columns_of, independent, ones, parities, relations
 from .mechanisms import EffectTable
 from .sampling_tables import alias_table, poisson_thresholds
+from .scheduling import narrow_order, reordered
 
 __all__ = ["needed_operations", "needed_width", "operation_array", "reduce_to_plan"]
 
@@ -79,6 +80,12 @@ def reduce_to_plan(
         return flipped + [first_output + k for k, bit in enumerate(reported) if effect >> bit & 1]
 
     outcome_rows = [branch_row(effect) for effect in outcomes]
+    traced = _with_steps(quantum.operations[:num_operations], table, branch_bits)
+    order = narrow_order(traced, signs_and_outcomes(traced, outcome_rows))
+    if order is not None:
+        outcome_rows = [outcome_rows[k] for k in traced["outcome"][order] if k >= 0]
+        traced = reordered(traced, order)
+    traced = gathered(traced)
     deadlines = [
         max((j for j, row in enumerate(outcome_rows) if num_signs + k in row), default=-1)
         for k in range(num_outcome_checks)
@@ -86,7 +93,6 @@ def reduce_to_plan(
     first_output = num_signs + num_outcome_checks
     branch_constant = {k for k in branch_row(constant) if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
-    traced = gathered(_with_steps(quantum.operations[:num_operations], table, branch_bits))
     operations = traced[list(OPERATION_DTYPE.names or ())].astype(OPERATION_DTYPE)
     return Plan(
         num_checks=layout.num_checks,
@@ -262,16 +268,38 @@ def _accumulate(into: dict[int, float], row: int, amount: float) -> None:
         into[row] = into.get(row, 0.0) + amount
 
 
-def needed_width(operations: Sequence[Operation]) -> int:
-    """The width of the vector that engines need for operations, gathered as they are in a plan.
+def needed_width(operations: Sequence[Operation], table: EffectTable) -> int:
+    """The width of the vector that engines need for operations, ordered as they are in a plan.
 
     Args:
         operations: The operations, with at most ``MAX_INDEX_BITS`` active coordinates.
+        table: What the backward sweep found.
     """
-    array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
-    for name in ("x", "z", "kind", "width", "i_power", "pivot"):
-        array[name] = [getattr(operation, name) for operation in operations]
-    return peak_width_of(gathered(array))
+    signs = {table.num_outputs + sign: sign for sign in table.sign_of_operation if sign >= 0}
+    array = operation_array(operations, table, signs)
+    effects = [ones(effect >> table.num_outputs) for effect in table.outcomes]
+    order = narrow_order(array, signs_and_outcomes(array, effects))
+    return peak_width_of(gathered(array if order is None else reordered(array, order)))
+
+
+def signs_and_outcomes(
+    operations: npt.NDArray[np.void], flipped: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, int]]:
+    """The numbers of operations of which one is a MEASURE whose outcome flips the other one's sign.
+
+    Args:
+        operations: The operations.
+        flipped: For each outcome bits of the branch row that it flips.
+
+    Yields:
+        Pairs in the order of the operations.
+    """
+    place_of_sign = {sign: k for k, sign in enumerate(operations["sign"].tolist()) if sign >= 0}
+    for k, outcome in enumerate(operations["outcome"].tolist()):
+        if outcome >= 0:
+            for bit in flipped[outcome]:
+                if bit in place_of_sign:
+                    yield min(k, place_of_sign[bit]), max(k, place_of_sign[bit])
 
 
 def operation_array(

@@ -7,11 +7,19 @@ before, and 0 when both are equally likely.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
 from .. import coefficients
 from ..plan import ACTIVATE, ROTATE
 from .coordinates import QuantumProgram
+from .gf2 import ones
 from .mechanisms import EffectTable
-from .reduction import operation_array
+from .reduction import operation_array, signs_and_outcomes
+from .scheduling import in_line, narrow_order, reordered
 
 __all__ = ["reference_offset"]
 
@@ -39,14 +47,23 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable, num_operations
     outputs = (1 << table.num_outputs) - 1
     signs = {table.num_outputs + k: k for k in range(table.num_signs)}
     operations = operation_array(quantum.operations[:num_operations], table, signs)
-    tosses = [
-        (position, record, effect)
-        for (position, record, _), effect in zip(quantum.coins, table.tosses, strict=True)
-    ]
+    places = [place for place, _, _ in quantum.coins]
+    order = narrow_order(operations, _edges(quantum, table, operations), places)
+    if order is None:
+        order = in_line(len(operations), places)
+    else:
+        table = replace(table, outcomes=[table.outcomes[k] for k in _outcomes_in(operations, order)])
+    reordered_operations = iter(reordered(operations, order))
     path = 0
     vector = coefficients.initial_vector()
-    for k, operation in enumerate(operations):
-        path = _tossed_to_zero(path, tosses, k)
+    for item in order:
+        if item >= len(operations):
+            # A coin is tossed so that its outcome is 0.
+            _, record, _ = quantum.coins[item - len(operations)]
+            if path >> record & 1:
+                path ^= table.tosses[item - len(operations)]
+            continue
+        operation = next(reordered_operations)
         if operation["kind"] == ROTATE:
             sign = path >> (table.num_outputs + int(operation["sign"])) & 1
             vector = coefficients.rotate(vector, operation, bool(sign))
@@ -58,13 +75,31 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable, num_operations
             vector = coefficients.measure(vector, operation, outcome)
             if outcome:
                 path ^= table.outcomes[operation["outcome"]]
-    return _tossed_to_zero(path, tosses, len(operations)) & outputs
+    return path & outputs
 
 
-def _tossed_to_zero(path: int, tosses: list[tuple[int, int, int]], position: int) -> int:
-    """Chooses the outcomes of the coins at a place among the operations so that they are 0."""
-    while tosses and tosses[0][0] <= position:
-        _, record, effect = tosses.pop(0)
-        if path >> record & 1:
-            path ^= effect
-    return path
+def _outcomes_in(operations: npt.NDArray[np.void], order: Sequence[int]) -> list[int]:
+    """The numbers of the outcomes in another order."""
+    numbers = operations["outcome"].tolist()
+    return [numbers[k] for k in order if k < len(numbers) and numbers[k] >= 0]
+
+
+def _edges(
+    quantum: QuantumProgram, table: EffectTable, operations: npt.NDArray[np.void]
+) -> Iterator[tuple[int, int]]:
+    """What stays before what: outcomes and coins, and the signs and coins that they decide."""
+    flips = [ones(effect >> table.num_outputs) for effect in table.outcomes]
+    yield from signs_and_outcomes(operations, flips)
+    place_of_sign = {sign: k for k, sign in enumerate(operations["sign"].tolist()) if sign >= 0}
+    place_of_outcome = np.flatnonzero(operations["outcome"] >= 0).tolist()
+    size = len(operations)
+    for coin, ((place, record, _), effect) in enumerate(zip(quantum.coins, table.tosses, strict=True)):
+        decided = [place_of_sign[bit] for bit in ones(effect >> table.num_outputs) if bit in place_of_sign]
+        deciding = [
+            k for k, other in zip(place_of_outcome, table.outcomes, strict=False) if other >> record & 1
+        ]
+        for k in (*decided, *deciding):
+            yield (k, size + coin) if k < place else (size + coin, k)
+        for earlier in range(coin):
+            if table.tosses[earlier] >> record & 1 or effect >> quantum.coins[earlier][1] & 1:
+                yield size + earlier, size + coin

@@ -1,0 +1,82 @@
+"""Patches side by side are sampled one after the other, with the same laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit
+from stim_nonclifford.compiler import CompiledCircuit, compile_circuit, reduction, reference_path
+from stim_nonclifford.compiler.coordinates import OperationKind
+from stim_nonclifford.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.plan import Plan
+
+from .exact import exact_outcome_law, largest_difference, mask_of
+
+QUBITS = 4
+
+
+def patches_side_by_side(rng: np.random.Generator, *, patches: int, rounds: int) -> str:
+    """Patches of four qubits, of which every round measures a product, with noise and with feedback.
+
+    Now and then the last record decides a Pauli on a qubit of any patch. At the end, all qubits but one of each patch
+    are measured, and then that one of the first and of the last patch together.
+    """
+    lines = []
+    for _ in range(rounds):
+        for patch in range(patches):
+            a, b, c, d = (patch * QUBITS + rng.permutation(QUBITS)).tolist()
+            lines += [f"R_{'XYZ'[rng.integers(3)]}({rng.uniform(-1, 1):.3f}) {q}" for q in (a, b, c, d)]
+            lines += [f"CX {a} {b} {b} {c}", f"R_ZZ({rng.uniform(-1, 1):.3f}) {c} {d} {a} {c}"]
+            lines += [f"R_X({rng.uniform(-1, 1):.3f}) {q}" for q in (a, b, c, d)]
+            lines += [f"DEPOLARIZE1(0.1) {a} {d}", f"MPP X{a}*Z{b}*Y{c}*X{d}"]
+            if rng.random() < 0.3:
+                lines.append(f"C{'XZ'[rng.integers(2)]} rec[-1] {rng.integers(patches * QUBITS)}")
+    for patch in range(patches):
+        lines.append("M " + " ".join(str(patch * QUBITS + k) for k in range(1, QUBITS)))
+    return "\n".join([*lines, f"MXX 0 {(patches - 1) * QUBITS}"] if patches > 1 else lines)
+
+
+def plans_of(compiled: CompiledCircuit) -> list[Plan]:
+    return [compiled.record_plan(), compiled.detector_plan(reported=range(2, 6), postselected=range(2))]
+
+
+@pytest.mark.parametrize("seed", range(7))
+def test_laws_do_not_depend_on_the_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    text = patches_side_by_side(rng, patches=2, rounds=2)
+    for record in range(1, 7):
+        text += f"\nDETECTOR rec[-{record}] rec[-{record + 5}]"
+    circuit = Circuit(text).to_stim()
+    compiled = compile_circuit(circuit)
+    plans, reference = plans_of(compiled), compiled.reference_records
+    for module in (reduction, reference_path):
+        monkeypatch.setattr(module, "narrow_order", lambda *_: None)
+    in_order = compile_circuit(circuit)
+    assert reference == in_order.reference_records
+    for plan, expected in zip(plans, plans_of(in_order), strict=True):
+        assert plan.peak_width < expected.peak_width
+        for signature in (0, mask_of(rng.integers(0, 2, plan.num_signature_bits))):
+            law, discards = exact_outcome_law(plan, signature)
+            expected_law, expected_discards = exact_outcome_law(expected, signature)
+            assert largest_difference(law, expected_law) < 1e-12
+            assert discards == pytest.approx(expected_discards, abs=1e-12)
+        rows = CpuEngine(plan).sample_kept(seed, 0, 200)
+        np.testing.assert_array_equal(rows, ReferenceEngine(plan).sample_kept(seed, 0, 200))
+
+
+def test_patches_do_not_add_up() -> None:
+    """Eight patches: 24 and more coordinates in the order of the circuit."""
+    circuit = Circuit(patches_side_by_side(np.random.default_rng(3), patches=8, rounds=2))
+    assert circuit.compile().quantum.peak_width > 24
+    assert circuit.plan("sample_measurements").peak_width <= 12
+    assert circuit.compile_sampler(seed=1).sample(100).shape == (100, circuit.num_measurements)
+
+
+def test_a_single_patch_keeps_its_order() -> None:
+    circuit = Circuit(patches_side_by_side(np.random.default_rng(1), patches=1, rounds=6)).to_stim()
+    compiled = compile_circuit(circuit)
+    outcomes = [op.step for op in compiled.quantum.operations if op.kind == OperationKind.MEASURE]
+    plan = compiled.record_plan()
+    measured = plan.operations["kind"] == OperationKind.MEASURE
+    assert plan.operation_steps[measured].tolist() == outcomes

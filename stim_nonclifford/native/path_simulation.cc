@@ -109,14 +109,17 @@ size_t PathSimulation::begin_of_step(size_t step) const {
 void PathSimulation::save_prefix() {
     prefix_signs_ = plan_.branch_constant;
     start(std::vector<uint64_t>(plan_.layout.signature_words, 0));
+    const auto& steps = plan_.steps.steps;
     std::vector<Station> stations;
     size_t bytes = 0;
-    while (state_.step < plan_.steps.steps.size()) {
-        if (station_bytes() > max_prefix_bytes) break;
-        bytes += station_bytes();
+    // A station at every `stride` steps, and at the last one; fewer if they take too much memory.
+    size_t stride = 1, steps_left_out = 0;
+    const auto add = [&](const State& state) {
         stations.push_back(here());
+        stations.back().state = state;
+        bytes += bytes_of(stations.back());
+        steps_left_out = 0;
         while (bytes > max_prefix_bytes) {
-            // Every second one is enough; the last one stays.
             std::vector<Station> left;
             bytes = 0;
             for (size_t k = (stations.size() + 1) % 2; k < stations.size(); k += 2) {
@@ -124,8 +127,15 @@ void PathSimulation::save_prefix() {
                 left.push_back(std::move(stations[k]));
             }
             stations = std::move(left);
+            stride *= 2;
         }
-        if (!make_step(nullptr)) break;
+    };
+    while (state_.step < steps.size() && station_bytes() <= max_prefix_bytes) {
+        const State before = state_;
+        if (++steps_left_out >= stride) add(before);
+        if (make_step(nullptr)) continue;
+        if (steps_left_out > 0) add(before);
+        break;
     }
     prefix_ = std::move(stations);
 }

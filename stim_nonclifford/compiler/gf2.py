@@ -8,6 +8,9 @@ import numpy as np
 
 __all__ = ["columns_of", "independent", "ones", "parities", "relations"]
 
+_MANY = 32
+"""So many set bits are found faster all at once than one by one."""
+
 
 def ones(mask: int) -> list[int]:
     """The positions of the set bits, ascending.
@@ -16,6 +19,9 @@ def ones(mask: int) -> list[int]:
         >>> ones(0b10110)
         [1, 2, 4]
     """
+    if mask.bit_count() > _MANY:
+        packed = np.frombuffer(mask.to_bytes(mask.bit_length() // 8 + 1, "little"), dtype=np.uint8)
+        return np.flatnonzero(np.unpackbits(packed, bitorder="little")).tolist()
     found = []
     while mask:
         low = mask & -mask

@@ -376,7 +376,7 @@ class _BackwardSweep:
         The coordinate that a rotation wakes is |0> before, so Z on it does nothing: adding the effect of
         that Z to any effect is free, and we do so whenever it makes the rotation's sign +.
         """
-        choices = []
+        choices: dict[int, int] = {}
         kinds = [operation.kind for operation in self.quantum.operations]
         activations = [k for k, kind in enumerate(kinds) if kind == OperationKind.ACTIVATE]
         for k, effect in zip(activations, self.activation_effects, strict=True):
@@ -384,12 +384,16 @@ class _BackwardSweep:
             self.table.sign_of_operation[k] = -1
             if not effect & bit:
                 raise AssertionError(f"operation {k}: its stabilizer does not flip its sign")
-            choices.append((bit, effect))
+            choices[bit] = effect
+        bits = sum(choices)
 
         def fix(effect: int) -> int:
-            for bit, free_effect in choices:
-                if effect & bit:
-                    effect ^= free_effect
+            # In the order of the operations, which is that of the bits.
+            left = effect & bits
+            while left:
+                bit = left & -left
+                effect ^= choices[bit]
+                left = effect & bits & -(bit << 1)
             return effect
 
         return fix

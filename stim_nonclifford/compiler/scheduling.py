@@ -165,10 +165,11 @@ def _is_split_where_widest(coordinates: _Coordinates, part: Sequence[int]) -> bo
     widest = max((coordinates.widths[k] for k in part), default=0)
     if widest < _MIN_WIDTH:
         return False
-    groups: list[int] = []  # of the coordinates that have been awake
+    groups: list[int] = []
     active = 0
     for k in part:
-        if coordinates.widths[k] >= widest - 1 and sum(bool(group & active) for group in groups) > 1:
+        groups = [group for group in groups if group & active]
+        if coordinates.widths[k] >= widest - 1 and len(groups) > 1:
             return True
         joined = coordinates.touched(k)
         apart = []

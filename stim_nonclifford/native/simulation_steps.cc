@@ -21,6 +21,9 @@ constexpr int32_t min_width_with_phases = 4;
 // Coordinates that are woken at a time: most phases are made while the vector is small.
 constexpr int32_t max_growth = 3;
 
+// Vectors up to this width stay in the second-level cache: rotations that are not fused are not made piece by piece.
+constexpr int32_t max_width_in_cache = 16;
+
 // A table has at most 2^8 rows, and at most 2^-4 as many as the vector has blocks.
 constexpr int32_t max_parities = 8;
 constexpr int32_t rows_margin = 4;
@@ -261,8 +264,14 @@ class StepFinder {
     // Adds passes with the rotations of a long vector that have come together.
     void make_run() {
         const std::vector<uint32_t> run = std::exchange(run_, {});
-        for (GatePass& pass : find_passes(operations_, run, stored_))
-            add_step(SimulationStep::Kind::pass, 0, run_end_).pass = std::move(pass);
+        for (GatePass& pass : find_passes(operations_, run, stored_)) {
+            if (stored_ <= max_width_in_cache && std::ranges::none_of(pass.gates, &Gate::is_fused)) {
+                for (const Gate& gate : pass.gates)
+                    for (const Gate::Factor& factor : gate.factors) add_step(SimulationStep::Kind::rotate, factor.first, run_end_);
+            } else {
+                add_step(SimulationStep::Kind::pass, 0, run_end_).pass = std::move(pass);
+            }
+        }
     }
 
     // Adds a step that makes operations up to `end`.

@@ -22,7 +22,7 @@ from .gathering import gathered, peak_width_of
 from .gf2 import columns_of, independent, ones, parities, relations
 from .mechanisms import EffectTable
 from .sampling_tables import alias_table, poisson_thresholds
-from .scheduling import narrow_order, reordered
+from .scheduling import narrow_order, outcomes_in, reordered
 
 __all__ = ["needed_operations", "needed_width", "operation_array", "reduce_to_plan"]
 
@@ -81,9 +81,9 @@ def reduce_to_plan(
 
     outcome_rows = [branch_row(effect) for effect in outcomes]
     traced = _with_steps(quantum.operations[:num_operations], table, branch_bits)
-    order = narrow_order(traced, signs_and_outcomes(traced, outcome_rows))
+    order = narrow_order(traced, signs_and_outcomes(traced, table))
     if order is not None:
-        outcome_rows = [outcome_rows[k] for k in traced["outcome"][order] if k >= 0]
+        outcome_rows = [outcome_rows[k] for k in outcomes_in(traced, order)]
         traced = reordered(traced, order)
     traced = gathered(traced)
     deadlines = [
@@ -277,29 +277,31 @@ def needed_width(operations: Sequence[Operation], table: EffectTable) -> int:
     """
     signs = {table.num_outputs + sign: sign for sign in table.sign_of_operation if sign >= 0}
     array = operation_array(operations, table, signs)
-    effects = [ones(effect >> table.num_outputs) for effect in table.outcomes]
-    order = narrow_order(array, signs_and_outcomes(array, effects))
+    order = narrow_order(array, signs_and_outcomes(array, table))
     return peak_width_of(gathered(array if order is None else reordered(array, order)))
 
 
-def signs_and_outcomes(
-    operations: npt.NDArray[np.void], flipped: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, int]]:
+def signs_and_outcomes(operations: npt.NDArray[np.void], table: EffectTable) -> Iterator[tuple[int, int]]:
     """The numbers of operations of which one is a MEASURE whose outcome flips the other one's sign.
 
     Args:
         operations: The operations.
-        flipped: For each outcome bits of the branch row that it flips.
+        table: What the backward sweep found.
 
     Yields:
         Pairs in the order of the operations.
     """
-    place_of_sign = {sign: k for k, sign in enumerate(operations["sign"].tolist()) if sign >= 0}
-    for k, outcome in enumerate(operations["outcome"].tolist()):
-        if outcome >= 0:
-            for bit in flipped[outcome]:
-                if bit in place_of_sign:
-                    yield min(k, place_of_sign[bit]), max(k, place_of_sign[bit])
+    place_of_sign = places_of_signs(table, len(operations))
+    measurements = np.flatnonzero(operations["kind"] == OperationKind.MEASURE).tolist()
+    for k, effect in zip(measurements, table.outcomes, strict=False):
+        for sign in ones(effect >> table.num_outputs):
+            if sign in place_of_sign:
+                yield min(k, place_of_sign[sign]), max(k, place_of_sign[sign])
+
+
+def places_of_signs(table: EffectTable, num_operations: int) -> dict[int, int]:
+    """Which of the first operations has a sign, by the number of the sign."""
+    return {sign: k for k, sign in enumerate(table.sign_of_operation[:num_operations]) if sign >= 0}
 
 
 def operation_array(

@@ -7,7 +7,7 @@ before, and 0 when both are equally likely.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,8 +18,8 @@ from ..plan import ACTIVATE, ROTATE
 from .coordinates import QuantumProgram
 from .gf2 import ones
 from .mechanisms import EffectTable
-from .reduction import operation_array, signs_and_outcomes
-from .scheduling import in_line, narrow_order, reordered
+from .reduction import operation_array, places_of_signs, signs_and_outcomes
+from .scheduling import in_line, narrow_order, outcomes_in, reordered
 
 __all__ = ["reference_offset"]
 
@@ -51,9 +51,11 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable, num_operations
     order = narrow_order(operations, _edges(quantum, table, operations), places)
     if order is None:
         order = in_line(len(operations), places)
+        in_order = operations
     else:
-        table = replace(table, outcomes=[table.outcomes[k] for k in _outcomes_in(operations, order)])
-    reordered_operations = iter(reordered(operations, order))
+        table = replace(table, outcomes=[table.outcomes[k] for k in outcomes_in(operations, order)])
+        in_order = reordered(operations, order)
+    following = iter(in_order)
     path = 0
     vector = coefficients.initial_vector()
     for item in order:
@@ -63,7 +65,7 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable, num_operations
             if path >> record & 1:
                 path ^= table.tosses[item - len(operations)]
             continue
-        operation = next(reordered_operations)
+        operation = next(following)
         if operation["kind"] == ROTATE:
             sign = path >> (table.num_outputs + int(operation["sign"])) & 1
             vector = coefficients.rotate(vector, operation, bool(sign))
@@ -78,19 +80,12 @@ def reference_offset(quantum: QuantumProgram, table: EffectTable, num_operations
     return path & outputs
 
 
-def _outcomes_in(operations: npt.NDArray[np.void], order: Sequence[int]) -> list[int]:
-    """The numbers of the outcomes in another order."""
-    numbers = operations["outcome"].tolist()
-    return [numbers[k] for k in order if k < len(numbers) and numbers[k] >= 0]
-
-
 def _edges(
     quantum: QuantumProgram, table: EffectTable, operations: npt.NDArray[np.void]
 ) -> Iterator[tuple[int, int]]:
     """What stays before what: outcomes and coins, and the signs and coins that they decide."""
-    flips = [ones(effect >> table.num_outputs) for effect in table.outcomes]
-    yield from signs_and_outcomes(operations, flips)
-    place_of_sign = {sign: k for k, sign in enumerate(operations["sign"].tolist()) if sign >= 0}
+    yield from signs_and_outcomes(operations, table)
+    place_of_sign = places_of_signs(table, len(operations))
     place_of_outcome = np.flatnonzero(operations["outcome"] >= 0).tolist()
     size = len(operations)
     for coin, ((place, record, _), effect) in enumerate(zip(quantum.coins, table.tosses, strict=True)):

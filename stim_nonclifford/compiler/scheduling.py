@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .coordinates import OperationKind
 from .gf2 import ones
 
-__all__ = ["in_line", "narrow_order", "reordered"]
+__all__ = ["in_line", "narrow_order", "outcomes_in", "reordered"]
 
 _MAX_OPERATIONS = 20_000
 """Longer programs are left alone: what comes before what takes memory of its square."""
@@ -131,6 +131,12 @@ def reordered(operations: npt.NDArray[np.void], order: Sequence[int]) -> npt.NDA
             outcome += 1
             active.remove(pivot)
     return result
+
+
+def outcomes_in(operations: npt.NDArray[np.void], order: Sequence[int]) -> list[int]:
+    """The numbers of the operations' outcomes in another order."""
+    numbers = operations["outcome"].tolist()
+    return [numbers[k] for k in order if k < len(numbers) and numbers[k] >= 0]
 
 
 def _coordinates_of(operations: npt.NDArray[np.void]) -> _Coordinates:

@@ -45,13 +45,11 @@ class Span {
         }
         return rest;
     }
-    // Adds a mask; whether it was not in the span.
-    bool add(uint64_t mask) {
+    void add(uint64_t mask) {
         const uint64_t rest = reduced(mask);
         if (rest != 0) masks_.push_back(rest);
-        return rest != 0;
     }
-    // The same of a mask that is reduced already, and not 0.
+    // Adds a mask that is reduced already, and not 0.
     void add_reduced(uint64_t mask) { masks_.push_back(mask); }
     size_t size() const { return masks_.size(); }
     const std::vector<uint64_t>& masks() const { return masks_; }
@@ -80,14 +78,10 @@ class RotationProduct {
         firsts_.push_back(first);
         if (!contains(pauli)) generators_.push_back(pauli);
     }
-    void append(const RotationProduct& other) {
-        firsts_.insert(firsts_.end(), other.firsts_.begin(), other.firsts_.end());
+    void prepend(const RotationProduct& other) {
+        firsts_.insert(firsts_.begin(), other.firsts_.begin(), other.firsts_.end());
         for (const Pauli& pauli : other.generators_)
             if (!contains(pauli)) generators_.push_back(pauli);
-    }
-    void prepend(const RotationProduct& other) {
-        append(other);
-        std::ranges::rotate(firsts_, firsts_.end() - static_cast<ptrdiff_t>(other.firsts_.size()));
     }
 
     bool commutes(const Pauli& pauli) const {
@@ -200,7 +194,7 @@ class GateBuilder {
         }
         find_generators(gate);
         gate.is_fused = gate.factors.size() >= worth_fusing[static_cast<size_t>(gate.dimension)];
-        find_parities(gate);
+        if (gate.is_fused) find_parities(gate);
         return gate;
     }
 
@@ -226,8 +220,7 @@ class GateBuilder {
         Span blocks, lanes;
         for (const Gate::Factor& factor : gate.factors) {
             const uint64_t rest = blocks.reduced(factor.x);
-            if (rest > lane_mask)
-                blocks.add_reduced(rest);
+            if (rest > lane_mask) blocks.add_reduced(rest);
         }
         for (const Gate::Factor& factor : gate.factors) lanes.add(blocks.reduced(factor.x));
         gate.block_dimension = static_cast<int>(blocks.size());

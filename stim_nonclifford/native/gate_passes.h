@@ -43,6 +43,7 @@ struct Gate {
     int dimension;  // number of generators
     int block_dimension;  // the generators before this one flip blocks, the others only lanes; see index_lane_bits
     std::array<uint64_t, max_dimension> generators;
+    // The rest is known of a fused gate only.
     int num_parities;
     // For each bit of a block's number in the pass, which blocks of the coset (low 32 bits) and parities (high 32
     // bits) it changes: the coset of block b begins at b ^ (generators of that sum).
@@ -51,11 +52,9 @@ struct Gate {
     uint64_t twin;
     int twin_bit;
 
-    int num_elements() const { return 1 << dimension; }
-    int num_blocks() const { return 1 << block_dimension; }
     // In doubles: for each value of the parities, each block of a coset, and each of its elements that is added to
     // it, a block of complex numbers.
-    size_t table_size() const { return size_t{16} << (num_parities + block_dimension + dimension); }
+    size_t table_size() const { return size_t{2} << (index_lane_bits + num_parities + block_dimension + dimension); }
 };
 
 struct GatePass {

@@ -87,14 +87,11 @@ int32_t PathSimulation::stored_width() const {
     return state_.step < steps.size() ? steps[state_.step].width_before : 0;
 }
 
-size_t PathSimulation::station_bytes() const {
-    return sizeof(Station) + state_.row.size() * sizeof(uint64_t) + state_.angles.size() * sizeof(Angle) +
-           doubles_of(stored_width()) * sizeof(double);
-}
+size_t PathSimulation::station_bytes() const { return bytes_of(state_, doubles_of(stored_width())); }
 
-size_t PathSimulation::bytes_of(const Station& station) {
-    return sizeof(Station) + station.state.row.size() * sizeof(uint64_t) + station.state.angles.size() * sizeof(Angle) +
-           station.vector.size() * sizeof(double);
+size_t PathSimulation::bytes_of(const State& state, size_t doubles) {
+    return sizeof(Station) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
+           doubles * sizeof(double);
 }
 
 void PathSimulation::go_to(const Station& station) {
@@ -117,13 +114,13 @@ void PathSimulation::save_prefix() {
     const auto add = [&](const State& state) {
         stations.push_back(here());
         stations.back().state = state;
-        bytes += bytes_of(stations.back());
+        bytes += station_bytes();
         steps_left_out = 0;
         while (bytes > max_prefix_bytes) {
             std::vector<Station> left;
             bytes = 0;
             for (size_t k = (stations.size() + 1) % 2; k < stations.size(); k += 2) {
-                bytes += bytes_of(stations[k]);
+                bytes += bytes_of(stations[k].state, stations[k].vector.size());
                 left.push_back(std::move(stations[k]));
             }
             stations = std::move(left);

@@ -117,7 +117,8 @@ class PathSimulation {
     const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
-    static size_t bytes_of(const Station& station);
+    // Of a station with this many doubles.
+    static size_t bytes_of(const State& state, size_t doubles);
     void save_prefix();
     int32_t stored_width() const;
 

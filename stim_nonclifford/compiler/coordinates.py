@@ -24,11 +24,16 @@ from enum import IntEnum
 
 import stim
 
-from .gf2 import independent
-from .paulis import Factors, Z, anticommute, from_pauli_string, pauli_code, to_pauli_string
+from .gf2 import independent, ones
+from .paulis import Factors, Z, anticommute, bits_of, from_pauli_string, pauli_code, to_pauli_string
 from .steps import Clifford, Feedback, Measure, Noise, Program, Reset, Rotate
+from .waiting import Waiting, WaitingRotations, gates_of
 
 __all__ = ["Insertion", "Operation", "OperationKind", "QuantumProgram", "forward_sweep"]
+
+# In the numbers that a stim.PauliString gives its Paulis.
+_WITH_X = (1, 2)
+_WITH_Z = (2, 3)
 
 
 class OperationKind(IntEnum):
@@ -114,13 +119,6 @@ class QuantumProgram:
     reordered: bool = False
 
 
-@dataclass(eq=False)
-class _Waiting:
-    step: int
-    pauli: stim.PauliString
-    half_turns: float
-
-
 def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
     r"""Runs the circuit without noise along the base path.
 
@@ -184,7 +182,7 @@ class _ForwardSweep:
         self.to_coordinates = stim.Tableau(num_qubits)
         self.active: list[int] = []  # active[k] is the coordinate of bit k of the index
         self.active_mask = 0
-        self.waiting: list[_Waiting] = []
+        self.waiting = WaitingRotations(num_qubits)
         # Measurements that commute, with nothing between them that depends on their order.
         self.together: list[tuple[int, Measure]] = []
         self.together_on: dict[int, list[Factors]] = {}  # by qubit
@@ -207,11 +205,11 @@ class _ForwardSweep:
 
     def rotate(self, step: int, factors: Factors, half_turns: float) -> None:
         pauli = self.coordinate_form(factors)
-        x, z = _bits(pauli)
+        x, z = bits_of(pauli)
         trivial = not x and not z & self.active_mask
-        if trivial and all(pauli.commutes(other.pauli) for other in self.waiting):
+        if trivial and self.waiting.commutes(pauli):
             return  # an eigenstate: a global phase
-        self.waiting.append(_Waiting(step, pauli, half_turns))
+        self.waiting.add(Waiting(step, pauli, half_turns))
 
     def add_to_together(self, index: int, step: Measure) -> None:
         """Adds a measurement to those that stand together; they are made first if it must come after."""
@@ -242,18 +240,20 @@ class _ForwardSweep:
         """The first of the measurements that wake the fewest coordinates."""
         best, fewest = left[0], self.num_qubits + 1
         for measurement in left:
-            woken = self._woken_by(measurement)
+            woken = self._woken_by(measurement, fewest)
             if woken < fewest:
                 best, fewest = measurement, woken
             if not woken:
                 break
         return best
 
-    def _woken_by(self, measurement: tuple[int, Measure]) -> int:
-        """How many coordinates a measurement would wake."""
+    def _woken_by(self, measurement: tuple[int, Measure], limit: int) -> int:
+        """How many coordinates a measurement would wake, up to a limit."""
         pauli = self.coordinate_form(measurement[1].factors)
-        dormant = (_bits(rotation.pauli)[0] & ~self.active_mask for rotation in self._needed_by(pauli))
-        return len(independent(dormant))
+        dormant = (
+            bits_of(rotation.pauli)[0] & ~self.active_mask for rotation in self.waiting.needed_by(pauli)
+        )
+        return len(independent(dormant, min(limit, self.num_qubits - len(self.active))))
 
     def _reordered(self, step: int, factors: Factors) -> frozenset[int]:
         """Records of the measurements around a step whose order with an insertion there has changed."""
@@ -272,14 +272,14 @@ class _ForwardSweep:
         """Measures along the base path; returns its outcome."""
         pauli = self.coordinate_form(factors)
         pauli = self._apply_what_must_come_before(step, pauli)
-        x, z = _bits(pauli)
+        x, z = bits_of(pauli)
         negative = pauli.sign.real < 0
         dormant_x = x & ~self.active_mask
         if dormant_x:
             tossed = _lowest(dormant_x)
             if record is not None and self.result.operations:
                 stabilizer = self.to_coordinates.inverse_z_output(tossed, unsigned=True)
-                waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[0] >> tossed & 1)
+                waiting = frozenset(r.step for r in self.waiting if r.pauli[tossed] in _WITH_X)
                 coin = self._insertion(step, stabilizer, waiting)
                 self.result.coins.append((len(self.result.operations), record, coin))
             self._change_coordinates(_to_plus_z(pauli, tossed))
@@ -299,7 +299,7 @@ class _ForwardSweep:
         else:
             partner = self.to_coordinates.inverse_x_output(pivot, unsigned=True)
             change = stim.Circuit()
-            for c in _ones(z & ~(1 << pivot)):
+            for c in ones(z & ~(1 << pivot)):
                 change.append("CX", [c, pivot])
             if negative:
                 change.append("X", [pivot])
@@ -307,38 +307,27 @@ class _ForwardSweep:
         self._change_coordinates(change)
         del self.active[bit]
         self.active_mask &= ~(1 << pivot)
-        waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[1] >> pivot & 1)
+        waiting = frozenset(r.step for r in self.waiting if r.pauli[pivot] in _WITH_Z)
         self.result.outcomes.append(self._insertion(step, partner, waiting))
 
     def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> stim.PauliString:
         """Applies the waiting rotations that the measurement of ``pauli`` needs; returns its new form."""
-        needed = self._needed_by(pauli)
+        needed = self.waiting.needed_by(pauli)
         # The measured Pauli follows changes of coordinates like a waiting rotation.
-        measured = _Waiting(step, pauli, 0.0)
+        measured = Waiting(step, pauli, 0.0)
         for rotation in needed:
             self._apply(rotation, step, measured)
         return measured.pauli
 
-    def _needed_by(self, pauli: stim.PauliString) -> list[_Waiting]:
-        """The waiting rotations that must be applied before a measurement, in their order."""
-        needed: list[_Waiting] = []
-        for rotation in reversed(self.waiting):
-            # Those next to it are the most likely not to commute with it.
-            if not rotation.pauli.commutes(pauli) or not all(
-                rotation.pauli.commutes(other.pauli) for other in reversed(needed)
-            ):
-                needed.append(rotation)
-        return needed[::-1]
-
-    def _apply(self, rotation: _Waiting, step: int, measured: _Waiting) -> None:
-        x, z = _bits(rotation.pauli)
+    def _apply(self, rotation: Waiting, step: int, measured: Waiting) -> None:
+        x, z = bits_of(rotation.pauli)
         dormant_x = x & ~self.active_mask
         if dormant_x:
             woken = _lowest(dormant_x)
             change = _to_x(rotation.pauli, woken)
             self._change_coordinates(change, measured)
             stabilizer = self.to_coordinates.inverse_z_output(woken, unsigned=True)
-            waiting = frozenset(r.step for r in self.waiting if _bits(r.pauli)[0] >> woken & 1)
+            waiting = frozenset(r.step for r in self.waiting if r.pauli[woken] in _WITH_X)
             self.result.activations.append(self._insertion(step, stabilizer, waiting))
             if self._becomes_diagonal(rotation, woken):
                 self._change_coordinates(stim.Circuit(f"H {woken}"), measured)
@@ -357,7 +346,7 @@ class _ForwardSweep:
             self._record(OperationKind.ROTATE, rotation.pauli, rotation.half_turns, 0, rotation.step)
         self.waiting.remove(rotation)
 
-    def _becomes_diagonal(self, rotation: _Waiting, woken: int) -> bool:
+    def _becomes_diagonal(self, rotation: Waiting, woken: int) -> bool:
         """Whether a rotation that is about the X of a coordinate and wakes it should be about its Z instead.
 
         Of the rotations that wait, those that have nothing but Z on the coordinate are cheaper: as a rule
@@ -370,7 +359,7 @@ class _ForwardSweep:
     def _record(
         self, kind: OperationKind, pauli: stim.PauliString, half_turns: float, pivot: int, step: int
     ) -> None:
-        x, z = _bits(pauli)
+        x, z = bits_of(pauli)
         x_index = _gather(x, self.active)
         z_index = _gather(z, self.active)
         i_power = ((x_index & z_index).bit_count() + (2 if pauli.sign.real < 0 else 0)) % 4
@@ -378,15 +367,11 @@ class _ForwardSweep:
         operation = Operation(kind, width, x_index, z_index, i_power, half_turns, pivot, step)
         self.result.operations.append(operation)
 
-    def _change_coordinates(self, change: stim.Circuit, measured: _Waiting | None = None) -> None:
-        for instruction in change:
-            assert isinstance(instruction, stim.CircuitInstruction)
-            tableau = stim.Tableau.from_named_gate(instruction.name)
-            for group in instruction.target_groups():
-                self.to_coordinates.append(tableau, [target.value for target in group])
+    def _change_coordinates(self, change: stim.Circuit, measured: Waiting | None = None) -> None:
+        for gate, targets in gates_of(change):
+            self.to_coordinates.append(gate, targets)
         if len(change):
-            for rotation in self.waiting:
-                rotation.pauli = rotation.pauli.after(change)
+            self.waiting.change_coordinates(change)
             if measured is not None:
                 measured.pauli = measured.pauli.after(change)
 
@@ -412,21 +397,8 @@ def _to_plus_z(pauli: stim.PauliString, pivot: int) -> stim.Circuit:
     return change
 
 
-def _bits(pauli: stim.PauliString) -> tuple[int, int]:
-    x, z = pauli.to_numpy(bit_packed=True)
-    return int.from_bytes(x.tobytes(), "little"), int.from_bytes(z.tobytes(), "little")
-
-
 def _lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
-
-
-def _ones(mask: int) -> list[int]:
-    found = []
-    while mask:
-        found.append(_lowest(mask))
-        mask &= mask - 1
-    return found
 
 
 def _gather(mask: int, positions: Sequence[int]) -> int:

@@ -30,16 +30,18 @@ def ones(mask: int) -> list[int]:
     return found
 
 
-def independent(rows: Iterable[int]) -> list[int]:
-    """Those rows that are not sums of earlier ones.
+def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
+    """Those rows that are not sums of earlier ones; only the first ones, if so many are enough.
 
     Examples:
         >>> independent([0b01, 0b10, 0b11, 0])
         [1, 2]
     """
     basis: dict[int, int] = {}
-    kept = []
+    kept: list[int] = []
     for row in rows:
+        if len(kept) == enough:
+            break
         reduced = row
         while reduced:
             known = basis.get(reduced.bit_length())

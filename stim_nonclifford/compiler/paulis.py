@@ -9,7 +9,18 @@ from collections.abc import Iterable, Sequence
 
 import stim
 
-__all__ = ["Factors", "X", "Y", "Z", "effect_of", "factors_of", "pauli_code", "product_of", "to_pauli_string"]
+__all__ = [
+    "Factors",
+    "X",
+    "Y",
+    "Z",
+    "bits_of",
+    "effect_of",
+    "factors_of",
+    "pauli_code",
+    "product_of",
+    "to_pauli_string",
+]
 
 X, Z, Y = 1, 2, 3
 
@@ -98,3 +109,14 @@ def anticommute(a: Factors, b: Factors) -> bool:
     """
     codes = dict(b)
     return sum(code != codes[qubit] for qubit, code in a if qubit in codes) % 2 == 1
+
+
+def bits_of(pauli: stim.PauliString) -> tuple[int, int]:
+    """The qubits on which a Pauli has an X part, and those on which it has a Z part, as masks.
+
+    Examples:
+        >>> bits_of(stim.PauliString("XYZ_"))
+        (3, 6)
+    """
+    x, z = pauli.to_numpy(bit_packed=True)
+    return int.from_bytes(x.tobytes(), "little"), int.from_bytes(z.tobytes(), "little")

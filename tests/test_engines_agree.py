@@ -306,6 +306,33 @@ def test_cache_saves_simulations() -> None:
     assert simulated.statistics()["nodes"] == 0
 
 
+def test_signatures_share_the_paths_of_signature_0() -> None:
+    """Most faults come after measurements that they do not change: these are not simulated again."""
+    round_ = "R_X(0.05) 0 1 2 3 4\nDEPOLARIZE1(0.01) 0 1 2 3 4\nMZZ(0.01) 0 1 1 2 2 3 3 4\n"
+    text = "R 0 1 2 3 4\n" + 12 * round_ + "M 0 1 2 3 4\n"
+    text += "".join(f"DETECTOR rec[-{k}] rec[-{k + 4}]\n" for k in range(6, 50))
+    for kind, plan in plans_of(text):
+        stored, simulated = CpuEngine(plan), CpuEngine(plan, cache_bytes=0)
+        np.testing.assert_array_equal(
+            stored.sample_kept(SEED, 0, 3000), simulated.sample_kept(SEED, 0, 3000), err_msg=kind
+        )
+        work, all_work = stored.statistics(), simulated.statistics()
+        assert work["signatures"] > 10, kind
+        steps = work["steps"] / work["simulations"]
+        assert steps < 0.7 * all_work["steps"] / all_work["simulations"], kind
+
+
+def test_kept_shots_of_a_plan_without_outputs() -> None:
+    """Whether a shot is kept does not hang on there being anything to report of it."""
+    text = "R 0\nR_X(0.25) 0\nX_ERROR(0.1) 0\nM 0\nR_X(0.25) 0\nM 0\nDETECTOR rec[-1] rec[-2]\n"
+    plan = dict(plans_of(text))["counts"]
+    assert plan.num_outputs == 0
+    expected = ReferenceEngine(plan).count(SEED, 0, 2000)
+    assert 100 < expected.discards < 1900
+    for cache_bytes in (0, DEFAULT_CACHE_BYTES):
+        assert CpuEngine(plan, cache_bytes=cache_bytes).count(SEED, 0, 2000) == expected
+
+
 def test_stores_nothing_more_where_nothing_repeats() -> None:
     """Each shot has other random outcomes than any before it."""
     layer = "R_Z(0.3) 0 1 2 3\nMXX 0 1 2 3\nR_X(0.2) 0 1 2 3\nMZZ 1 2 3 0\n"

@@ -190,9 +190,9 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             if (!quiet_.kept) return;
             keep(shot, outputs, quiet_.outputs.data());
         } else {
-            const uint64_t* flipped =
+            const auto [is_kept, flipped] =
                 worker.laws->sample({signature, layout.signature_words}, seed, first_shot + shot);
-            if (flipped == nullptr) return;
+            if (!is_kept) return;
             keep(shot, outputs, flipped);
         }
         ++kept;

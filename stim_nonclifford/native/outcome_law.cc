@@ -31,6 +31,10 @@ uint64_t hash(std::span<const uint64_t> key) {
     return h ^ h >> 31;
 }
 
+bool is_quiet(std::span<const uint64_t> signature) {
+    return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
+}
+
 }  // namespace
 
 OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_bytes,
@@ -44,12 +48,12 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_by
       node_outputs_(output_words_),
       quiet_leaves_(num_cells, no_node),
       stations_(1),
-      result_(output_words_) {}
+      outputs_(output_words_) {}
 
-const uint64_t* OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
+OutcomeLaws::Result OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
     if (lookups_++ % lookups_per_review == 0) review();
-    const auto result_of = [&](NodeIndex leaf) { return nodes_[leaf].outcome == kept ? outputs_of(leaf) : nullptr; };
-    const bool quiet = std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
+    const auto result_of = [&](NodeIndex leaf) { return Result{nodes_[leaf].outcome == kept, outputs_of(leaf)}; };
+    const bool quiet = is_quiet(signature);
     Root* root = quiet ? nullptr : root_slot(signature);
     if (root != nullptr && root->node != no_node && nodes_[root->node].outcome < 0) return result_of(root->node);
     OutcomeDecisions decisions(seed, shot);
@@ -101,64 +105,85 @@ void OutcomeLaws::note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDeci
     }
 }
 
-const uint64_t* OutcomeLaws::simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions) {
+OutcomeLaws::Result OutcomeLaws::simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions) {
     simulation_.ask_for_interruption();
     ++simulations_;
-    follow(signature);
-    // The next node becomes the child `branch` of `parent`, or the root.
-    NodeIndex parent = decisions_.empty() ? no_node : decisions_.back().node;
-    bool branch = !decisions_.empty() && decisions_.back().outcome;
-    bool grows = stores_ && (root != nullptr || parent != no_node);
-    while (true) {
-        const PathSimulation::Stop stop = simulation_.advance();
-        if (grows) grows = reserve_node();
-        if (grows) {
+    simulation_.choose(signature);
+    const bool quiet = is_quiet(signature);
+    shared_.clear();
+    if (!quiet) find_shared(decisions);
+    const size_t first = go_to_last_station();
+    bool grows = stores_ && (root != nullptr || !decisions_.empty());
+    NodeIndex parent = no_node;
+    bool branch = false;
+    for (size_t k = 0;; ++k) {
+        const bool is_known = k < decisions_.size(), is_shared = k < shared_.size();
+        const NodeIndex known = is_known ? decisions_[k].node : is_shared ? shared_[k] : no_node;
+        PathSimulation::Stop stop{nodes_[known].probability_of_one, nodes_[known].outcome};
+        if (k >= first) {
+            if (k > first && known != no_node) pass(nodes_[is_shared ? shared_[k] : known], is_shared);
+            stop = simulation_.advance(known != no_node ? &stop : nullptr);
+        }
+        std::copy_n(k >= first ? simulation_.outputs() : outputs_of(known), output_words_, outputs_.begin());
+        if (!is_known && grows) {
             const NodeIndex index = add_node(stop);
-            if (parent == no_node) {
-                root->node = index;
-                ++num_signatures_;
-            } else {
+            grows = index != no_node;
+            if (parent != no_node) {
                 nodes_[parent].children[branch] = index;
+            } else if (grows) {
+                root->node = index;
+                if (quiet) quiet_root_ = index;
+                ++num_signatures_;
             }
             parent = index;
         }
-        if (stop.outcome < 0) {
-            if (stop.outcome == discarded) return nullptr;
-            std::copy_n(simulation_.outputs(), output_words_, result_.begin());
-            return result_.data();
+        if (stop.outcome < 0) return {stop.outcome == kept, outputs_.data()};
+        branch = is_known ? decisions_[k].outcome : decisions.decide(stop.probability_of_one);
+        if (is_known) parent = known;
+        if (k >= first) simulation_.take(branch);
+    }
+}
+
+void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
+    NodeIndex index = quiet_root_;
+    while (index != no_node && nodes_[index].outcome >= 0 && simulation_.agrees_at(nodes_[index].outcome)) {
+        const size_t k = shared_.size();
+        shared_.push_back(index);
+        const bool outcome = k < decisions_.size() ? decisions_[k].outcome : decisions.decide(nodes_[index].probability_of_one);
+        index = nodes_[index].children[outcome];
+    }
+}
+
+size_t OutcomeLaws::go_to_last_station() {
+    const auto station_at = [&](NodeIndex node) -> const PathSimulation::Station* {
+        return nodes_[node].station > 0 ? &stations_[static_cast<size_t>(nodes_[node].station)] : nullptr;
+    };
+    for (size_t k = std::max(decisions_.size(), shared_.size()); k-- > 0;) {
+        const auto* own = k < decisions_.size() ? station_at(decisions_[k].node) : nullptr;
+        if (own != nullptr) {
+            simulation_.go_to(*own);
+            return k;
         }
-        branch = decisions.decide(stop.probability_of_one);
-        simulation_.take(branch);
+        const auto* quiet = k < shared_.size() ? station_at(shared_[k]) : nullptr;
+        if (quiet != nullptr && simulation_.resume(*quiet)) return k;
     }
+    simulation_.start();
+    return 0;
 }
 
-void OutcomeLaws::follow(std::span<const uint64_t> signature) {
-    size_t next = decisions_.size();
-    while (next > 0 && nodes_[decisions_[next - 1].node].station <= 0) --next;
-    if (next > 0)
-        simulation_.go_to(stations_[static_cast<size_t>(nodes_[decisions_[--next].node].station)]);
-    else
-        simulation_.start(signature);
-    for (bool is_first = true; next < decisions_.size(); ++next, is_first = false) {
-        const auto [index, outcome] = decisions_[next];
-        if (!is_first) pass(nodes_[index]);
-        const PathSimulation::Stop known{nodes_[index].probability_of_one, nodes_[index].outcome};
-        simulation_.advance(&known);
-        simulation_.take(outcome);
-    }
-}
-
-void OutcomeLaws::pass(Node& node) {
+void OutcomeLaws::pass(Node& node, bool is_shared) {
     const size_t size = simulation_.station_bytes();
-    if (!stores_ || --node.station > -passes_before_station || bytes() + size > max_bytes_ || bytes_of_stations_ + size > max_bytes_ / 2)
+    if (!stores_ || node.station > 0 || --node.station > -passes_before_station || bytes() + size > max_bytes_ ||
+        bytes_of_stations_ + size > max_bytes_ / 2)
         return;
     node.station = static_cast<int32_t>(stations_.size());
     bytes_of_stations_ += size;
-    stations_.push_back(simulation_.here());
+    stations_.push_back(is_shared ? simulation_.shared_station() : simulation_.here());
 }
 
 OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
-    simulation_.start(std::vector<uint64_t>(signature_words_, 0));
+    simulation_.choose(std::vector<uint64_t>(signature_words_, 0));
+    simulation_.start();
     const PathSimulation::Stop stop = simulation_.advance();
     return {stop.outcome < 0, stop.outcome == kept, {simulation_.outputs(), simulation_.outputs() + output_words_}};
 }
@@ -166,11 +191,12 @@ OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
 std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {
     std::vector<Branch> found;
     std::vector<std::vector<bool>> paths = {{}};
+    simulation_.choose(signature);
     while (!paths.empty()) {
         const std::vector<bool> path = std::move(paths.back());
         paths.pop_back();
         double probability = 1;
-        simulation_.start(signature);
+        simulation_.start();
         for (bool outcome : path) {
             const PathSimulation::Stop stop = simulation_.advance();
             probability *= outcome ? stop.probability_of_one : 1 - stop.probability_of_one;
@@ -254,9 +280,9 @@ bool OutcomeLaws::reserve_node() {
 }
 
 OutcomeLaws::NodeIndex OutcomeLaws::add_node(const PathSimulation::Stop& stop) {
+    if (!reserve_node()) return no_node;
     nodes_.push_back({stop.probability_of_one, {no_node, no_node}, stop.outcome});
-    const uint64_t* outputs = simulation_.outputs();
-    node_outputs_.insert(node_outputs_.end(), outputs, outputs + output_words_);
+    node_outputs_.insert(node_outputs_.end(), outputs_.begin(), outputs_.end());
     return static_cast<NodeIndex>(nodes_.size() - 1);
 }
 

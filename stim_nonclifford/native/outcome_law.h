@@ -2,7 +2,8 @@
 //
 // A node stands for the MEASUREs so far and their outcomes. Measurements whose outcome is certain make no
 // node. A shot walks from its signature's root to a leaf with the numbers that its seed and index give;
-// where the tree ends, the coefficient vector is simulated from the start and the tree grows. Past the
+// where the tree ends, the coefficient vector is simulated and the tree grows: from the start, or from a vector that
+// was stored on the same path, or on the same path of signature 0, if the signs do not differ before. Past the
 // memory limit, trees stop growing and shots are simulated: the results are the same.
 #pragma once
 
@@ -39,9 +40,12 @@ class OutcomeLaws {
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { simulation_.set_team(team); }
 
-    // Draws the outcomes of a shot. Returns the outputs that they flip ([words_for(num_outputs)]; valid until
-    // the next call), or null if an outcome check fires.
-    const uint64_t* sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
+    struct Result {
+        bool kept;                // no outcome check fires
+        const uint64_t* outputs;  // that the outcomes flip, [output_words]; valid until the next call
+    };
+    // Draws the outcomes of a shot.
+    Result sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
 
     // What happens to shots with signature 0: `fixed` if it is the same for all.
     struct QuietLaw {
@@ -97,23 +101,26 @@ class OutcomeLaws {
     Root* root_slot(std::span<const uint64_t> signature);
     bool grow_table();
     bool reserve_node();
+    // With the outputs of `outputs_`; no node if there is no room for one.
     NodeIndex add_node(const PathSimulation::Stop& stop);
     size_t bytes() const;
 
-    // Runs from the start along `decisions_`, then draws outcomes; grows the tree if `root` is given (its
-    // place in the table) or if decisions were made.
-    const uint64_t* simulate(std::span<const uint64_t> signature, Root* root,
-                             OutcomeDecisions& decisions);
-    // Runs along `decisions_`, from the last station on the way.
-    void follow(std::span<const uint64_t> signature);
+    // Runs along `decisions_`, then draws outcomes; grows the tree if `root` is given (its place in the table) or if
+    // decisions were made.
+    Result simulate(std::span<const uint64_t> signature, Root* root, OutcomeDecisions& decisions);
+    // Finds `shared_`: the nodes of signature 0 at which the shot under way makes the same decisions, those of
+    // `decisions_` and then those that are drawn.
+    void find_shared(OutcomeDecisions decisions);
+    // Goes to the last station on the way; returns how many decisions have been made there.
+    size_t go_to_last_station();
     // Counts a simulation that passes a node, and makes a station there if there have been many.
-    void pass(Node& node);
+    void pass(Node& node, bool is_shared);
     // Whether to store more, from how many lookups of late found their outcomes stored.
     void review();
     // Notes a leaf that was reached.
     void note(Root& root, bool quiet, NodeIndex leaf, const OutcomeDecisions& decisions);
 
-    const uint64_t* outputs_of(NodeIndex node) const { return &node_outputs_[size_t{node} * output_words_]; }
+    const uint64_t* outputs_of(NodeIndex node) const { return node_outputs_.data() + size_t{node} * output_words_; }
 
     const Plan& plan_;
     const size_t max_bytes_;
@@ -135,7 +142,9 @@ class OutcomeLaws {
     std::vector<PathSimulation::Station> stations_;  // at nodes; number 0 is none
     size_t bytes_of_stations_ = 0;
     std::vector<Decision> decisions_;           // of the shot under way
-    std::vector<uint64_t> result_;              // [output_words]
+    std::vector<NodeIndex> shared_;             // nodes of signature 0 on its way
+    NodeIndex quiet_root_ = no_node;            // of signature 0
+    std::vector<uint64_t> outputs_;             // [output_words]: outputs flipped so far
 };
 
 }  // namespace snc

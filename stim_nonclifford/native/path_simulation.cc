@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -29,13 +30,26 @@ bool test(const std::vector<uint64_t>& row, int32_t bit) {
     return bit >= 0 && (row[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
 }
 
+bool is_measured(SimulationStep::Kind kind) {
+    return kind == SimulationStep::Kind::measure || kind == SimulationStep::Kind::weakly_measure ||
+           kind == SimulationStep::Kind::measure_through;
+}
+
 }  // namespace
 
 PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
     : plan_(plan),
       kernels_(kernels),
       interrupted_(std::move(interrupted)),
-      vector_(doubles_of(plan.steps.widest)) {
+      vector_(doubles_of(plan.steps.widest)),
+      difference_(plan.branch_words),
+      operations_up_to_(plan.num_outcomes),
+      first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
+    for (size_t k = plan.operations.size(); k-- > 0;)
+        if (plan.operations[k].sign >= 0) first_with_[static_cast<size_t>(plan.operations[k].sign)] = static_cast<uint32_t>(k);
+    for (size_t k = 0; k < plan.steps.steps.size(); ++k)
+        if (is_measured(plan.steps.steps[k].kind))
+            operations_up_to_[static_cast<size_t>(measured_by(plan.steps.steps[k]).outcome)] = begin_of_step(k + 1);
     save_prefix();
 }
 
@@ -47,35 +61,55 @@ SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
     return *this;
 }
 
-void PathSimulation::start(std::span<const uint64_t> signature) {
-    std::vector<uint64_t>& row = state_.row;
-    row = plan_.branch_constant;
+void PathSimulation::choose(std::span<const uint64_t> signature) {
+    std::ranges::fill(difference_, 0);
     for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
         if (signature[bit / 64] >> (bit % 64) & 1)
-            flip_words(row.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
+            flip_words(difference_.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
+    agreeing_ = plan_.operations.size();
+    for (uint32_t w = 0; w < plan_.sign_words; ++w)
+        for (uint64_t bits = difference_[w]; bits != 0; bits &= bits - 1)
+            agreeing_ = std::min<size_t>(agreeing_, first_with_[64 * w + static_cast<uint32_t>(std::countr_zero(bits))]);
+}
+
+void PathSimulation::start() {
+    // At the last station of the path of signature 0 that is shared.
+    const auto begin_of = [&](const Station& station) { return begin_of_step(station.state.step); };
+    const auto after = std::ranges::upper_bound(prefix_, agreeing_, {}, begin_of);
+    if (after != prefix_.begin()) {
+        if (!resume(*(after - 1))) state_.check_fired = true;
+        return;
+    }
     state_.step = 0;
+    state_.row = plan_.branch_constant;
+    flip_difference(state_);
     state_.check_fired = false;
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     vector_[0] = 1.0;
     vector_[size_t{1} << index_lane_bits] = 0.0;
+}
 
-    // Start at the last station of the path of signature 0 up to which the signs agree with it.
-    size_t agreeing = 0;
-    for (; agreeing < plan_.operations.size(); ++agreeing) {
-        const int32_t sign = plan_.operations[agreeing].sign;
-        if (test(row, sign) != test(prefix_signs_, sign)) break;
-    }
-    const auto begin_of = [&](const Station& station) { return begin_of_step(station.state.step); };
-    const auto after = std::ranges::upper_bound(prefix_, agreeing, {}, begin_of);
-    if (after == prefix_.begin()) return;
-    const Station& station = *(after - 1);
-    const std::vector<uint64_t> signs = std::move(row);
-    go_to(station);
-    for (uint32_t w = 0; w < plan_.branch_words; ++w) row[w] ^= signs[w] ^ prefix_signs_[w];
-    state_.check_fired = false;
-    for (size_t k = 0; k < begin_of(station); ++k)
-        if (plan_.operations[k].kind == Kind::measure) state_.check_fired |= fires(plan_.operations[k]);
+bool PathSimulation::resume(const Station& quiet) {
+    State state = quiet.state;
+    flip_difference(state);
+    state.check_fired = false;
+    for (size_t k = 0; k < begin_of_step(state.step); ++k)
+        if (plan_.operations[k].kind == Kind::measure && fires(plan_.operations[k], state)) return false;
+    state_ = std::move(state);
+    std::ranges::copy(quiet.vector, vector_.begin());
+    return true;
+}
+
+PathSimulation::Station PathSimulation::shared_station() const {
+    Station station = here();
+    flip_difference(station.state);
+    station.state.check_fired = false;
+    return station;
+}
+
+void PathSimulation::flip_difference(State& state) const {
+    flip_words(state.row.data(), difference_.data(), plan_.branch_words);
 }
 
 PathSimulation::Station PathSimulation::here() const {
@@ -104,9 +138,9 @@ size_t PathSimulation::begin_of_step(size_t step) const {
 }
 
 void PathSimulation::save_prefix() {
-    prefix_signs_ = plan_.branch_constant;
-    start(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     const auto& steps = plan_.steps.steps;
+    choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
+    start();
     std::vector<Station> stations;
     size_t bytes = 0;
     // A station at every `stride` steps, and at the last one; fewer if they take too much memory.
@@ -352,7 +386,7 @@ void PathSimulation::take(bool outcome) {
     if (outcome)
         flip_words(state_.row.data(), &plan_.outcome_effects[size_t(measurement.outcome) * plan_.branch_words],
                    plan_.branch_words);
-    state_.check_fired |= fires(measurement);
+    state_.check_fired |= fires(measurement, state_);
     ++state_.step;
 }
 
@@ -361,10 +395,10 @@ const Operation& PathSimulation::measured_by(const SimulationStep& step) const {
     return plan_.operations[after_activation ? plan_.run_ends[step.operation] : step.operation];
 }
 
-bool PathSimulation::fires(const Operation& measurement) const {
+bool PathSimulation::fires(const Operation& measurement, const State& state) const {
     const uint64_t* final_checks = &plan_.final_checks[size_t(measurement.outcome) * plan_.sign_words];
     for (uint32_t w = 0; w < plan_.sign_words; ++w)
-        if ((state_.row[w] & final_checks[w]) != 0) return true;
+        if ((state.row[w] & final_checks[w]) != 0) return true;
     return false;
 }
 

@@ -83,7 +83,9 @@ class PathSimulation {
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { team_ = team; }
 
-    void start(std::span<const uint64_t> signature);
+    // Whose path it is from now on; `start` or `resume` comes next.
+    void choose(std::span<const uint64_t> signature);
+    void start();
     // Runs up to the next MEASURE that is not certain, or to the end. If that is known, and the MEASURE is `known`,
     // its weights need not be calculated.
     Stop advance(const Stop* known = nullptr);
@@ -94,7 +96,17 @@ class PathSimulation {
     const uint64_t* outputs() const { return state_.row.data() + plan_.sign_words; }
     Station here() const;
     size_t station_bytes() const;
+    // Goes on from a station on a path of the same signature.
     void go_to(const Station& station);
+
+    // Up to where its signs agree with those of signature 0, a signature shares that one's paths: whether they agree
+    // in all that comes before the outcome of a MEASURE.
+    bool agrees_at(int32_t outcome) const { return operations_up_to_[static_cast<size_t>(outcome)] <= agreeing_; }
+    // Goes on from a station on a path of signature 0, which is shared so far; false, and nothing done, if a check has
+    // fired for the signature that is chosen.
+    bool resume(const Station& quiet);
+    // The station of signature 0 on a path that is shared so far.
+    Station shared_station() const;
     const SimulationWork& work() const { return work_; }
 
    private:
@@ -113,7 +125,7 @@ class PathSimulation {
     // Adds to the work a pass over that many coefficients.
     void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
     // Whether an outcome check that is final with this MEASURE is set.
-    bool fires(const Operation& measurement) const;
+    bool fires(const Operation& measurement, const State& state) const;
     const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
@@ -121,6 +133,7 @@ class PathSimulation {
     static size_t bytes_of(const State& state, size_t doubles);
     void save_prefix();
     int32_t stored_width() const;
+    void flip_difference(State& state) const;
 
     const Plan& plan_;
     const Kernels& kernels_;
@@ -132,7 +145,10 @@ class PathSimulation {
     SimulationWork work_;
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.
     std::vector<Station> prefix_;
-    std::vector<uint64_t> prefix_signs_;        // the branch row of signature 0 before the operations
+    std::vector<uint64_t> difference_;          // of the chosen signature's branch row from that of signature 0
+    size_t agreeing_ = 0;                       // so many operations have equal signs in both
+    std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE
+    std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
     std::vector<Operation> rotations_;          // scratch of run_pass
     std::vector<double, CacheAligned<double>> tables_, pieces_;
     std::vector<double, CacheAligned<double>> rows_;  // scratch of phases_of

@@ -292,6 +292,16 @@ def test_unknown_engines(engine: str) -> None:
             compile_it(engine=engine)
 
 
+def test_precision() -> None:
+    for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(ValueError, match="Unknown precision 'half'; there are 'double' and 'single'"):
+            compile_it(precision="half")
+        for engine in ("gpu", "reference"):
+            with pytest.raises(ValueError, match="precision='single' goes with engine='cpu' or 'auto', not"):
+                compile_it(precision="single", engine=engine)
+        compile_it(precision="single", engine="auto")
+
+
 @pytest.mark.parametrize("threads", [0, -1])
 def test_threads(threads: int) -> None:
     for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +11,9 @@ from .. import _native
 from ..plan import Plan
 from .contract import PackedBits, Tally
 
-__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine"]
+__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine", "Precision"]
+
+Precision = Literal["double", "single"]
 
 DEFAULT_CACHE_BYTES = 512 << 20
 
@@ -21,6 +25,8 @@ class CpuEngine:
         plan: The plan.
         threads: Number of threads, the calling one included.
         cache_bytes: Limit for the stored outcome laws. Past it, shots are simulated without storing.
+        precision: How real and imaginary parts of coefficients are stored: as ``"double"`` or as ``"single"``
+            numbers; see ``docs/performance.md``.
         kernels: Instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None is the best that
             this machine has, unless the environment variable ``STIM_NONCLIFFORD_ISA`` says another one.
 
@@ -41,10 +47,11 @@ class CpuEngine:
         *,
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        precision: Precision = "double",
         kernels: str | None = None,
     ) -> None:
         self.plan = plan
-        self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "")
+        self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "", precision == "single")
 
     def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
         """See ``SamplingEngine.count``."""

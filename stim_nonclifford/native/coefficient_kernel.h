@@ -1,8 +1,10 @@
 // What each operation does to the coefficient vector; the twin of `stim_nonclifford/coefficients.py`.
 //
 // Included by kernels_isa.cc, once per instruction set, inside its namespace. Vectors go through in blocks of
-// eight coefficients, first their real, then their imaginary parts: the low three bits of an index are the lane. Every lane does the same arithmetic in every instruction set, and sums are made lane
-// by lane and then in a fixed order: all instruction sets round alike.
+// eight coefficients, first their real, then their imaginary parts: the low three bits of an index are the lane. They
+// are stored as doubles or floats (`Real`), and what is calculated from them is double. Every lane does the same
+// arithmetic in every instruction set, and sums are made lane by lane and then in a fixed order: all instruction sets
+// round alike.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +37,33 @@ inline Block load(const double* from) {
 }
 inline void store(double* to, Block value) { __builtin_memcpy(to, &value, sizeof value); }
 
+using FloatBlock = float __attribute__((vector_size(lanes * sizeof(float))));
+inline Block load(const float* from) {
+    FloatBlock value;
+    __builtin_memcpy(&value, from, sizeof value);
+    return __builtin_convertvector(value, Block);
+}
+inline void store(float* to, Block value) {
+    const FloatBlock rounded = __builtin_convertvector(value, FloatBlock);
+    __builtin_memcpy(to, &rounded, sizeof rounded);
+}
+
 // Where the parts of a block, and of a coefficient, lie in the vector.
-inline Block load_re(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
-inline Block load_im(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
-inline void store_re(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
-inline void store_im(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block + lanes, value); }
+template <typename Real>
+inline Block load_re(const Real* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
+template <typename Real>
+inline Block load_im(const Real* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
+template <typename Real>
+inline void store_re(Real* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
+template <typename Real>
+inline void store_im(Real* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block + lanes, value); }
 inline uint64_t re_at(uint64_t index) { return (index & ~(lanes - 1)) + index; }
 inline uint64_t im_at(uint64_t index) { return re_at(index) + lanes; }
+template <typename Real>
+inline void put(Real* vector, uint64_t index, double re, double im) {
+    vector[re_at(index)] = static_cast<Real>(re);
+    vector[im_at(index)] = static_cast<Real>(im);
+}
 
 inline Block all(double value) { return Block{} + value; }
 
@@ -122,7 +144,8 @@ inline void with_flag(bool flag, Use use) {
 // Vectors with fewer coefficients than a block has lanes.
 namespace scalar {
 
-inline void rotate(double* vector, const Operation& operation, double sine) {
+template <typename Real>
+inline void rotate(Real* vector, const Operation& operation, double sine) {
     const uint64_t size = uint64_t{1} << operation.width;
     // -i sin P
     const Phase factor = phase(sine, operation.i_power + 3);
@@ -132,8 +155,8 @@ inline void rotate(double* vector, const Operation& operation, double sine) {
     for (uint64_t a = 0; a < size; ++a) {
         const uint64_t b = a ^ operation.x;
         const double f = factor.value * sign_of(b & operation.z);
-        vector[re_at(a)] = operation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b]));
-        vector[im_at(a)] = operation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]);
+        put(vector, a, operation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b])),
+            operation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]));
     }
 }
 
@@ -142,8 +165,8 @@ inline void rotate(double* vector, const Operation& operation, double sine) {
 // A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine (which is 1 if `unit`)
 // times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
 // odd if `has_signs`.
-template <bool real, bool has_signs, bool exchanges, bool unit>
-inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
+template <bool real, bool has_signs, bool exchanges, bool unit, typename Real>
+inline void rotate_pairs(Real* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
                          BlockIndex partner) {
     const int top = highest_bit(x);
     const Block signs_of_b = odd(x & z) ? -signs : signs;
@@ -178,7 +201,8 @@ inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z
     }
 }
 
-inline void rotate(double* vector, const Operation& operation, bool reverse) {
+template <typename Real>
+inline void rotate(Real* vector, const Operation& operation, bool reverse) {
     const double sine = reverse ? -operation.sine : operation.sine;
     if (operation.width < lane_bits) return scalar::rotate(vector, operation, sine);
     const uint64_t blocks = uint64_t{1} << (operation.width - lane_bits);
@@ -212,7 +236,8 @@ inline void rotate(double* vector, const Operation& operation, bool reverse) {
     });
 }
 
-inline void activate(double* vector, const Operation& operation) {
+template <typename Real>
+inline void activate(Real* vector, const Operation& operation) {
     const uint64_t size = uint64_t{1} << operation.width;
     const bool is_diagonal = operation.x == 0;
     const double scale = is_diagonal ? std::sqrt(0.5) : 1;
@@ -227,10 +252,8 @@ inline void activate(double* vector, const Operation& operation) {
     if (size < lanes) {
         for (uint64_t a = 0; a < size; ++a)
             one(vector[re_at(a)], vector[im_at(a)], c, s, [&](double r_0, double i_0, double r_1, double i_1) {
-                vector[re_at(a)] = r_0;
-                vector[im_at(a)] = i_0;
-                vector[re_at(size + a)] = r_1;
-                vector[im_at(size + a)] = i_1;
+                put(vector, a, r_0, i_0);
+                put(vector, size + a, r_1, i_1);
             });
         return;
     }
@@ -248,7 +271,8 @@ inline void activate(double* vector, const Operation& operation) {
 struct Coefficient {
     double re, im;
 };
-inline Coefficient projected(const double* vector, const Operation& operation, uint64_t r,
+template <typename Real>
+inline Coefficient projected(const Real* vector, const Operation& operation, uint64_t r,
                              bool outcome) {
     const uint64_t a = insert_zero(r, operation.pivot);
     if (operation.x == 0) {
@@ -265,8 +289,8 @@ inline Coefficient projected(const double* vector, const Operation& operation, u
 
 // Calls use(r, re_0, im_0, re_1, im_1) with block r of the projections on outcome 0 and 1 (as above). The
 // pivot must be above the lanes.
-template <typename Use>
-inline void for_each_projected_block(const double* vector, const Operation& operation, Use use) {
+template <typename Real, typename Use>
+inline void for_each_projected_block(const Real* vector, const Operation& operation, Use use) {
     const uint64_t half = uint64_t{1} << (operation.width - 1 - lane_bits);
     const int pivot = operation.pivot - lane_bits;
     const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
@@ -306,7 +330,8 @@ inline bool goes_in_blocks(const Operation& operation) {
     return operation.width > lane_bits && operation.pivot >= lane_bits;
 }
 
-inline OutcomeWeights outcome_weights(const double* vector, const Operation& operation) {
+template <typename Real>
+inline OutcomeWeights outcome_weights(const Real* vector, const Operation& operation) {
     Block zero{}, one{};
     if (goes_in_blocks(operation)) {
         for_each_projected_block(vector, operation, [&](uint64_t, Block r_0, Block i_0, Block r_1, Block i_1) {
@@ -326,7 +351,8 @@ inline OutcomeWeights outcome_weights(const double* vector, const Operation& ope
     return {scale * total(zero), scale * total(one)};
 }
 
-inline void project(double* vector, const Operation& operation, bool outcome, double weight) {
+template <typename Real>
+inline void project(Real* vector, const Operation& operation, bool outcome, double weight) {
     const double scale = operation.x != 0 ? std::sqrt(0.5 / weight) : std::sqrt(1.0 / weight);
     // Entry r is read before it is written: r <= insert_zero(r, pivot), and its partner b comes from an
     // index >= r too, because the pivot is the highest bit of x (or of z).
@@ -340,15 +366,14 @@ inline void project(double* vector, const Operation& operation, bool outcome, do
     const uint64_t half = uint64_t{1} << (operation.width - 1);
     for (uint64_t r = 0; r < half; ++r) {
         const Coefficient c = projected(vector, operation, r, outcome);
-        vector[re_at(r)] = scale * c.re;
-        vector[im_at(r)] = scale * c.im;
+        put(vector, r, scale * c.re, scale * c.im);
     }
 }
 
 // Calls use(r, entry r of the projection on outcome 0 times 2, the same for outcome 1) for a coordinate
 // that is woken with this phase and measured at once: entry r of either half is (cos -+ i sin) v[r].
-template <typename Use>
-inline void for_each_weakly_projected(const double* vector, const Operation& measurement,
+template <typename Real, typename Use>
+inline void for_each_weakly_projected(const Real* vector, const Operation& measurement,
                                       double cosine, double sine, Use use) {
     const uint64_t pivot = uint64_t{1} << measurement.pivot;
     const uint64_t size = pivot;
@@ -391,7 +416,8 @@ inline void for_each_weakly_projected(const double* vector, const Operation& mea
     }
 }
 
-inline OutcomeWeights weak_weights(const double* vector, const Operation& measurement,
+template <typename Real>
+inline OutcomeWeights weak_weights(const Real* vector, const Operation& measurement,
                                    double cosine, double sine) {
     Block zero{}, one{};
     const auto add = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
@@ -407,13 +433,13 @@ inline OutcomeWeights weak_weights(const double* vector, const Operation& measur
     return {0.25 * total(zero), 0.25 * total(one)};
 }
 
-inline void weak_project(double* vector, const Operation& measurement, double cosine, double sine,
+template <typename Real>
+inline void weak_project(Real* vector, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight) {
     const double scale = 0.5 / std::sqrt(weight);
     const auto write = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
         if constexpr (std::is_same_v<decltype(r_0), double>) {
-            vector[re_at(r)] = scale * (outcome ? r_1 : r_0);
-            vector[im_at(r)] = scale * (outcome ? i_1 : i_0);
+            put(vector, r, scale * (outcome ? r_1 : r_0), scale * (outcome ? i_1 : i_0));
         } else {
             store_re(vector, r, all(scale) * (outcome ? r_1 : r_0));
             store_im(vector, r, all(scale) * (outcome ? i_1 : i_0));

@@ -91,10 +91,10 @@ void Tally::merge(const Tally& other) {
 
 // Engine
 
-Engine::Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes)
+Engine::Engine(Plan plan, const Kernels& kernels, Precision precision, uint32_t num_threads, size_t cache_bytes)
     : plan_(std::move(plan)), kernels_(kernels), workers_(num_threads) {
     for (Worker& worker : workers_)
-        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, cache_bytes / num_threads, [this] {
+        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, precision, cache_bytes / num_threads, [this] {
             if (interrupted_) interrupted_();
         });
     quiet_ = workers_[0].laws->quiet_law();

@@ -146,10 +146,16 @@ inline void apply_gate(double* piece, const Gate& gate, const double* table, uin
     });
 }
 
+template <typename From, typename To>
+inline void copy_numbers(const From* from, size_t count, To* to) {
+    for (size_t k = 0; k < count; k += lanes) store(to + k, load(from + k));
+}
+
 // Makes the gates of a pass in part `part` of `parts` parts of the vector, which do not share coefficients.
 // `rotations` are the factors of the gates that are not fused, in this order, in indices of the pass; `tables` those
 // of the others; `piece` has room for 2^piece_bits coefficients.
-inline void run_pass(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+template <typename Real>
+inline void run_pass(Real* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
                      double* piece, uint32_t part, uint32_t parts) {
     constexpr size_t chunk_size = size_t{2} << chunk_bits, chunks = size_t{1} << (piece_bits - chunk_bits);
     uint64_t offsets[chunks] = {0}, pivots = 0;
@@ -161,7 +167,7 @@ inline void run_pass(double* vector, int32_t width, const GatePass& pass, const 
     for (uint64_t r = pieces * part / parts; r < pieces * (part + 1) / parts; ++r) {
         uint64_t first = r;
         for (uint64_t left = pivots; left != 0; left &= left - 1) first = insert_zero(first, std::countr_zero(left));
-        for (size_t c = 0; c < chunks; ++c) std::copy_n(vector + (first ^ offsets[c]) * chunk_size, chunk_size, piece + c * chunk_size);
+        for (size_t c = 0; c < chunks; ++c) copy_numbers(vector + (first ^ offsets[c]) * chunk_size, chunk_size, piece + c * chunk_size);
         const Operation* rotation = rotations;
         const double* table = tables;
         for (const Gate& gate : pass.gates) {
@@ -175,7 +181,7 @@ inline void run_pass(double* vector, int32_t width, const GatePass& pass, const 
                 for (const Gate::Factor& factor : gate.factors) rotate(piece, *rotation++, odd(first << piece_bits & factor.z));
             }
         }
-        for (size_t c = 0; c < chunks; ++c) std::copy_n(piece + c * chunk_size, chunk_size, vector + (first ^ offsets[c]) * chunk_size);
+        for (size_t c = 0; c < chunks; ++c) copy_numbers(piece + c * chunk_size, chunk_size, vector + (first ^ offsets[c]) * chunk_size);
     }
 }
 

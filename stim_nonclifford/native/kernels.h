@@ -42,6 +42,49 @@ struct Phases {
     uint64_t rows_of_first;                        // rows of the first group's table
 };
 
+// How the real numbers of a coefficient vector are stored. All arithmetic is that of doubles.
+enum class Precision : uint8_t { doubles, floats };
+
+// What is done with a coefficient vector. It comes in blocks of 2^index_lane_bits coefficients (a narrower one is part
+// of a block): the real parts of a block, then its imaginary parts.
+struct CoefficientKernels {
+    size_t number_size;  // bytes of a real number
+
+    // v <- [1].
+    void (*start)(void* vector);
+
+    // v <- cos v - i sin P v, with sin negated if `reverse`.
+    void (*rotate)(void* vector, const Operation& operation, bool reverse);
+
+    // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
+    // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has
+    // room for 2^piece_bits coefficients.
+    void (*run_pass)(void* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+                     double* piece, uint32_t part, uint32_t parts);
+
+    // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
+    void (*activate)(void* vector, const Operation& operation);
+
+    OutcomeWeights (*outcome_weights)(const void* vector, const Operation& operation);
+
+    // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
+    void (*project)(void* vector, const Operation& operation, bool outcome, double weight);
+
+    // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
+    // woken, with this cosine and sine, just before.
+    OutcomeWeights (*weak_weights)(const void* vector, const Operation& measurement, double cosine, double sine);
+    void (*weak_project)(void* vector, const Operation& measurement, double cosine, double sine, bool outcome,
+                         double weight);
+
+    // Multiplies by phases, and wakes coordinates in |+>.
+    void (*apply_phases)(void* vector, const Phases& phases);
+
+    // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
+    // times; and the projection, which is not normalized.
+    OutcomeWeights (*weights_through)(const void* vector, const Phases& phases, const Operation& measurement);
+    void (*project_through)(void* vector, const Phases& phases, const Operation& measurement, bool outcome);
+};
+
 struct Kernels {
     const char* name;
 
@@ -54,12 +97,6 @@ struct Kernels {
     void (*draw_outcome_cells)(uint64_t seed, uint64_t first_shot, const uint16_t* shots, uint32_t num_shots,
                                uint16_t* cells);
 
-    // The coefficient vector comes in blocks of 2^index_lane_bits coefficients (a narrower one is part of a
-    // block): the real parts of a block, then its imaginary parts.
-
-    // v <- cos v - i sin P v, with sin negated if `reverse`.
-    void (*rotate)(double* vector, const Operation& operation, bool reverse);
-
     // The table of a fused gate: of none of its factors; with one more of them, as the angle and its sign are; and
     // after all of them.
     void (*clear_table)(double* table, const Gate& gate);
@@ -67,39 +104,16 @@ struct Kernels {
                            int32_t i_power);
     void (*exchange_table)(double* table, const Gate& gate);
 
-    // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
-    // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has
-    // room for 2^piece_bits coefficients.
-    void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
-                     double* piece, uint32_t part, uint32_t parts);
-
-    // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
-    void (*activate)(double* vector, const Operation& operation);
-
-    OutcomeWeights (*outcome_weights)(const double* vector, const Operation& operation);
-
-    // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
-    void (*project)(double* vector, const Operation& operation, bool outcome, double weight);
-
-    // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
-    // woken, with this cosine and sine, just before.
-    OutcomeWeights (*weak_weights)(const double* vector, const Operation& measurement,
-                                   double cosine, double sine);
-    void (*weak_project)(double* vector, const Operation& measurement, double cosine, double sine,
-                         bool outcome, double weight);
-
     // Multiplies a table (as in Phases) of num_rows rows by cos - i sin (-1)^(parities of the row, z of the
     // lane); with `doubles`, the row has one more parity, the factor takes it, and the table doubles.
     void (*multiply_rows)(double* rows, size_t num_rows, bool doubles, uint32_t parities, uint64_t z, double cosine,
                           double sine);
 
-    // Multiplies by phases, and wakes coordinates in |+>.
-    void (*apply_phases)(double* vector, const Phases& phases);
+    CoefficientKernels of_doubles, of_floats;
 
-    // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
-    // times; and the projection, which is not normalized.
-    OutcomeWeights (*weights_through)(const double* vector, const Phases& phases, const Operation& measurement);
-    void (*project_through)(double* vector, const Phases& phases, const Operation& measurement, bool outcome);
+    const CoefficientKernels& of(Precision precision) const {
+        return precision == Precision::floats ? of_floats : of_doubles;
+    }
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

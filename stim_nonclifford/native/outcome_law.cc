@@ -37,11 +37,11 @@ bool is_quiet(std::span<const uint64_t> signature) {
 
 }  // namespace
 
-OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_bytes,
+OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, size_t max_bytes,
                          std::function<void()> interrupted)
     : plan_(plan),
       max_bytes_(max_bytes),
-      simulation_(plan, kernels, std::move(interrupted)),
+      simulation_(plan, kernels, precision, std::move(interrupted)),
       signature_words_(plan.layout.signature_words),
       output_words_(plan.layout.output_words),
       nodes_(1),  // node 0 is no node

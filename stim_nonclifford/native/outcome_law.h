@@ -35,7 +35,8 @@ struct LawStatistics {
 class OutcomeLaws {
    public:
     // `interrupted` is asked now and then during long simulations and throws to stop them.
-    OutcomeLaws(const Plan& plan, const Kernels& kernels, size_t max_bytes, std::function<void()> interrupted);
+    OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, size_t max_bytes,
+                std::function<void()> interrupted);
 
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { simulation_.set_team(team); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace snc {
@@ -13,8 +14,12 @@ namespace {
 // Widths from which a single operation is long enough to ask for an interruption.
 constexpr int32_t long_operation_width = 16;
 
-// Squared norms up to which vectors may grow: far from the largest double, also after a square.
-constexpr double max_norm = 1e100;
+// Squared norms up to which vectors may grow: far from the largest number, also after a square.
+constexpr double max_norm_of_doubles = 1e100, max_norm_of_floats = 1e12;
+
+// `certain` for floats. An amplitude that is rounded by 2^-24 changes a probability of 0 by the square of that; this
+// leaves room for 10^4 roundings, one after another.
+constexpr double certain_of_floats = 1e-10;
 
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
@@ -22,9 +27,6 @@ constexpr size_t max_prefix_bytes = size_t{64} << 20;
 void flip_words(uint64_t* row, const uint64_t* by, uint32_t words) {
     for (uint32_t w = 0; w < words; ++w) row[w] ^= by[w];
 }
-
-// How many doubles a vector of this width takes.
-size_t doubles_of(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
 
 bool test(const std::vector<uint64_t>& row, int32_t bit) {
     return bit >= 0 && (row[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
@@ -37,11 +39,15 @@ bool is_measured(SimulationStep::Kind kind) {
 
 }  // namespace
 
-PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
+PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, Precision precision,
+                               std::function<void()> interrupted)
     : plan_(plan),
       kernels_(kernels),
+      coefficient_kernels_(kernels.of(precision)),
+      certain_(precision == Precision::floats ? certain_of_floats : certain),
+      max_norm_(precision == Precision::floats ? max_norm_of_floats : max_norm_of_doubles),
       interrupted_(std::move(interrupted)),
-      vector_(doubles_of(plan.steps.widest)),
+      vector_(vector_bytes(plan.steps.widest)),
       difference_(plan.branch_words),
       operations_up_to_(plan.num_outcomes),
       first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
@@ -86,8 +92,7 @@ void PathSimulation::start() {
     state_.check_fired = false;
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
-    vector_[0] = 1.0;
-    vector_[size_t{1} << index_lane_bits] = 0.0;
+    coefficient_kernels_.start(vector_.data());
 }
 
 bool PathSimulation::resume(const Station& quiet) {
@@ -97,7 +102,7 @@ bool PathSimulation::resume(const Station& quiet) {
     for (size_t k = 0; k < begin_of_step(state.step); ++k)
         if (plan_.operations[k].kind == Kind::measure && fires(plan_.operations[k], state)) return false;
     state_ = std::move(state);
-    std::ranges::copy(quiet.vector, vector_.begin());
+    std::memcpy(vector_.data(), quiet.vector.data(), quiet.vector.size());
     return true;
 }
 
@@ -113,7 +118,7 @@ void PathSimulation::flip_difference(State& state) const {
 }
 
 PathSimulation::Station PathSimulation::here() const {
-    return {state_, {vector_.begin(), vector_.begin() + static_cast<ptrdiff_t>(doubles_of(stored_width()))}};
+    return {state_, {vector_.data(), vector_.data() + vector_bytes(stored_width())}};
 }
 
 int32_t PathSimulation::stored_width() const {
@@ -121,16 +126,20 @@ int32_t PathSimulation::stored_width() const {
     return state_.step < steps.size() ? steps[state_.step].width_before : 0;
 }
 
-size_t PathSimulation::station_bytes() const { return bytes_of(state_, doubles_of(stored_width())); }
+size_t PathSimulation::station_bytes() const { return bytes_of(state_, vector_bytes(stored_width())); }
 
-size_t PathSimulation::bytes_of(const State& state, size_t doubles) {
+size_t PathSimulation::vector_bytes(int32_t width) const {
+    return coefficient_kernels_.number_size << (1 + std::max(width, index_lane_bits));
+}
+
+size_t PathSimulation::bytes_of(const State& state, size_t vector_bytes) {
     return sizeof(Station) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
-           doubles * sizeof(double);
+           vector_bytes;
 }
 
 void PathSimulation::go_to(const Station& station) {
     state_ = station.state;
-    std::ranges::copy(station.vector, vector_.begin());
+    std::memcpy(vector_.data(), station.vector.data(), station.vector.size());
 }
 
 size_t PathSimulation::begin_of_step(size_t step) const {
@@ -196,7 +205,7 @@ Operation PathSimulation::sum_of_run(size_t first) const {
 
 Operation PathSimulation::rotation_at(size_t first) {
     Operation rotation = sum_of_run(first);
-    if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm) {
+    if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm_) {
         state_.norm /= rotation.cosine * rotation.cosine;
         rotation.sine /= rotation.cosine;
         rotation.cosine = 1;
@@ -242,7 +251,7 @@ void PathSimulation::run_pass(const SimulationStep& step) {
     const uint32_t parts = team_ != nullptr ? team_->size() : 1;
     pieces_.resize(parts * piece_size);
     const auto make_part = [&](uint32_t part) {
-        kernels_.run_pass(vector_.data(), step.width_before, step.pass, rotations_.data(), tables_.data(),
+        coefficient_kernels_.run_pass(vector_.data(), step.width_before, step.pass, rotations_.data(), tables_.data(),
                           pieces_.data() + part * piece_size, part, parts);
     };
     if (parts > 1)
@@ -299,7 +308,7 @@ void PathSimulation::normalize(int32_t width) {
     const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
     std::array<double, row_size> row{};
     std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
-    kernels_.apply_phases(vector_.data(), {width, width, 1, {row.data()}, columns.data(), 1});
+    coefficient_kernels_.apply_phases(vector_.data(), {width, width, 1, {row.data()}, columns.data(), 1});
     state_.norm = 1;
 }
 
@@ -307,7 +316,7 @@ bool PathSimulation::make_step(const Stop* known) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
-    double* const vector = vector_.data();
+    void* const vector = vector_.data();
     const Operation& operation = plan_.operations[step.operation];
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
     const uint64_t num_groups = step.product.groups.size();
@@ -315,7 +324,7 @@ bool PathSimulation::make_step(const Stop* known) {
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
             note_pass(size, size, 4);
-            kernels_.rotate(vector, rotation_at(step.operation), false);
+            coefficient_kernels_.rotate(vector, rotation_at(step.operation), false);
             ++state_.step;
             return true;
         case SimulationStep::Kind::pass:
@@ -324,12 +333,12 @@ bool PathSimulation::make_step(const Stop* known) {
             return true;
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
-            kernels_.activate(vector, sum_of_run(step.operation));
+            coefficient_kernels_.activate(vector, sum_of_run(step.operation));
             ++state_.step;
             return true;
         case SimulationStep::Kind::apply_phases:
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
-            kernels_.apply_phases(vector, phases_of(step, false));
+            coefficient_kernels_.apply_phases(vector, phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             ++state_.step;
             return true;
@@ -337,12 +346,12 @@ bool PathSimulation::make_step(const Stop* known) {
             const Operation sum = sum_of_run(step.operation);
             note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
-            state_.weights = kernels_.weak_weights(vector, measured_by(step), sum.cosine, sum.sine);
+            state_.weights = coefficient_kernels_.weak_weights(vector, measured_by(step), sum.cosine, sum.sine);
             break;
         }
         case SimulationStep::Kind::measure:
             note_pass(size, 0, 6);
-            state_.weights = kernels_.outcome_weights(vector, operation);
+            state_.weights = coefficient_kernels_.outcome_weights(vector, operation);
             break;
         case SimulationStep::Kind::measure_through:
             if (known != nullptr && operation.outcome == known->outcome) {
@@ -351,12 +360,12 @@ bool PathSimulation::make_step(const Stop* known) {
                 return false;
             }
             note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
-            state_.weights = kernels_.weights_through(vector, phases_of(step, true), operation);
+            state_.weights = coefficient_kernels_.weights_through(vector, phases_of(step, true), operation);
             break;
     }
     const auto [zero, one] = state_.weights;
     state_.probability_of_one = one / (zero + one);
-    if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
+    if (state_.probability_of_one >= certain_ && state_.probability_of_one <= 1 - certain_) return false;
     take(state_.probability_of_one > 0.5);
     return true;
 }
@@ -365,22 +374,22 @@ void PathSimulation::take(bool outcome) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     const Operation& measurement = measured_by(step);
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    double* const vector = vector_.data();
+    void* const vector = vector_.data();
     const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
     const uint64_t num_groups = step.product.groups.size();
     const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
     note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
-        kernels_.project_through(vector, phases_, measurement, outcome);
+        coefficient_kernels_.project_through(vector, phases_, measurement, outcome);
         // From the probability alone, so that a simulation that is repeated rounds like the first one.
         const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
         state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
-        if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
+        if (state_.norm > max_norm_ || state_.norm < 1 / max_norm_) normalize(step.width_after - 1);
     } else if (is_weak) {
-        kernels_.weak_project(vector, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
+        coefficient_kernels_.weak_project(vector, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
     } else {
-        kernels_.project(vector, measurement, outcome, weight);
+        coefficient_kernels_.project(vector, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
     if (outcome)

@@ -3,6 +3,7 @@
 // Who runs it says where to start, and decides every outcome that is not certain.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <new>
@@ -73,11 +74,11 @@ class PathSimulation {
     // A state to which it can go back, with the stored vector.
     struct Station {
         State state;
-        std::vector<double> vector;
+        std::vector<std::byte> vector;
     };
 
     // `interrupted` is asked now and then and throws to stop.
-    PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
+    PathSimulation(const Plan& plan, const Kernels& kernels, Precision precision, std::function<void()> interrupted);
 
     void ask_for_interruption() const { interrupted_(); }
     // Threads for the rotations of wide vectors; null: none.
@@ -129,18 +130,23 @@ class PathSimulation {
     const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
-    // Of a station with this many doubles.
-    static size_t bytes_of(const State& state, size_t doubles);
+    // Of a station with a vector of that many bytes.
+    static size_t bytes_of(const State& state, size_t vector_bytes);
+    // How many bytes a vector of this width takes.
+    size_t vector_bytes(int32_t width) const;
     void save_prefix();
     int32_t stored_width() const;
     void flip_difference(State& state) const;
 
     const Plan& plan_;
     const Kernels& kernels_;
+    const CoefficientKernels& coefficient_kernels_;
+    // What rounding can do to a probability, and squared norms up to which vectors may grow.
+    const double certain_, max_norm_;
     const std::function<void()> interrupted_;
     Team* team_ = nullptr;
 
-    std::vector<double, CacheAligned<double>> vector_;  // the coefficients
+    std::vector<std::byte, CacheAligned<std::byte>> vector_;  // the coefficients
     State state_{};
     SimulationWork work_;
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.

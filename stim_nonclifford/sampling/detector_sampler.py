@@ -51,6 +51,7 @@ class CompiledDetectorSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
+        precision: str = "double",
     ) -> None:
         self._circuit = circuit
         self._compiled = compiled
@@ -58,7 +59,9 @@ class CompiledDetectorSampler:
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = skip_reference_sample
-        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        self._make_engine = engine_factory(
+            engine, threads=threads, cache_bytes=cache_bytes, device=device, precision=precision
+        )
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )

@@ -35,12 +35,15 @@ class CompiledMeasurementSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
+        precision: str = "double",
     ) -> None:
         if skip_reference_sample and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
         self._seed = checked_seed(seed)
         self._num_measurements = compiled.program.num_records
-        make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        make_engine = engine_factory(
+            engine, threads=threads, cache_bytes=cache_bytes, device=device, precision=precision
+        )
         changed = 0
         if skip_reference_sample:
             changed = compiled.reference_records

@@ -7,17 +7,19 @@ import random
 import pytest
 import stim
 
+from stim_nonclifford.compiler.gf2 import independent
+from stim_nonclifford.compiler.paulis import bits_of
 from stim_nonclifford.compiler.waiting import Waiting, WaitingRotations
 
 NUM_QUBITS = 5
 
 
-def needed(rotations: list[Waiting], pauli: stim.PauliString) -> list[Waiting]:
-    """From the last to the first: those that do not commute with the Pauli or with a needed one."""
-    found: list[Waiting] = []
-    for rotation in reversed(rotations):
-        if not all(rotation.pauli.commutes(other) for other in [pauli, *(r.pauli for r in found)]):
-            found.append(rotation)
+def needed(paulis: dict[int, stim.PauliString], measured: stim.PauliString) -> list[int]:
+    """From the last to the first: those that do not commute with what is measured or with a needed one."""
+    found: list[int] = []
+    for step in reversed(paulis):
+        if not all(paulis[step].commutes(other) for other in [measured, *(paulis[k] for k in found)]):
+            found.append(step)
     return found[::-1]
 
 
@@ -30,30 +32,40 @@ def test_needed_rotations_through_changes_of_coordinates(first_stays: bool) -> N
         return stim.PauliString("".join(rng.choices(letters, k=NUM_QUBITS)))
 
     rotations = WaitingRotations(NUM_QUBITS)
-    expected: list[Waiting] = []
+    expected: dict[int, stim.PauliString] = {}  # by step
     gates = [f"{name} {a} {b}" for name in ("CX", "CY", "CZ") for a in range(5) for b in range(5) if a != b]
     gates += [f"{name} {a}" for name in ("H", "S_DAG", "X") for a in range(5)]
     emptied = several = 0
     for step in range(3000):
-        rotation = Waiting(step, random_pauli("XYZ_"), 0.25)
-        rotations.add(rotation)
-        expected.append(rotation)
-        pauli = random_pauli("___XYZ")
-        found = rotations.needed_by(pauli)
-        assert found == needed(expected, pauli)
-        assert rotations.commutes(pauli) == (not found)
-        several += len(found) > 1
-        for other in found if rng.random() < 0.3 else ():
-            if not first_stays or other is not expected[0]:
-                rotations.remove(other)
-                expected.remove(other)
+        expected[step] = random_pauli("XYZ_")
+        rotations.add(Waiting(step, 0.25), expected[step])
+        measured = random_pauli("___XYZ")
+        found = rotations.needed_by(measured)
+        assert rotations.steps(found) == needed(expected, measured)
+        assert rotations.steps(rotations.anticommuting(measured)) == [
+            k for k, pauli in expected.items() if not pauli.commutes(measured)
+        ]
+        coordinates = rng.randrange(1, 1 << NUM_QUBITS)
+        parts = (bits_of(expected[k])[0] & coordinates for k in rotations.steps(found))
+        assert rotations.num_woken_by(found, coordinates, 3) == min(3, len(independent(parts)))
+        several += found.bit_count() > 1
+        for number in rotations.numbers(found) if rng.random() < 0.3 else ():
+            if not first_stays or rotations.steps(1 << number) != [0]:
+                assert rotations.pauli(number) == expected[rotations.steps(1 << number)[0]]
+                rotation, pauli = rotations.take(number)
+                assert pauli == expected.pop(rotation.step)
         if rng.random() < 0.3:
-            before = [(r, r.pauli) for r in expected]
             change = stim.Circuit("\n".join(rng.choices(gates, k=3)))
             rotations.change_coordinates(change)
-            assert all(r.pauli == pauli.after(change) for r, pauli in before)
+            expected = {k: pauli.after(change) for k, pauli in expected.items()}
+        coordinate = rng.randrange(NUM_QUBITS)
+        for found, codes in (
+            (rotations.with_x_on(coordinate), (1, 2)),
+            (rotations.with_z_on(coordinate), (2, 3)),
+        ):
+            steps = [k for k, pauli in expected.items() if pauli[coordinate] in codes]
+            assert rotations.steps(found) == steps
         emptied += not expected
-        assert list(rotations) == expected
         assert len(rotations) == len(expected)
     assert emptied > 20 or first_stays
     assert several > 100

@@ -24,16 +24,12 @@ from enum import IntEnum
 
 import stim
 
-from .gf2 import independent, ones
+from .gf2 import ones
 from .paulis import Factors, Z, anticommute, bits_of, from_pauli_string, pauli_code, to_pauli_string
 from .steps import Clifford, Feedback, Measure, Noise, Program, Reset, Rotate
 from .waiting import Waiting, WaitingRotations, gates_of
 
 __all__ = ["Insertion", "Operation", "OperationKind", "QuantumProgram", "forward_sweep"]
-
-# In the numbers that a stim.PauliString gives its Paulis.
-_WITH_X = (1, 2)
-_WITH_Z = (2, 3)
 
 
 class OperationKind(IntEnum):
@@ -207,9 +203,9 @@ class _ForwardSweep:
         pauli = self.coordinate_form(factors)
         x, z = bits_of(pauli)
         trivial = not x and not z & self.active_mask
-        if trivial and self.waiting.commutes(pauli):
+        if trivial and not self.waiting.anticommuting(pauli):
             return  # an eigenstate: a global phase
-        self.waiting.add(Waiting(step, pauli, half_turns))
+        self.waiting.add(Waiting(step, half_turns), pauli)
 
     def add_to_together(self, index: int, step: Measure) -> None:
         """Adds a measurement to those that stand together; they are made first if it must come after."""
@@ -250,10 +246,8 @@ class _ForwardSweep:
     def _woken_by(self, measurement: tuple[int, Measure], limit: int) -> int:
         """How many coordinates a measurement would wake, up to a limit."""
         pauli = self.coordinate_form(measurement[1].factors)
-        dormant = (
-            bits_of(rotation.pauli)[0] & ~self.active_mask for rotation in self.waiting.needed_by(pauli)
-        )
-        return len(independent(dormant, min(limit, self.num_qubits - len(self.active))))
+        dormant = (1 << self.num_qubits) - 1 & ~self.active_mask
+        return self.waiting.num_woken_by(self.waiting.needed_by(pauli), dormant, limit)
 
     def _reordered(self, step: int, factors: Factors) -> frozenset[int]:
         """Records of the measurements around a step whose order with an insertion there has changed."""
@@ -270,8 +264,8 @@ class _ForwardSweep:
 
     def measure(self, step: int, factors: Factors, record: int | None = None) -> int:
         """Measures along the base path; returns its outcome."""
+        self._apply_what_must_come_before(step, self.coordinate_form(factors))
         pauli = self.coordinate_form(factors)
-        pauli = self._apply_what_must_come_before(step, pauli)
         x, z = bits_of(pauli)
         negative = pauli.sign.real < 0
         dormant_x = x & ~self.active_mask
@@ -279,7 +273,7 @@ class _ForwardSweep:
             tossed = _lowest(dormant_x)
             if record is not None and self.result.operations:
                 stabilizer = self.to_coordinates.inverse_z_output(tossed, unsigned=True)
-                waiting = frozenset(r.step for r in self.waiting if r.pauli[tossed] in _WITH_X)
+                waiting = frozenset(self.waiting.steps(self.waiting.with_x_on(tossed)))
                 coin = self._insertion(step, stabilizer, waiting)
                 self.result.coins.append((len(self.result.operations), record, coin))
             self._change_coordinates(_to_plus_z(pauli, tossed))
@@ -307,54 +301,54 @@ class _ForwardSweep:
         self._change_coordinates(change)
         del self.active[bit]
         self.active_mask &= ~(1 << pivot)
-        waiting = frozenset(r.step for r in self.waiting if r.pauli[pivot] in _WITH_Z)
+        waiting = frozenset(self.waiting.steps(self.waiting.with_z_on(pivot)))
         self.result.outcomes.append(self._insertion(step, partner, waiting))
 
-    def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> stim.PauliString:
-        """Applies the waiting rotations that the measurement of ``pauli`` needs; returns its new form."""
-        needed = self.waiting.needed_by(pauli)
-        # The measured Pauli follows changes of coordinates like a waiting rotation.
-        measured = Waiting(step, pauli, 0.0)
-        for rotation in needed:
-            self._apply(rotation, step, measured)
-        return measured.pauli
+    def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> None:
+        """Applies the waiting rotations that the measurement of ``pauli`` needs."""
+        for number in self.waiting.numbers(self.waiting.needed_by(pauli)):
+            self._apply(number, step)
 
-    def _apply(self, rotation: Waiting, step: int, measured: Waiting) -> None:
-        x, z = bits_of(rotation.pauli)
+    def _apply(self, number: int, step: int) -> None:
+        """Applies a waiting rotation, for a measurement in a step."""
+        pauli = self.waiting.pauli(number)
+        x, z = bits_of(pauli)
         dormant_x = x & ~self.active_mask
         if dormant_x:
             woken = _lowest(dormant_x)
-            change = _to_x(rotation.pauli, woken)
-            self._change_coordinates(change, measured)
+            self._change_coordinates(_to_x(pauli, woken))
             stabilizer = self.to_coordinates.inverse_z_output(woken, unsigned=True)
-            waiting = frozenset(r.step for r in self.waiting if r.pauli[woken] in _WITH_X)
+            waiting = frozenset(self.waiting.steps(self.waiting.with_x_on(woken)))
             self.result.activations.append(self._insertion(step, stabilizer, waiting))
-            if self._becomes_diagonal(rotation, woken):
-                self._change_coordinates(stim.Circuit(f"H {woken}"), measured)
+            if self._becomes_diagonal(number, woken):
+                self._change_coordinates(stim.Circuit(f"H {woken}"))
             self.active.append(woken)
             self.active_mask |= 1 << woken
-            sign = rotation.pauli.sign.real
+            rotation, pauli = self.waiting.take(number)
+            sign = pauli.sign.real
             self._record(
                 OperationKind.ACTIVATE,
-                rotation.pauli * sign,
+                pauli * sign,
                 sign * rotation.half_turns,
                 len(self.active) - 1,
                 rotation.step,
             )
             self.result.peak_width = max(self.result.peak_width, len(self.active))
-        elif (x | z) & self.active_mask:
-            self._record(OperationKind.ROTATE, rotation.pauli, rotation.half_turns, 0, rotation.step)
-        self.waiting.remove(rotation)
+            return
+        rotation, _ = self.waiting.take(number)
+        if (x | z) & self.active_mask:
+            self._record(OperationKind.ROTATE, pauli, rotation.half_turns, 0, rotation.step)
 
-    def _becomes_diagonal(self, rotation: Waiting, woken: int) -> bool:
+    def _becomes_diagonal(self, number: int, woken: int) -> bool:
         """Whether a rotation that is about the X of a coordinate and wakes it should be about its Z instead.
 
         Of the rotations that wait, those that have nothing but Z on the coordinate are cheaper: as a rule
         they are of the same kind as the one that wakes it. But a circuit that starts in eigenstates of Z, and
         rotates about all axes, has most of its rotations and CX gates in the basis that the state is in.
         """
-        paulis = [other.pauli[woken] for other in self.waiting if other is not rotation]
-        return paulis.count(1) >= paulis.count(3)
+        with_x = self.waiting.with_x_on(woken) & ~(1 << number)
+        with_z = self.waiting.with_z_on(woken) & ~(1 << number)
+        return (with_x & ~with_z).bit_count() >= (with_z & ~with_x).bit_count()
 
     def _record(
         self, kind: OperationKind, pauli: stim.PauliString, half_turns: float, pivot: int, step: int
@@ -367,13 +361,10 @@ class _ForwardSweep:
         operation = Operation(kind, width, x_index, z_index, i_power, half_turns, pivot, step)
         self.result.operations.append(operation)
 
-    def _change_coordinates(self, change: stim.Circuit, measured: Waiting | None = None) -> None:
+    def _change_coordinates(self, change: stim.Circuit) -> None:
         for gate, targets in gates_of(change):
             self.to_coordinates.append(gate, targets)
-        if len(change):
-            self.waiting.change_coordinates(change)
-            if measured is not None:
-                measured.pauli = measured.pauli.after(change)
+        self.waiting.change_coordinates(change)
 
 
 def _to_x(pauli: stim.PauliString, pivot: int) -> stim.Circuit:
@@ -402,4 +393,8 @@ def _lowest(mask: int) -> int:
 
 
 def _gather(mask: int, positions: Sequence[int]) -> int:
-    return sum((mask >> c & 1) << k for k, c in enumerate(positions))
+    gathered = 0
+    for k, c in enumerate(positions):
+        if mask >> c & 1:
+            gathered |= 1 << k
+    return gathered

@@ -7,125 +7,176 @@ from dataclasses import dataclass
 
 import stim
 
-from .gf2 import ones
+from .gf2 import independent, ones
 from .paulis import bits_of
 
 __all__ = ["Waiting", "WaitingRotations", "gates_of"]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Waiting:
     """A rotation that waits.
 
     Attributes:
         step: The step of the program that it comes from.
-        pauli: What it is about, in the coordinates of now.
         half_turns: Its angle.
     """
 
     step: int
-    pauli: stim.PauliString
     half_turns: float
 
 
 class WaitingRotations:
     """The rotations that wait, in the order of the circuit.
 
-    Which of them commute does not change with the coordinates. It is worked out once for each, in *fixed*
-    coordinates, those of when the first of them came, and kept as masks over numbers that are given in the
-    order of arrival.
+    They have numbers in this order, and sets of them are masks over the numbers, valid until the next one is
+    added. Which of them commute does not change with the coordinates: their Paulis are kept in *fixed*
+    coordinates, those of when the first of them came, and only there.
+
+    Args:
+        num_qubits: How many coordinates there are.
 
     Examples:
         >>> rotations = WaitingRotations(2)
         >>> for step, pauli in enumerate(["X_", "_X", "Z_"]):
-        ...     rotations.add(Waiting(step, stim.PauliString(pauli), 0.25))
-        >>> [rotation.step for rotation in rotations.needed_by(stim.PauliString("X_"))]
+        ...     rotations.add(Waiting(step, 0.25), stim.PauliString(pauli))
+        >>> needed = rotations.needed_by(stim.PauliString("X_"))
+        >>> rotations.steps(needed)
         [0, 2]
     """
 
     def __init__(self, num_qubits: int) -> None:
-        self._to_fixed = stim.Tableau(num_qubits)
+        self._num_qubits = num_qubits
         self._forget_all()
+        self._fix_coordinates()
+
+    def _fix_coordinates(self) -> None:
+        """Makes the coordinates of now the fixed ones."""
+        self._changed = False
+        self._to_fixed = stim.Tableau(self._num_qubits)
+        self._from_fixed: stim.Tableau | None = None  # the inverse, if it is known
 
     def _forget_all(self) -> None:
-        self._rotations: dict[int, Waiting] = {}
-        self._waiting = 0  # their numbers
-        self._numbers: dict[Waiting, int] = {}
+        self._rotations: dict[int, tuple[Waiting, stim.PauliString]] = {}
+        self._waiting = 0
         self._before: list[int] = []  # for each number, those before it that do not commute with it
-        # For each qubit the numbers of the rotations whose Pauli has an X there, and of those that have a Z.
-        self._flips: dict[int, int] = {}
-        self._reads: dict[int, int] = {}
-
-    def __iter__(self) -> Iterator[Waiting]:
-        return iter(self._rotations.values())
+        # For each qubit, as a mask of it alone, the rotations whose Pauli has an X there, and a Z.
+        self._with_x: dict[int, int] = {}
+        self._with_z: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._rotations)
 
-    def add(self, rotation: Waiting) -> None:
-        """Adds a rotation after all others."""
-        number = len(self._before)
-        if number > 2 * len(self) + 1000:
-            kept = list(self)
+    def numbers(self, rotations: int) -> list[int]:
+        """The numbers in a set, ascending."""
+        return ones(rotations)
+
+    def steps(self, rotations: int) -> list[int]:
+        """The steps of the rotations in a set, in their order."""
+        return [self._rotations[number][0].step for number in ones(rotations)]
+
+    def add(self, rotation: Waiting, pauli: stim.PauliString) -> None:
+        """Adds a rotation about a Pauli of the coordinates of now, after all others."""
+        if len(self._before) > 2 * len(self) + 1000:
+            kept = list(self._rotations.values())
             self._forget_all()
             for other in kept:
-                self.add(other)
-            number = len(kept)
-        x, z = bits_of(self._to_fixed(rotation.pauli))
-        self._before.append(self._anticommuting(x, z))
-        for columns, bits in ((self._flips, x), (self._reads, z)):
-            for qubit in ones(bits):
+                self._add_fixed(*other)
+        self._add_fixed(rotation, self._to_fixed(pauli) if self._changed else pauli)
+
+    def _add_fixed(self, rotation: Waiting, pauli: stim.PauliString) -> None:
+        number = len(self._before)
+        self._before.append(self._anticommuting(pauli))
+        for columns, bits in zip((self._with_x, self._with_z), bits_of(pauli), strict=True):
+            while bits:
+                qubit = bits & -bits
+                bits ^= qubit
                 columns[qubit] = columns.get(qubit, 0) | 1 << number
-        self._rotations[number] = rotation
-        self._numbers[rotation] = number
+        self._rotations[number] = rotation, pauli
         self._waiting |= 1 << number
 
-    def remove(self, rotation: Waiting) -> None:
-        """Removes a rotation."""
-        number = self._numbers.pop(rotation)
-        del self._rotations[number]
+    def take(self, number: int) -> tuple[Waiting, stim.PauliString]:
+        """Removes a rotation, and returns it with its Pauli in the coordinates of now."""
+        pauli = self.pauli(number)
+        rotation, _ = self._rotations.pop(number)
         self._before[number] = 0
         self._waiting ^= 1 << number
+        return rotation, pauli
 
-    def commutes(self, pauli: stim.PauliString) -> bool:
-        """Whether a Pauli commutes with all of them."""
-        return not self._not_commuting(pauli)
+    def pauli(self, number: int) -> stim.PauliString:
+        """The Pauli of a rotation in the coordinates of now."""
+        pauli = self._rotations[number][1]
+        if not self._changed:
+            return pauli
+        if self._from_fixed is None:
+            self._from_fixed = self._to_fixed.inverse()
+        return self._from_fixed(pauli)
 
-    def needed_by(self, pauli: stim.PauliString) -> list[Waiting]:
-        """Those that must be applied before a measurement, in their order.
+    def anticommuting(self, pauli: stim.PauliString) -> int:
+        """Those that do not commute with a Pauli of the coordinates of now."""
+        if not self._waiting:
+            return 0
+        return self._anticommuting(self._to_fixed(pauli) if self._changed else pauli)
+
+    def with_x_on(self, coordinate: int) -> int:
+        """Those whose Pauli has an X part on a coordinate of now."""
+        return self._anticommuting(self._to_fixed.z_output(coordinate)) if self._waiting else 0
+
+    def with_z_on(self, coordinate: int) -> int:
+        """Those whose Pauli has a Z part on a coordinate of now."""
+        return self._anticommuting(self._to_fixed.x_output(coordinate)) if self._waiting else 0
+
+    def needed_by(self, pauli: stim.PauliString) -> int:
+        """Those that must be applied before a measurement.
 
         They are those that do not commute with it, or with one that comes after them and is needed.
         """
-        needed = []
-        left = self._not_commuting(pauli)
+        needed = 0
+        left = self.anticommuting(pauli)
         while left:
             number = left.bit_length() - 1
-            needed.append(self._rotations[number])
+            needed |= 1 << number
             left = (left | self._before[number] & self._waiting) ^ 1 << number
-        return needed[::-1]
+        return needed
+
+    def num_woken_by(self, rotations: int, coordinates: int, limit: int) -> int:
+        """How many coordinates the rotations of a set would wake.
+
+        Args:
+            rotations: The set.
+            coordinates: Coordinates of now that are dormant, as a mask.
+            limit: So many are enough.
+
+        Returns:
+            The rank of the X parts of their Paulis there, up to the limit.
+        """
+        if rotations.bit_count() < coordinates.bit_count():
+            rows = (bits_of(self.pauli(number))[0] & coordinates for number in ones(rotations))
+        else:
+            rows = (self.with_x_on(coordinate) & rotations for coordinate in ones(coordinates))
+        return len(independent(rows, limit))
 
     def change_coordinates(self, change: stim.Circuit) -> None:
-        """Writes them in other coordinates."""
+        """Follows a change of coordinates."""
         if not self._waiting:
             if self._before:
                 self._forget_all()
-                self._to_fixed = stim.Tableau(len(self._to_fixed))
+            if self._changed:
+                self._fix_coordinates()
             return
+        self._changed = True
+        self._from_fixed = None
         for gate, targets in gates_of(change):
             self._to_fixed.prepend(gate.inverse(), targets)
-        for rotation in self:
-            rotation.pauli = rotation.pauli.after(change)
 
-    def _not_commuting(self, pauli: stim.PauliString) -> int:
-        """The numbers of those that do not commute with a Pauli."""
-        if not self._waiting:
-            return 0
-        return self._anticommuting(*bits_of(self._to_fixed(pauli)))
-
-    def _anticommuting(self, x: int, z: int) -> int:
+    def _anticommuting(self, pauli: stim.PauliString) -> int:
+        """Those that do not commute with a Pauli of the fixed coordinates."""
         found = 0
-        for columns, bits in ((self._reads, x), (self._flips, z)):
-            for qubit in ones(bits):
+        x, z = bits_of(pauli)
+        for columns, bits in ((self._with_z, x), (self._with_x, z)):
+            while bits:
+                qubit = bits & -bits
+                bits ^= qubit
                 found ^= columns.get(qubit, 0)
         return found & self._waiting
 

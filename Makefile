@@ -37,13 +37,14 @@ $(INSTALLED): .venv/bin/python $(NATIVE)
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-$(INSTALLED)-test: $(INSTALLED)
+# These compile the C++ code too, so they do not wait for the one above.
+$(INSTALLED)-test: .venv/bin/python $(NATIVE)
 	$(BIN)/python -m pip install -q -e '.[test]'
-	touch $@
+	touch $(INSTALLED) $@
 
-$(INSTALLED)-dev: $(INSTALLED)
+$(INSTALLED)-dev: .venv/bin/python $(NATIVE)
 	$(BIN)/python -m pip install -q -e '.[dev]'
-	touch $@
+	touch $(INSTALLED) $(INSTALLED)-test $@
 
 clean:
 	rm -rf .venv build out

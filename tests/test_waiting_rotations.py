@@ -7,7 +7,7 @@ import random
 import pytest
 import stim
 
-from stim_nonclifford.compiler.gf2 import independent
+from stim_nonclifford.compiler.gf2 import independent, ones
 from stim_nonclifford.compiler.paulis import bits_of
 from stim_nonclifford.compiler.waiting import Waiting, WaitingRotations
 
@@ -49,7 +49,7 @@ def test_needed_rotations_through_changes_of_coordinates(first_stays: bool) -> N
         parts = (bits_of(expected[k])[0] & coordinates for k in rotations.steps(found))
         assert rotations.num_woken_by(found, coordinates, 3) == min(3, len(independent(parts)))
         several += found.bit_count() > 1
-        for number in rotations.numbers(found) if rng.random() < 0.3 else ():
+        for number in ones(found) if rng.random() < 0.3 else ():
             if not first_stays or rotations.steps(1 << number) != [0]:
                 assert rotations.pauli(number) == expected[rotations.steps(1 << number)[0]]
                 rotation, pauli = rotations.take(number)

@@ -306,7 +306,7 @@ class _ForwardSweep:
 
     def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> None:
         """Applies the waiting rotations that the measurement of ``pauli`` needs."""
-        for number in self.waiting.numbers(self.waiting.needed_by(pauli)):
+        for number in ones(self.waiting.needed_by(pauli)):
             self._apply(number, step)
 
     def _apply(self, number: int, step: int) -> None:

@@ -67,10 +67,6 @@ class WaitingRotations:
     def __len__(self) -> int:
         return len(self._rotations)
 
-    def numbers(self, rotations: int) -> list[int]:
-        """The numbers in a set, ascending."""
-        return ones(rotations)
-
     def steps(self, rotations: int) -> list[int]:
         """The steps of the rotations in a set, in their order."""
         return [self._rotations[number][0].step for number in ones(rotations)]

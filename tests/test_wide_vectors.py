@@ -137,7 +137,7 @@ def test_rounding_to_floats_makes_no_outcomes(qubits: int, kernels: str) -> None
     plan = compile_circuit((Circuit("R_X(0.1) 0") + circuit).to_stim()).record_plan()
     assert len(plan.operations) > 100 * qubits
     for precision, error in (("double", 1e-12), ("single", 1e-6)):
-        engine = CpuEngine(plan, kernels=kernels, precision="single" if precision == "single" else "double")
+        engine = CpuEngine(plan, kernels=kernels, precision=precision)
         law, _ = law_of(engine, 0)
         assert set(law) == {0, 1}
         assert law[1] == pytest.approx(np.sin(0.05 * np.pi) ** 2, abs=error)

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from ..plan import Plan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
-from .cpu import DEFAULT_CACHE_BYTES, CpuEngine, Precision
+from .cpu import DEFAULT_CACHE_BYTES, CpuEngine, Precision, check_precision
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .reference import ReferenceEngine
 
@@ -76,20 +76,14 @@ def engine_factory(
         raise ValueError(f"cache_bytes must not be negative, but is {cache_bytes}.")
     if engine not in get_args(EngineName):
         raise ValueError(f"Unknown engine {engine!r}; there are 'auto', 'cpu', 'gpu' and 'reference'.")
-    if precision not in get_args(Precision):
-        raise ValueError(f"Unknown precision {precision!r}; there are 'double' and 'single'.")
+    check_precision(precision)
     if precision == "single" and engine not in ("auto", "cpu"):
         raise ValueError(f"precision='single' goes with engine='cpu' or 'auto', not with {engine!r}.")
     if device is not None and engine not in ("auto", "gpu"):
         raise ValueError(f"device={device} goes with engine='gpu' or 'auto', not with {engine!r}.")
 
     def cpu(plan: Plan) -> CpuEngine:
-        return CpuEngine(
-            plan,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            precision="single" if precision == "single" else "double",
-        )
+        return CpuEngine(plan, threads=threads, cache_bytes=cache_bytes, precision=precision)
 
     if engine == "reference":
         return ReferenceEngine

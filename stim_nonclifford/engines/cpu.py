@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,17 @@ from .. import _native
 from ..plan import Plan
 from .contract import PackedBits, Tally
 
-__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine", "Precision"]
+__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine", "Precision", "check_precision"]
 
 Precision = Literal["double", "single"]
 
 DEFAULT_CACHE_BYTES = 512 << 20
+
+
+def check_precision(precision: str) -> None:
+    """Raises a ValueError if there is no such precision."""
+    if precision not in get_args(Precision):
+        raise ValueError(f"Unknown precision {precision!r}; there are 'double' and 'single'.")
 
 
 class CpuEngine:
@@ -31,7 +37,7 @@ class CpuEngine:
             this machine has, unless the environment variable ``STIM_NONCLIFFORD_ISA`` says another one.
 
     Raises:
-        ValueError: The kernels are not available.
+        ValueError: There is no such precision, or the kernels are not available.
 
     Examples:
         >>> import stim
@@ -47,9 +53,10 @@ class CpuEngine:
         *,
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
-        precision: Precision = "double",
+        precision: str = "double",
         kernels: str | None = None,
     ) -> None:
+        check_precision(precision)
         self.plan = plan
         self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "", precision == "single")
 

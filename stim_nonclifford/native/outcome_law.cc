@@ -118,10 +118,11 @@ OutcomeLaws::Result OutcomeLaws::simulate(std::span<const uint64_t> signature, R
     bool branch = false;
     for (size_t k = 0;; ++k) {
         const bool is_known = k < decisions_.size(), is_shared = k < shared_.size();
-        const NodeIndex known = is_known ? decisions_[k].node : is_shared ? shared_[k] : no_node;
+        // Where there are both, a shared node and its own one say the same.
+        const NodeIndex known = is_shared ? shared_[k] : is_known ? decisions_[k].node : no_node;
         PathSimulation::Stop stop{nodes_[known].probability_of_one, nodes_[known].outcome};
         if (k >= first) {
-            if (k > first && known != no_node) pass(nodes_[is_shared ? shared_[k] : known], is_shared);
+            if (k > first && known != no_node) pass(nodes_[known], is_shared);
             stop = simulation_.advance(known != no_node ? &stop : nullptr);
         }
         std::copy_n(k >= first ? simulation_.outputs() : outputs_of(known), output_words_, outputs_.begin());
@@ -139,7 +140,7 @@ OutcomeLaws::Result OutcomeLaws::simulate(std::span<const uint64_t> signature, R
         }
         if (stop.outcome < 0) return {stop.outcome == kept, outputs_.data()};
         branch = is_known ? decisions_[k].outcome : decisions.decide(stop.probability_of_one);
-        if (is_known) parent = known;
+        if (is_known) parent = decisions_[k].node;
         if (k >= first) simulation_.take(branch);
     }
 }

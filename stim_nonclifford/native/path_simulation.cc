@@ -83,6 +83,7 @@ void PathSimulation::start() {
     const auto begin_of = [&](const Station& station) { return begin_of_step(station.state.step); };
     const auto after = std::ranges::upper_bound(prefix_, agreeing_, {}, begin_of);
     if (after != prefix_.begin()) {
+        // If a check has fired on the way, that is all that matters of the state.
         if (!resume(*(after - 1))) state_.check_fired = true;
         return;
     }
@@ -252,7 +253,7 @@ void PathSimulation::run_pass(const SimulationStep& step) {
     pieces_.resize(parts * piece_size);
     const auto make_part = [&](uint32_t part) {
         coefficient_kernels_.run_pass(vector_.data(), step.width_before, step.pass, rotations_.data(), tables_.data(),
-                          pieces_.data() + part * piece_size, part, parts);
+                                      pieces_.data() + part * piece_size, part, parts);
     };
     if (parts > 1)
         team_->run(make_part);

@@ -84,7 +84,7 @@ class PathSimulation {
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { team_ = team; }
 
-    // Whose path it is from now on; `start` or `resume` comes next.
+    // Whose path it is from now on; `start`, `go_to` or `resume` comes next.
     void choose(std::span<const uint64_t> signature);
     void start();
     // Runs up to the next MEASURE that is not certain, or to the end. If that is known, and the MEASURE is `known`,

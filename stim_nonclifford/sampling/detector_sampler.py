@@ -34,8 +34,8 @@ class CompiledDetectorSampler:
     the postselection mask: ``sample_counts`` and ``sample_kept``.
 
     Shots are numbered from 0 on over the life of the sampler; what happens in a shot depends on the
-    circuit, the mask, the method, the seed and its number alone: not on the machine, the number of
-    threads, the size of the cache, or how many shots a call takes.
+    circuit, the mask, the method, the precision, the seed and its number alone: not on the machine, the
+    number of threads, the size of the cache, or how many shots a call takes.
     """
 
     def __init__(

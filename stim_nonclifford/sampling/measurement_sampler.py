@@ -20,8 +20,9 @@ __all__ = ["CompiledMeasurementSampler"]
 class CompiledMeasurementSampler:
     """Samples the measurement records of a circuit. Made by ``Circuit.compile_sampler``.
 
-    Shots are numbered from 0 on over the life of the sampler, and a shot depends on the circuit, the seed
-    and its number alone: not on the machine, the number of threads, or how many shots a call takes.
+    Shots are numbered from 0 on over the life of the sampler, and a shot depends on the circuit, the
+    precision, the seed and its number alone: not on the machine, the number of threads, or how many shots a
+    call takes.
     """
 
     def __init__(

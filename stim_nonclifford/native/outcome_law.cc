@@ -47,7 +47,6 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision pre
       nodes_(1),  // node 0 is no node
       node_outputs_(output_words_),
       quiet_leaves_(num_cells, no_node),
-      stations_(1),
       outputs_(output_words_) {}
 
 OutcomeLaws::Result OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
@@ -157,7 +156,7 @@ void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
 
 size_t OutcomeLaws::go_to_last_station() {
     const auto station_at = [&](NodeIndex node) -> const PathSimulation::Station* {
-        return nodes_[node].station > 0 ? &stations_[static_cast<size_t>(nodes_[node].station)] : nullptr;
+        return nodes_[node].station > 0 ? &stations_[static_cast<size_t>(nodes_[node].station) - 1] : nullptr;
     };
     for (size_t k = std::max(decisions_.size(), shared_.size()); k-- > 0;) {
         const auto* own = k < decisions_.size() ? station_at(decisions_[k].node) : nullptr;
@@ -177,9 +176,9 @@ void OutcomeLaws::pass(Node& node, bool is_shared) {
     if (!stores_ || node.station > 0 || --node.station > -passes_before_station || bytes() + size > max_bytes_ ||
         bytes_of_stations_ + size > max_bytes_ / 2)
         return;
-    node.station = static_cast<int32_t>(stations_.size());
-    bytes_of_stations_ += size;
     stations_.push_back(is_shared ? simulation_.shared_station() : simulation_.here());
+    bytes_of_stations_ += size;
+    node.station = static_cast<int32_t>(stations_.size());
 }
 
 OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
@@ -229,7 +228,7 @@ LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
 }
 
 LawStatistics OutcomeLaws::statistics() const {
-    return {num_signatures_, nodes_.size() - 1, stations_.size() - 1, bytes(), lookups_, simulations_, simulation_.work()};
+    return {num_signatures_, nodes_.size() - 1, stations_.size(), bytes(), lookups_, simulations_, simulation_.work()};
 }
 
 // The table and the nodes

@@ -140,7 +140,7 @@ class OutcomeLaws {
     uint64_t lookups_ = 0, simulations_ = 0;
     bool stores_ = true;
     uint64_t reviews_ = 0, simulations_at_review_ = 0;
-    std::vector<PathSimulation::Station> stations_;  // at nodes; number 0 is none
+    std::vector<PathSimulation::Station> stations_;  // at nodes, numbered from 1 on
     size_t bytes_of_stations_ = 0;
     std::vector<Decision> decisions_;           // of the shot under way
     std::vector<NodeIndex> shared_;             // nodes of signature 0 on its way

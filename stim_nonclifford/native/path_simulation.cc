@@ -119,7 +119,7 @@ void PathSimulation::flip_difference(State& state) const {
 }
 
 PathSimulation::Station PathSimulation::here() const {
-    return {state_, {vector_.data(), vector_.data() + vector_bytes(stored_width())}};
+    return {state_, AlignedBytes(vector_.data(), vector_bytes(stored_width()))};
 }
 
 int32_t PathSimulation::stored_width() const {
@@ -147,19 +147,36 @@ size_t PathSimulation::begin_of_step(size_t step) const {
     return step < plan_.steps.steps.size() ? plan_.steps.steps[step].begin : plan_.operations.size();
 }
 
+std::vector<bool> PathSimulation::steps_that_may_differ() const {
+    std::vector<uint64_t> signs(plan_.sign_words);
+    for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
+        for (uint32_t w = 0; w < plan_.sign_words; ++w)
+            signs[w] |= plan_.signature_images[size_t{bit} * plan_.branch_words + w];
+    std::vector<bool> found(plan_.steps.steps.size());
+    size_t end = 0;
+    for (size_t k = 0; k < found.size(); ++k)
+        for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin) {
+            const int32_t sign = plan_.operations[begin].sign;
+            if (test(signs, sign) && first_with_[static_cast<size_t>(sign)] == begin) found[k] = true;
+        }
+    return found;
+}
+
 void PathSimulation::save_prefix() {
     const auto& steps = plan_.steps.steps;
+    const std::vector<bool> may_differ = steps_that_may_differ();
     choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     start();
     std::vector<Station> stations;
     size_t bytes = 0;
-    // A station at every `stride` steps, and at the last one; fewer if they take too much memory.
-    size_t stride = 1, steps_left_out = 0;
+    // A station at every `stride` steps in which signs begin to differ, and at the last step; fewer if they take too much
+    // memory.
+    size_t stride = 1, left_out = 0;
     const auto add = [&](const State& state) {
         stations.push_back(here());
         stations.back().state = state;
         bytes += station_bytes();
-        steps_left_out = 0;
+        left_out = 0;
         while (bytes > max_prefix_bytes) {
             std::vector<Station> left;
             bytes = 0;
@@ -173,9 +190,10 @@ void PathSimulation::save_prefix() {
     };
     while (state_.step < steps.size() && station_bytes() <= max_prefix_bytes) {
         const State before = state_;
-        if (++steps_left_out >= stride) add(before);
+        const bool is_added = may_differ[before.step] && ++left_out >= stride;
+        if (is_added) add(before);
         if (make_step(nullptr)) continue;
-        if (steps_left_out > 0) add(before);
+        if (!is_added) add(before);
         break;
     }
     prefix_ = std::move(stations);

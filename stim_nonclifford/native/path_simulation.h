@@ -6,30 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <new>
 #include <span>
 #include <vector>
 
 #include "kernels.h"
+#include "memory.h"
 #include "plan.h"
 #include "team.h"
 
 namespace snc {
-
-// Memory that begins with a cache line, so that no block of coefficients lies in two of them.
-template <typename T>
-struct CacheAligned {
-    using value_type = T;
-    static constexpr std::align_val_t line{64};
-
-    CacheAligned() = default;
-    template <typename Other>
-    CacheAligned(const CacheAligned<Other>&) {}
-
-    static T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), line)); }
-    static void deallocate(T* memory, size_t) { ::operator delete(memory, line); }
-    bool operator==(const CacheAligned&) const = default;
-};
 
 // What simulations have done.
 struct SimulationWork {
@@ -74,7 +59,7 @@ class PathSimulation {
     // A state to which it can go back, with the stored vector.
     struct Station {
         State state;
-        std::vector<std::byte> vector;
+        AlignedBytes vector;
     };
 
     // `interrupted` is asked now and then and throws to stop.
@@ -134,6 +119,8 @@ class PathSimulation {
     static size_t bytes_of(const State& state, size_t vector_bytes);
     // How many bytes a vector of this width takes.
     size_t vector_bytes(int32_t width) const;
+    // For each step whether signs of a signature may differ from those of signature 0 there for the first time.
+    std::vector<bool> steps_that_may_differ() const;
     void save_prefix();
     int32_t stored_width() const;
     void flip_difference(State& state) const;
@@ -146,7 +133,7 @@ class PathSimulation {
     const std::function<void()> interrupted_;
     Team* team_ = nullptr;
 
-    std::vector<std::byte, CacheAligned<std::byte>> vector_;  // the coefficients
+    AlignedBytes vector_;  // the coefficients
     State state_{};
     SimulationWork work_;
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.
@@ -156,8 +143,8 @@ class PathSimulation {
     std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE
     std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
     std::vector<Operation> rotations_;          // scratch of run_pass
-    std::vector<double, CacheAligned<double>> tables_, pieces_;
-    std::vector<double, CacheAligned<double>> rows_;  // scratch of phases_of
+    std::vector<double, Aligned<double>> tables_, pieces_;
+    std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};
 };
 

@@ -1,0 +1,70 @@
+// Memory for long arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace snc {
+
+constexpr std::size_t cache_line_bytes = 64;
+// Arrays of this size and more are for pages of this size, where the system has them: there are fewer to set up, and
+// to look up.
+constexpr std::size_t huge_page_bytes = std::size_t{1} << 21;
+
+constexpr std::align_val_t alignment_of(std::size_t bytes) {
+    return std::align_val_t{bytes < huge_page_bytes ? cache_line_bytes : huge_page_bytes};
+}
+
+inline void* allocate_aligned(std::size_t bytes) {
+    void* const memory = ::operator new(bytes, alignment_of(bytes));
+#ifdef MADV_HUGEPAGE
+    // What comes back does not matter: small pages do as well.
+    if (bytes >= huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+inline void free_aligned(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_of(bytes)); }
+
+// Memory that begins with a cache line, so that no block of numbers lies in two of them.
+template <typename T>
+struct Aligned {
+    using value_type = T;
+
+    Aligned() = default;
+    template <typename Other>
+    Aligned(const Aligned<Other>&) {}
+
+    static T* allocate(std::size_t count) { return static_cast<T*>(allocate_aligned(count * sizeof(T))); }
+    static void deallocate(T* memory, std::size_t count) { free_aligned(memory, count * sizeof(T)); }
+    bool operator==(const Aligned&) const = default;
+};
+
+// Bytes of a fixed number, which begin with a cache line. Nothing is written there at first: to go over a long vector
+// takes time.
+class AlignedBytes {
+   public:
+    explicit AlignedBytes(std::size_t size)
+        : size_(size), bytes_(static_cast<std::byte*>(allocate_aligned(size)), Free{size}) {}
+    AlignedBytes(const void* from, std::size_t size) : AlignedBytes(size) { std::memcpy(data(), from, size); }
+
+    std::byte* data() { return bytes_.get(); }
+    const std::byte* data() const { return bytes_.get(); }
+    std::size_t size() const { return size_; }
+
+   private:
+    struct Free {
+        std::size_t size;
+        void operator()(std::byte* bytes) const { free_aligned(bytes, size); }
+    };
+    std::size_t size_;
+    std::unique_ptr<std::byte[], Free> bytes_;
+};
+
+}  // namespace snc

@@ -92,9 +92,9 @@ void Tally::merge(const Tally& other) {
 // Engine
 
 Engine::Engine(Plan plan, const Kernels& kernels, Precision precision, uint32_t num_threads, size_t cache_bytes)
-    : plan_(std::move(plan)), kernels_(kernels), workers_(num_threads) {
+    : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
     for (Worker& worker : workers_)
-        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, precision, cache_bytes / num_threads, [this] {
+        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, precision, store_, [this] {
             if (interrupted_) interrupted_();
         });
     quiet_ = workers_[0].laws->quiet_law();
@@ -131,6 +131,7 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
     std::exception_ptr failure;
     std::mutex failure_mutex;
     const std::thread::id caller = std::this_thread::get_id();
+    store_.forget_old_tables();
     interrupted_ = [&] {
         if (stop.load(std::memory_order_relaxed)) throw Stopped{};
         if (std::this_thread::get_id() != caller) return;
@@ -209,15 +210,14 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         if (all_zero && !every) {
             kept += noise.num_quiet;
         } else if (!quiet_.fixed) {
-            using Fate = OutcomeLaws::Fate;
+            using Fate = LawStore::Fate;
             uint16_t cells[block_shots], open[block_shots];
             kernels_.draw_outcome_cells(seed, first_shot, noise.quiet, noise.num_quiet, cells);
-            const auto& fates = worker.laws->quiet_fates();
             uint32_t num_open = 0;
             if (!every && !constant_flips) {
                 // Most are counted here, without a branch.
                 for (uint32_t k = 0; k < noise.num_quiet; ++k) {
-                    const Fate fate = fates[cells[k]];
+                    const Fate fate = store_.quiet_fate(cells[k]);
                     kept += fate == Fate::kept_without_flips;
                     open[num_open] = noise.quiet[k];
                     num_open += fate == Fate::open || fate == Fate::kept;
@@ -225,11 +225,11 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             } else {
                 const uint64_t* outputs = plan_.constant.data() + layout.first_output_word();
                 for (uint32_t k = 0; k < noise.num_quiet; ++k) {
-                    const Fate fate = fates[cells[k]];
+                    const Fate fate = store_.quiet_fate(cells[k]);
                     if (fate == Fate::open) {
                         open[num_open++] = noise.quiet[k];
                     } else if (fate != Fate::discarded) {
-                        keep(noise.quiet[k], outputs, worker.laws->quiet_outputs(cells[k]));
+                        keep(noise.quiet[k], outputs, store_.outputs_of(store_.quiet_leaf(cells[k])));
                         ++kept;
                     }
                 }
@@ -350,7 +350,7 @@ std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>
 }
 
 LawStatistics Engine::statistics() const {
-    LawStatistics total;
+    LawStatistics total = store_.statistics();
     for (const Worker& worker : workers_) total += worker.laws->statistics();
     return total;
 }

@@ -10,6 +10,7 @@
 
 #include "device_plan.h"
 #include "kernels.h"
+#include "law_store.h"
 #include "outcome_law.h"
 #include "plan.h"
 
@@ -81,7 +82,7 @@ class Engine {
 
    private:
     struct Worker {
-        std::unique_ptr<OutcomeLaws> laws;
+        std::unique_ptr<OutcomeLaws> laws;  // of the common store
         NoiseBlock noise;
     };
     // A part of a block: shots [begin, end) of it.
@@ -107,6 +108,7 @@ class Engine {
 
     const Plan plan_;
     const Kernels& kernels_;
+    LawStore store_;
     std::vector<Worker> workers_;
     OutcomeLaws::QuietLaw quiet_;
     std::chrono::steady_clock::time_point last_poll_{};  // lasts over the waves of a call

@@ -1,0 +1,111 @@
+// Elements that stay where they are while threads add more of them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#include "memory.h"
+
+namespace snc {
+
+// A limit for the memory of several arrays together.
+class MemoryBudget {
+   public:
+    explicit MemoryBudget(size_t limit) : limit_(limit) {}
+
+    // False, and nothing taken, if that is more than is left.
+    bool take(size_t bytes) {
+        size_t used = used_.load(std::memory_order_relaxed);
+        do {
+            if (bytes > limit_ - used) return false;
+        } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+        return true;
+    }
+    void give_back(size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+    size_t limit() const { return limit_; }
+    size_t used() const { return used_.load(std::memory_order_relaxed); }
+
+   private:
+    const size_t limit_;
+    std::atomic<size_t> used_ = 0;
+};
+
+// Elements of `items` consecutive T each, in segments.
+template <typename T>
+class Arena {
+   public:
+    static constexpr uint32_t none = UINT32_MAX;
+
+    // Holds at most about 2^30 elements.
+    Arena(size_t items, MemoryBudget& budget)
+        : items_(items),
+          shift_(segment_shift(items * sizeof(T), budget.limit())),
+          segments_(std::min(budget.limit() / segment_bytes(), max_elements >> shift_)),
+          budget_(budget) {}
+
+    // The number of a new element, whose items are not yet constructed; `none` if there is no memory for one.
+    uint32_t take() {
+        uint32_t number = size_.load(std::memory_order_relaxed);
+        do {
+            if (number >= capacity_.load(std::memory_order_acquire) && !grow(number)) return none;
+        } while (!size_.compare_exchange_weak(number, number + 1, std::memory_order_relaxed));
+        return number;
+    }
+
+    // The items of an element, for threads that have its number from the one that took it.
+    T* at(uint32_t number) const {
+        return static_cast<T*>(segments_[number >> shift_].get()) + (number & ((uint32_t{1} << shift_) - 1)) * items_;
+    }
+
+    uint32_t size() const { return size_.load(std::memory_order_relaxed); }
+
+   private:
+    static_assert(std::is_trivially_destructible_v<T>);
+    static constexpr size_t max_elements = size_t{1} << 30;
+    // Some huge pages, but a small part of the memory.
+    static constexpr size_t wanted_segment_bytes = huge_page_bytes, min_segments = 64;
+
+    struct Free {
+        size_t size = 0;
+        void operator()(void* memory) const { free_aligned(memory, size); }
+    };
+
+    static uint32_t segment_shift(size_t element_bytes, size_t limit) {
+        const size_t bytes = std::min(wanted_segment_bytes, limit / min_segments);
+        return static_cast<uint32_t>(std::bit_width(bytes / std::max<size_t>(element_bytes, 1)));
+    }
+    size_t segment_bytes() const { return std::max<size_t>(items_ * sizeof(T), 1) << shift_; }
+
+    bool grow(uint32_t number) {
+        if (is_full_.load(std::memory_order_relaxed)) return false;
+        const std::lock_guard lock(mutex_);
+        const uint32_t capacity = capacity_.load(std::memory_order_relaxed);
+        if (number < capacity) return true;
+        const size_t next = capacity >> shift_;
+        if (next == segments_.size() || !budget_.take(segment_bytes())) {
+            is_full_.store(true, std::memory_order_relaxed);
+            return false;
+        }
+        segments_[next] = {allocate_aligned(segment_bytes()), Free{segment_bytes()}};
+        capacity_.store(capacity + (uint32_t{1} << shift_), std::memory_order_release);
+        return true;
+    }
+
+    const size_t items_;
+    const uint32_t shift_;
+    std::vector<std::unique_ptr<void, Free>> segments_;
+    MemoryBudget& budget_;
+    std::mutex mutex_;
+    std::atomic<uint32_t> size_ = 0, capacity_ = 0;
+    std::atomic<bool> is_full_ = false;
+};
+
+}  // namespace snc

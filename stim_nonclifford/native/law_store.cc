@@ -1,0 +1,220 @@
+#include "law_store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace snc {
+
+namespace {
+
+constexpr size_t first_slots = 1024;
+
+bool has_flips(std::span<const uint64_t> outputs) {
+    return std::ranges::any_of(outputs, [](uint64_t word) { return word != 0; });
+}
+
+}  // namespace
+
+LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
+    signatures += other.signatures;
+    nodes += other.nodes;
+    stations += other.stations;
+    bytes += other.bytes;
+    lookups += other.lookups;
+    simulations += other.simulations;
+    work += other.work;
+    return *this;
+}
+
+LawStore::LawStore(const Plan& plan, size_t max_bytes)
+    : signature_words_(plan.layout.signature_words),
+      output_words_(plan.layout.output_words),
+      no_flips_(output_words_),
+      budget_(max_bytes),
+      nodes_(1, budget_),
+      leaf_outputs_(output_words_, budget_),
+      stations_(1, budget_) {}
+
+LawStore::~LawStore() {
+    for (uint32_t k = 0; k < stations_.size(); ++k) delete *stations_.at(k);
+}
+
+LawStatistics LawStore::statistics() const {
+    LawStatistics found;
+    const Table* table = table_.load(std::memory_order_acquire);
+    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (quiet_[0] != 0);
+    found.nodes = nodes_.size() + leaf_outputs_.size();
+    found.stations = stations_.size();
+    found.bytes = budget_.used();
+    return found;
+}
+
+// Nodes and leaves
+
+LawStore::Ref LawStore::add(const PathSimulation::Stop& stop, const uint64_t* outputs) {
+    if (stop.outcome == PathSimulation::discarded) return discarded_leaf;
+    if (stop.outcome == PathSimulation::kept) {
+        if (!has_flips({outputs, output_words_})) return kept_leaf;
+        const uint32_t number = leaf_outputs_.take();
+        if (number == leaf_outputs_.none) return Ref::none;
+        std::copy_n(outputs, output_words_, leaf_outputs_.at(number));
+        return Ref{first_leaf + number};
+    }
+    const uint32_t number = nodes_.take();
+    if (number == nodes_.none) return Ref::none;
+    new (nodes_.at(number)) Node{stop.probability_of_one, stop.outcome};
+    return Ref{number + 1};
+}
+
+void LawStore::pass(Node& node, size_t bytes, const std::function<Station()>& make) {
+    int32_t passed = node.station.load(std::memory_order_relaxed);
+    if (passed > 0) return;
+    if (passed > -passes_before_station) {
+        if (!node.station.compare_exchange_strong(passed, passed - 1, std::memory_order_relaxed)) return;
+        if (--passed > -passes_before_station) return;
+    }
+    if (bytes_of_stations_.fetch_add(bytes) + bytes <= budget_.limit() / 2 && budget_.take(bytes)) {
+        const uint32_t number = stations_.take();
+        if (number != stations_.none) {
+            *stations_.at(number) = new Station(make());
+            node.station.compare_exchange_strong(passed, static_cast<int32_t>(number + 1), std::memory_order_release,
+                                                 std::memory_order_relaxed);
+            return;
+        }
+        budget_.give_back(bytes);
+    }
+    bytes_of_stations_.fetch_sub(bytes);
+}
+
+void LawStore::note_quiet(Ref leaf, double low, double high) {
+    const Fate fate = leaf == discarded_leaf ? Fate::discarded : leaf == kept_leaf ? Fate::kept_without_flips : Fate::kept;
+    const auto end = static_cast<size_t>(high * num_quiet_cells);
+    for (auto k = static_cast<size_t>(std::ceil(low * num_quiet_cells)); k < end; ++k) {
+        quiet_leaves_[k].store(leaf, std::memory_order_release);
+        quiet_fates_[k].store(fate, std::memory_order_release);
+    }
+}
+
+// Entries
+
+LawStore::Ref LawStore::Entry::likely(double first) const {
+    const uint64_t word = std::atomic_ref(*likely_).load(std::memory_order_acquire);
+    const auto cell = static_cast<uint64_t>(first * cells);
+    const bool follows = (word >> 16 & (cells - 1)) <= cell && cell <= (word & (cells - 1));
+    return follows ? static_cast<Ref>(word >> 32) : Ref::none;
+}
+
+void LawStore::Entry::note(Ref leaf, double low, double high) {
+    const auto first = static_cast<uint64_t>(std::ceil(low * cells));
+    const auto end = static_cast<uint64_t>(high * cells);
+    const std::atomic_ref likely(*likely_);
+    const uint64_t known = likely.load(std::memory_order_relaxed);
+    const uint64_t known_cells = known == 0 ? 0 : (known & (cells - 1)) + 1 - (known >> 16 & (cells - 1));
+    if (end <= first + known_cells) return;
+    likely.store(uint64_t{static_cast<uint32_t>(leaf)} << 32 | first << 16 | (end - 1), std::memory_order_release);
+}
+
+// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
+uint64_t LawStore::hash(std::span<const uint64_t> signature) {
+    uint64_t h = 0x9E3779B97F4A7C15;
+    for (uint64_t word : signature) {
+        h = (h ^ word) * 0xBF58476D1CE4E5B9;
+        h ^= h >> 32;
+    }
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
+    h = (h ^ h >> 27) * 0x94D049BB133111EB;
+    return h ^ h >> 31;
+}
+
+LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
+    : slots(num_slots), slot_words(words_per_slot), memory(slots * slot_words * sizeof(uint64_t)) {
+    std::memset(memory.data(), 0, memory.size());
+}
+
+void LawStore::prefetch(uint64_t hash) const {
+    Table* const table = table_.load(std::memory_order_acquire);
+    if (table != nullptr) __builtin_prefetch(table->slot(hash & (table->slots - 1)));
+}
+
+LawStore::Entry LawStore::find(std::span<const uint64_t> signature, uint64_t hash) const {
+    Table* const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return {};
+    const size_t mask = table->slots - 1;
+    for (size_t number = hash & mask;; number = (number + 1) & mask) {
+        uint64_t* const slot = table->slot(number);
+        const uint64_t root = std::atomic_ref(slot[0]).load(std::memory_order_acquire);
+        if (root == 0) return {};
+        if (root == busy) continue;
+        // Mostly a single word: a call would take longer than the comparison.
+        uint64_t differences = 0;
+        for (uint32_t w = 0; w < signature_words_; ++w) differences |= signature[w] ^ slot[2 + w];
+        if (differences == 0) return Entry(slot);
+    }
+}
+
+bool LawStore::insert(std::span<const uint64_t> signature, Ref root) {
+    const auto word = static_cast<uint64_t>(root);
+    if (std::ranges::all_of(signature, [](uint64_t part) { return part == 0; })) {
+        uint64_t nothing = 0;
+        return std::atomic_ref(quiet_[0]).compare_exchange_strong(nothing, word, std::memory_order_release,
+                                                                  std::memory_order_relaxed);
+    }
+    Table* table = table_.load(std::memory_order_acquire);
+    if (table == nullptr || 2 * table->used.load(std::memory_order_relaxed) >= table->slots) {
+        grow_table();
+        table = table_.load(std::memory_order_acquire);
+    }
+    return table != nullptr && insert(*table, signature, word, 0);
+}
+
+bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely) {
+    // Some slots stay free: they end a search.
+    if (8 * (table.used.fetch_add(1, std::memory_order_relaxed) + 1) <= 7 * table.slots) {
+        const size_t mask = table.slots - 1;
+        for (size_t number = hash(signature) & mask;; number = (number + 1) & mask) {
+            uint64_t* const slot = table.slot(number);
+            const std::atomic_ref state(slot[0]);
+            uint64_t found = 0;
+            if (state.compare_exchange_strong(found, busy, std::memory_order_acquire)) {
+                slot[1] = likely;
+                std::ranges::copy(signature, slot + 2);
+                state.store(root, std::memory_order_release);
+                return true;
+            }
+            if (found != busy && std::equal(signature.begin(), signature.end(), slot + 2)) break;
+        }
+    }
+    table.used.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+}
+
+void LawStore::grow_table() {
+    const std::unique_lock lock(growing_, std::try_to_lock);
+    if (!lock.owns_lock()) return;
+    Table* const old = table_.load(std::memory_order_relaxed);
+    if (old != nullptr && 2 * old->used.load(std::memory_order_relaxed) < old->slots) return;
+    const size_t slots = old == nullptr ? first_slots : 2 * old->slots;
+    if (!budget_.take(slots * slot_words() * sizeof(uint64_t))) return;
+    auto table = std::make_unique<Table>(slots, slot_words());
+    // What others add to the old one in the meantime is lost, and will be found again.
+    for (size_t number = 0; old != nullptr && number < old->slots; ++number) {
+        uint64_t* const slot = old->slot(number);
+        const uint64_t root = std::atomic_ref(slot[0]).load(std::memory_order_acquire);
+        const uint64_t likely = std::atomic_ref(slot[1]).load(std::memory_order_acquire);
+        if (root != 0 && root != busy) insert(*table, {slot + 2, signature_words_}, root, likely);
+    }
+    table_.store(table.get(), std::memory_order_release);
+    tables_.push_back(std::move(table));
+}
+
+void LawStore::forget_old_tables() {
+    while (tables_.size() > 1) {
+        budget_.give_back(tables_.front()->memory.size());
+        tables_.erase(tables_.begin());
+    }
+}
+
+}  // namespace snc

@@ -1,0 +1,161 @@
+// What is known of the outcome laws: for each signature a tree of the outcomes of its measurements, grown as shots need
+// it, by all threads.
+//
+// A node stands for the MEASUREs so far and their outcomes, and for the MEASURE that comes next; measurements whose
+// outcome is certain make no node. A leaf is where a path ends. What is there never changes, so who reads takes no lock.
+// Two threads may find the same thing at the same time: one of them wins, and the other one's memory is lost.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "arena.h"
+#include "path_simulation.h"
+#include "plan.h"
+
+namespace snc {
+
+// Sizes of the store, and the work that was done with it; both add up.
+struct LawStatistics {
+    uint64_t signatures = 0;    // signatures with a tree
+    uint64_t nodes = 0;         // nodes and leaves of all trees
+    uint64_t stations = 0;      // stored vectors
+    uint64_t bytes = 0;         // memory of the trees and the vectors
+    uint64_t lookups = 0;       // shots whose outcomes were asked for
+    uint64_t simulations = 0;   // of them those for which the coefficient vector was run
+    SimulationWork work;        // of these simulations
+
+    LawStatistics& operator+=(const LawStatistics& other);
+};
+
+class LawStore {
+   public:
+    LawStore(const Plan& plan, size_t max_bytes);
+    ~LawStore();
+
+    // A node or a leaf, or nothing.
+    enum class Ref : uint32_t { none = 0 };
+
+    struct Node {
+        double probability_of_one;        // of MEASURE `outcome`
+        int32_t outcome;
+        std::atomic<int32_t> station{0};  // minus how many simulations have passed; or the number of its station, from 1 on
+        std::array<std::atomic<Ref>, 2> children{};
+    };
+
+    static bool is_leaf(Ref ref) { return (static_cast<uint32_t>(ref) & leaf_bit) != 0; }
+    Node& node(Ref ref) const { return *nodes_.at(static_cast<uint32_t>(ref) - 1); }
+    static bool is_kept(Ref leaf) { return leaf != discarded_leaf; }
+    // The outputs that the outcomes before a leaf flip, [output_words].
+    const uint64_t* outputs_of(Ref leaf) const {
+        return leaf <= kept_leaf ? no_flips_.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
+    }
+
+    // No reference if there is no room. `stop` is where a simulation has come.
+    Ref add(const PathSimulation::Stop& stop, const uint64_t* outputs);
+    // Whether nothing was there.
+    static bool add_child(Node& parent, bool outcome, Ref child) {
+        Ref nothing = Ref::none;
+        return parent.children[outcome].compare_exchange_strong(nothing, child, std::memory_order_release,
+                                                                std::memory_order_relaxed);
+    }
+
+    // What the table has of a signature. Its most likely leaf, as far as that is known, is the one that follows from a
+    // first random number in [k, k + 1) / cells for some consecutive k.
+    class Entry {
+       public:
+        Entry() = default;
+        explicit operator bool() const { return root_ != nullptr; }
+        Ref root() const { return static_cast<Ref>(std::atomic_ref(*root_).load(std::memory_order_acquire)); }
+        // The leaf that follows from a first random number, if that is known.
+        Ref likely(double first) const;
+        // Notes a leaf that follows from numbers in [low, high), if the one that is known is less likely.
+        void note(Ref leaf, double low, double high);
+
+       private:
+        friend LawStore;
+        static constexpr size_t cells = size_t{1} << 16;
+        explicit Entry(uint64_t* words) : root_(words), likely_(words + 1) {}
+
+        uint64_t* root_ = nullptr;
+        uint64_t* likely_ = nullptr;  // the leaf, the first and the last cell
+    };
+
+    static uint64_t hash(std::span<const uint64_t> signature);
+    // Asks for the memory that `find` is going to read.
+    void prefetch(uint64_t hash) const;
+    // The entry of a signature other than 0, given its hash; none if there is none.
+    Entry find(std::span<const uint64_t> signature, uint64_t hash) const;
+    // Signature 0 comes most often, and has an entry of its own.
+    Entry quiet() { return Entry(quiet_.data()); }
+    // Gives a signature its root; false if it has one, or if there is no room.
+    bool insert(std::span<const uint64_t> signature, Ref root);
+
+    // What becomes of a shot with signature 0, if that follows from the leading bits of its first random number.
+    enum class Fate : uint8_t { open, discarded, kept_without_flips, kept };
+    static constexpr size_t num_quiet_cells = 4096;
+    Fate quiet_fate(size_t cell) const { return quiet_fates_[cell].load(std::memory_order_acquire); }
+    // No leaf if the fate is open.
+    Ref quiet_leaf(size_t cell) const { return quiet_leaves_[cell].load(std::memory_order_acquire); }
+    void note_quiet(Ref leaf, double low, double high);
+
+    using Station = PathSimulation::Station;
+    // The vector stored at a node, if there is one.
+    const Station* station_at(const Node& node) const {
+        const int32_t number = node.station.load(std::memory_order_acquire);
+        return number > 0 ? *stations_.at(static_cast<uint32_t>(number) - 1) : nullptr;
+    }
+    // Counts a simulation that passes a node. If it is time for a station there, and there is room for the bytes that one
+    // takes, `make` gives it.
+    void pass(Node& node, size_t bytes, const std::function<Station()>& make);
+
+    // Frees what only readers that are gone could need. No other call may be under way.
+    void forget_old_tables();
+    // Without the work of simulations.
+    LawStatistics statistics() const;
+
+   private:
+    // Open addressing: each slot has a root (0: free), a likely leaf, and the signature.
+    struct Table {
+        Table(size_t num_slots, size_t words_per_slot);
+        uint64_t* slot(size_t number) { return reinterpret_cast<uint64_t*>(memory.data()) + number * slot_words; }
+
+        const size_t slots, slot_words;
+        AlignedBytes memory;
+        std::atomic<size_t> used = 0;
+    };
+    static constexpr uint32_t leaf_bit = uint32_t{1} << 31, first_leaf = leaf_bit + 2;
+    static constexpr Ref discarded_leaf{leaf_bit}, kept_leaf{leaf_bit + 1};
+    // A slot that a thread is writing to.
+    static constexpr uint64_t busy = ~uint64_t{0};
+    // Stations are made where this many simulations have passed.
+    static constexpr int32_t passes_before_station = 8;
+
+    size_t slot_words() const { return 2 + signature_words_; }
+    // Makes a larger table, if there is memory for one and no other thread is at it.
+    void grow_table();
+    static bool insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely);
+
+    const uint32_t signature_words_, output_words_;
+    const std::vector<uint64_t> no_flips_;
+    MemoryBudget budget_;
+    Arena<Node> nodes_;
+    Arena<uint64_t> leaf_outputs_;
+    Arena<const Station*> stations_;
+    std::atomic<size_t> bytes_of_stations_ = 0;
+
+    std::atomic<Table*> table_ = nullptr;             // the last one of these; threads may still read older ones
+    std::vector<std::unique_ptr<Table>> tables_;
+    std::mutex growing_;
+    std::array<uint64_t, 2> quiet_{};                 // the entry of signature 0
+    std::array<std::atomic<Ref>, num_quiet_cells> quiet_leaves_{};
+    std::array<std::atomic<Fate>, num_quiet_cells> quiet_fates_{};
+};
+
+}  // namespace snc

@@ -286,8 +286,34 @@ def test_threads_and_cache_change_nothing(threads: int, cache_bytes: int) -> Non
                 rows = expected.sample_kept(SEED, 77, 5000)
                 np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=where)
                 assert engine.count(SEED, 77, 5000) == expected.count(SEED, 77, 5000), where
-            # Each thread has a node that is no node.
-            assert engine.statistics()["bytes"] <= cache_bytes + 1000 * threads
+            assert engine.statistics()["bytes"] <= cache_bytes
+
+
+def test_threads_share_outcome_laws() -> None:
+    """What one thread has simulated, no other one simulates again, whoever draws which shots."""
+    plan = dict(plans_of(REPETITION))["counts"]
+    engine = CpuEngine(plan, threads=3)
+    tally = engine.count(SEED, 0, 300_000)
+    work = engine.statistics()
+    assert work["simulations"] > 100
+    # So few signatures fit into the table as it is from the beginning.
+    assert 10 < work["signatures"] < 500
+    for _ in range(3):
+        assert engine.count(SEED, 0, 300_000) == tally
+    assert engine.statistics()["simulations"] == work["simulations"]
+
+
+@pytest.mark.parametrize("cache_bytes", [1 << 21, DEFAULT_CACHE_BYTES])
+def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> None:
+    """The table of signatures grows four times and more, or as far as there is memory, under way."""
+    plan = dict(plans_of(LONG_SIGNATURE))["detectors"]
+    expected = CpuEngine(plan).sample(SEED, 0, 200_000)
+    for _ in range(3):
+        engine = CpuEngine(plan, threads=4, cache_bytes=cache_bytes)
+        np.testing.assert_array_equal(engine.sample(SEED, 0, 200_000), expected)
+        work = engine.statistics()
+        assert work["bytes"] <= cache_bytes
+        assert work["signatures"] > (100 if cache_bytes < DEFAULT_CACHE_BYTES else 10_000)
 
 
 def test_cache_saves_simulations() -> None:

@@ -203,8 +203,9 @@ void LawStore::grow_table() {
     for (size_t number = 0; old != nullptr && number < old->slots; ++number) {
         uint64_t* const slot = old->slot(number);
         const uint64_t root = std::atomic_ref(slot[0]).load(std::memory_order_acquire);
+        if (root == 0 || root == busy) continue;
         const uint64_t likely = std::atomic_ref(slot[1]).load(std::memory_order_acquire);
-        if (root != 0 && root != busy) insert(*table, {slot + 2, signature_words_}, root, likely);
+        insert(*table, {slot + 2, signature_words_}, root, likely);
     }
     table_.store(table.get(), std::memory_order_release);
     tables_.push_back(std::move(table));

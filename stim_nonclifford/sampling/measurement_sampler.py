@@ -106,10 +106,11 @@ class CompiledMeasurementSampler:
         r"""What the engine has stored and done up to now.
 
         Returns:
-            For the CPU engine: ``signatures`` with a stored outcome law; ``nodes`` of these laws and ends of their paths;
-            ``stations``, stored coefficient vectors; ``bytes`` of memory of all of them; ``lookups`` of
-            laws; ``simulations`` of the coefficient vector, where a law was not known yet; and the work in
-            these: ``steps``, ``coefficients_read`` and ``coefficients_written`` (16 bytes each) and
+            For the CPU engine: ``signatures`` with a stored outcome law; ``nodes`` of these laws, ends of
+            paths among them; ``stations``, stored coefficient vectors; ``bytes`` of memory set aside for all
+            of them; ``lookups`` of laws; ``simulations`` of the coefficient vector, where a law was not known
+            yet; and the work in these: ``steps``, ``coefficients_read`` and ``coefficients_written`` (16
+            bytes each) and
             ``flops`` (real multiplications and additions).
 
         Examples:

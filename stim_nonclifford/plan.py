@@ -44,7 +44,7 @@ BLOCK_SHOTS = 1024
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
 
 MAX_INDEX_BITS = 64
-"""Bits of a coefficient index, in ``OPERATION_DTYPE``: no circuit can have more active coordinates."""
+"""Bits of a coefficient index, in ``OPERATION_DTYPE``: no plan can have more active coordinates."""
 
 CERTAIN = 1e-13
 """Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit
+from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.compiler import CompiledCircuit, compile_circuit, reduction, reference_path
 from stim_nonclifford.compiler.coordinates import OperationKind
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import Plan
 
 from .exact import exact_outcome_law, largest_difference, mask_of
+from .oracle.agreement import p_value
+from .oracle.density_matrix import record_distribution
 
 QUBITS = 4
 
@@ -80,3 +82,50 @@ def test_a_single_patch_keeps_its_order() -> None:
     plan = compiled.record_plan()
     measured = plan.operations["kind"] == OperationKind.MEASURE
     assert plan.operation_steps[measured].tolist() == outcomes
+
+
+LAYERS = (
+    "R_X(0.1) {0} {1} {2}\nMZZ {0} {1} {1} {2}",
+    "R_X(0.2) {0} {1} {2}\nMXX {0} {1} {1} {2}",
+    "R_Y(0.3) {0} {1} {2}\nX_ERROR(0.05) {0} {1} {2}\nM {0} {1} {2}",
+)
+
+
+def layers_on(patches: int) -> list[list[str]]:
+    """For each patch of three qubits, a part of the circuit for each layer."""
+    return [[layer.format(3 * k, 3 * k + 1, 3 * k + 2) for layer in LAYERS] for k in range(patches)]
+
+
+def test_more_coordinates_than_an_index_has_bits() -> None:
+    """Eighty patches, layer by layer: the plan is that of one patch after the other, and has the laws of each."""
+    patches = 80
+    parts = layers_on(patches)
+    side_by_side = Circuit("\n".join(part for layer in zip(*parts, strict=True) for part in layer))
+    compiled = side_by_side.compile()
+    assert compiled.quantum.peak_width > 64
+    plan = compiled.record_plan()
+    one_by_one = Circuit("\n".join(part for patch in parts for part in patch)).compile().record_plan()
+    assert plan.peak_width == one_by_one.peak_width == 1
+    for field in ("kind", "x", "z", "cosine", "sine", "width", "i_power", "pivot", "outcome"):
+        np.testing.assert_array_equal(plan.operations[field], one_by_one.operations[field], err_msg=field)
+
+    shots = 10_000
+    records = side_by_side.compile_sampler(seed=4).sample(shots)
+    layers = np.split(records, np.cumsum([2 * patches, 2 * patches]), axis=1)
+    of_patches = np.concatenate([layer.reshape(shots, patches, -1) for layer in layers], axis=2)
+    law = record_distribution(Circuit("\n".join(parts[0])).to_stim(), cutoff=1e-14)
+    assert p_value(of_patches.reshape(shots * patches, -1), law) > 1e-7
+
+
+def test_wide_and_not_to_be_split() -> None:
+    """A last measurement of a product over all patches needs all their coordinates at once."""
+    parts = [patch[0] for patch in layers_on(70)]
+    joint = (
+        "R_X(0.3) "
+        + " ".join(str(3 * k) for k in range(70))
+        + "\nMPP "
+        + "*".join(f"Z{3 * k}" for k in range(70))
+    )
+    compiled = Circuit("\n".join([*parts, joint])).compile()
+    with pytest.raises(ResourceLimitError, match=r"needs \d{2,} active coordinates.* the limit is 2\^24\.$"):
+        compiled.record_plan()

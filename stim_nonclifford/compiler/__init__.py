@@ -131,7 +131,7 @@ class CompiledCircuit:
         # What the sweep counts is an upper bound: engines need no room for weak measurements.
         width = max((op.width + (op.kind == OperationKind.ACTIVATE) for op in operations), default=0)
         limit = min(self.max_active_coordinates, MAX_INDEX_BITS)
-        if limit < width <= MAX_INDEX_BITS:
+        if width > limit:
             width = needed_width(operations, self.effects(outputs))
         if width > limit:
             advice = f" Raise it with max_active_coordinates={width}." if width <= MAX_INDEX_BITS else ""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..plan import OPERATION_DTYPE, Plan, SparseRows
+from ..plan import MAX_INDEX_BITS, OPERATION_DTYPE, Plan, SparseRows
 from .coordinates import Operation, OperationKind, QuantumProgram
 from .gathering import gathered, peak_width_of
 from .gf2 import columns_of, independent, ones, parities, relations
@@ -29,8 +29,12 @@ __all__ = ["needed_operations", "needed_width", "operation_array", "reduce_to_pl
 # Above this many bits a basis is not worth its elimination: rows are long anyway.
 _MAX_BASIS_BITS = 1024
 
-_TRACED_DTYPE = np.dtype(
-    [*((name, OPERATION_DTYPE[name]) for name in OPERATION_DTYPE.names or ()), ("step", np.int32)]
+# In the order of the circuit there may be more active coordinates than an index has bits.
+_WIDE_OPERATION_DTYPE = np.dtype(
+    [
+        (name, np.dtype(object) if name in ("x", "z") else OPERATION_DTYPE[name])
+        for name in OPERATION_DTYPE.names or ()
+    ]
 )
 
 
@@ -272,7 +276,7 @@ def needed_width(operations: Sequence[Operation], table: EffectTable) -> int:
     """The width of the vector that engines need for operations, ordered as they are in a plan.
 
     Args:
-        operations: The operations, with at most ``MAX_INDEX_BITS`` active coordinates.
+        operations: The operations.
         table: What the backward sweep found.
     """
     signs = {table.num_outputs + sign: sign for sign in table.sign_of_operation if sign >= 0}
@@ -315,9 +319,10 @@ def operation_array(
         branch_bits: Effect bit of a sign -> bit of the branch row.
 
     Returns:
-        Array of dtype ``OPERATION_DTYPE``.
+        Array of dtype ``OPERATION_DTYPE``, or with Python's integers in its place where 64 bits are too few.
     """
-    array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
+    wide = any(max(operation.x, operation.z) >> MAX_INDEX_BITS for operation in operations)
+    array = np.zeros(len(operations), dtype=_WIDE_OPERATION_DTYPE if wide else OPERATION_DTYPE)
     outcome = 0
     for k, operation in enumerate(operations):
         half_angle = operation.half_turns * math.pi / 2
@@ -344,8 +349,9 @@ def _with_steps(
 ) -> npt.NDArray[np.void]:
     """The same with the program's step of each operation, which stays with it when they are reordered."""
     plain = operation_array(operations, table, branch_bits)
-    traced = np.zeros(len(plain), dtype=_TRACED_DTYPE)
-    for name in OPERATION_DTYPE.names or ():
+    names = plain.dtype.names or ()
+    traced = np.zeros(len(plain), dtype=[*((name, plain.dtype[name]) for name in names), ("step", np.int32)])
+    for name in names:
         traced[name] = plain[name]
     traced["step"] = [operation.step for operation in operations]
     return traced

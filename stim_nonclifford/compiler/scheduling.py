@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ _MAX_OPERATIONS = 20_000
 """Longer programs are left alone: what comes before what takes memory of its square."""
 
 _CANDIDATES = 64
-"""Among how many of the measurements that are left the next one is chosen."""
+"""Among how many of the measurements that are left the next one is chosen, at least."""
 
 _MIN_WIDTH = 5
 """Narrower vectors cost less than the order of their operations matters."""
@@ -264,9 +265,21 @@ def _greedy(
         new = (needs[k] & ~done & activations).bit_count()
         return key(new, not coordinates.touched(k) & active)
 
-    while goals:
-        goal = min(goals[:_CANDIDATES], key=urgency)
-        goals.remove(goal)
+    # Besides the first ones that are left, the next one on each active coordinate: of a patch under way.
+    left = dict.fromkeys(goals)
+    left_on: dict[int, list[int]] = {}
+    for k in reversed(goals):
+        for c in ones(coordinates.touched(k)):
+            left_on.setdefault(c, []).append(k)
+    while left:
+        candidates = set(islice(left, _CANDIDATES))
+        for c in ones(active):
+            on = left_on.get(c, [])
+            while on and on[-1] not in left:
+                on.pop()
+            candidates.update(on[-1:])
+        goal = min(sorted(candidates), key=urgency)
+        del left[goal]
         todo = needs[goal] & ~done
         done |= todo
         for place in ones(todo):

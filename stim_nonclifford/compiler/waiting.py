@@ -54,7 +54,7 @@ class WaitingRotations:
         """Makes the coordinates of now the fixed ones."""
         self._changed = False
         self._to_fixed = stim.Tableau(self._num_qubits)
-        self._from_fixed: stim.Tableau | None = None  # the inverse, if it is known
+        self._from_fixed = stim.Tableau(self._num_qubits)  # its inverse
 
     def _forget_all(self) -> None:
         self._rotations: dict[int, tuple[Waiting, stim.PauliString]] = {}
@@ -102,11 +102,7 @@ class WaitingRotations:
     def pauli(self, number: int) -> stim.PauliString:
         """The Pauli of a rotation in the coordinates of now."""
         pauli = self._rotations[number][1]
-        if not self._changed:
-            return pauli
-        if self._from_fixed is None:
-            self._from_fixed = self._to_fixed.inverse()
-        return self._from_fixed(pauli)
+        return self._from_fixed(pauli) if self._changed else pauli
 
     def anticommuting(self, pauli: stim.PauliString) -> int:
         """Those that do not commute with a Pauli of the coordinates of now."""
@@ -161,9 +157,10 @@ class WaitingRotations:
                 self._fix_coordinates()
             return
         self._changed = True
-        self._from_fixed = None
         for gate, targets in gates_of(change):
             self._to_fixed.prepend(gate.inverse(), targets)
+            # Quicker than the inverse of all of it.
+            self._from_fixed.append(gate, targets)
 
     def _anticommuting(self, pauli: stim.PauliString) -> int:
         """Those that do not commute with a Pauli of the fixed coordinates."""

@@ -182,19 +182,31 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const uint64_t first_shot = piece.block * block_shots;
     uint64_t kept = 0;
 
+    struct Open {
+        uint16_t shot;
+        const uint64_t* outputs;
+    };
+    std::vector<Open> open_shots;  // those that are simulated together
+    std::vector<BatchSimulation::Shot> simulated;
+    const bool batches = worker.laws->simulates_batches();
+
     const auto finish = [&](uint16_t shot, const uint64_t* row) {
-        const uint64_t* signature = row + layout.check_words;
+        const std::span<const uint64_t> signature(row + layout.check_words, layout.signature_words);
         const uint64_t* outputs = row + layout.first_output_word();
-        const bool is_quiet =
-            quiet_.fixed && std::all_of(signature, signature + layout.signature_words, [](uint64_t w) { return w == 0; });
-        if (is_quiet) {
+        if (quiet_.fixed && std::ranges::all_of(signature, [](uint64_t w) { return w == 0; })) {
             if (!quiet_.kept) return;
             keep(shot, outputs, quiet_.outputs.data());
-        } else {
-            const auto [is_kept, flipped] =
-                worker.laws->sample({signature, layout.signature_words}, seed, first_shot + shot);
+        } else if (!batches) {
+            const auto [is_kept, flipped] = worker.laws->sample(signature, seed, first_shot + shot);
             if (!is_kept) return;
             keep(shot, outputs, flipped);
+        } else if (const auto known = worker.laws->find(signature, seed, first_shot + shot)) {
+            if (!known->kept) return;
+            keep(shot, outputs, known->outputs);
+        } else {
+            open_shots.push_back({shot, outputs});
+            simulated.emplace_back(signature, seed, first_shot + shot);
+            return;
         }
         ++kept;
     };
@@ -240,6 +252,13 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         }
     }
     for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);
+    if (simulated.empty()) return kept;
+    worker.laws->simulate(simulated);
+    for (size_t k = 0; k < simulated.size(); ++k) {
+        if (!simulated[k].kept) continue;
+        keep(open_shots[k].shot, open_shots[k].outputs, simulated[k].outputs.data());
+        ++kept;
+    }
     return kept;
 }
 

@@ -85,6 +85,32 @@ struct CoefficientKernels {
     void (*project_through)(void* vector, const Phases& phases, const Operation& measurement, bool outcome);
 };
 
+// Shots whose narrow vectors are worked on together, by kernels with a lane for each.
+constexpr uint32_t batch_shots = 8;
+
+// What is done with the vectors of a batch of shots, as in CoefficientKernels. Coefficient k of all shots is block k: the
+// real parts, then the imaginary parts. An angle is such a block too, of cosines and sines.
+struct BatchKernels {
+    // The sum of the angles of a run of rotations; `flipped` has for each sign the shots, as a mask, that reverse it.
+    void (*sum_of_run)(double* angle, const Operation* run, size_t count, const uint8_t* flipped);
+    // Adds it, or minus it, to another one, which has no value yet if `is_new`.
+    void (*add_angle)(double* to, const double* angle, bool is_new, bool reverse);
+    // The product of phases, or of the squares of their inverses, for each index of that width.
+    void (*phases)(double* table, int32_t width, const PhaseProduct& product, const double* angles, bool inverse_squares);
+    void (*apply_phases)(double* vector, const double* table, int32_t width_before, int32_t width_after);
+    void (*rotate)(double* vector, const Operation& operation, const double* angle);
+    void (*activate)(double* vector, const Operation& operation, const double* angle);
+    // Entry r of the projections on outcome 0 and 1 as blocks 2 r and 2 r + 1, times a common factor, and their squared
+    // norms, those for outcome 0 first.
+    void (*measure)(const double* vector, const Operation& measurement, double* branches, double* weights);
+    void (*measure_weakly)(const double* vector, const Operation& measurement, const double* angle, double* branches,
+                           double* weights);
+    void (*measure_through)(const double* vector, const double* table, int32_t width_before, int32_t width_after,
+                            const Operation& measurement, double* branches, double* weights);
+    // The projection on outcome 1 for the shots of a mask, on outcome 0 for the others, normalized.
+    void (*take)(double* vector, const double* branches, uint64_t size, uint64_t ones, const double* weights);
+};
+
 struct Kernels {
     const char* name;
 
@@ -110,6 +136,7 @@ struct Kernels {
                           double sine);
 
     CoefficientKernels of_doubles, of_floats;
+    BatchKernels batch;
 
     const CoefficientKernels& of(Precision precision) const {
         return precision == Precision::floats ? of_floats : of_doubles;

@@ -1,5 +1,6 @@
 // Compiled once per instruction set, with SNC_ISA set to its name and the flags that allow it.
 
+#include "batch_kernel.h"
 #include "coefficient_kernel.h"
 #include "gate_kernel.h"
 #include "noise_kernel.h"
@@ -53,10 +54,23 @@ constexpr CoefficientKernels coefficient_kernels = {
     },
 };
 
+constexpr BatchKernels batch_kernels = {
+    .sum_of_run = batch_sum_of_run,
+    .add_angle = batch_add_angle,
+    .phases = batch_phases,
+    .apply_phases = batch_apply_phases,
+    .rotate = batch_rotate,
+    .activate = batch_activate,
+    .measure = batch_measure,
+    .measure_weakly = batch_measure_weakly,
+    .measure_through = batch_measure_through,
+    .take = batch_take,
+};
+
 }  // namespace
 
 extern const Kernels table;
 const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, draw_outcome_cells, clear_table, multiply_table, exchange_table,
-                       multiply_rows, coefficient_kernels<double>, coefficient_kernels<float>};
+                       multiply_rows, coefficient_kernels<double>, coefficient_kernels<float>, batch_kernels};
 
 }  // namespace snc::SNC_ISA

@@ -12,6 +12,11 @@ namespace {
 constexpr uint64_t lookups_per_hit = 1024;
 constexpr uint64_t lookups_per_review = uint64_t{1} << 14;
 constexpr uint64_t reviews_per_trial = 16;
+// Where more than one lookup in this many needs a simulation, simulations are made in batches: these start at the
+// beginning, not at a stored vector, and the shots of a batch do not learn from each other.
+constexpr uint64_t lookups_per_batched = 16;
+// Most of what they find is not asked for again, so that a tree grows by a few nodes only each time.
+constexpr size_t nodes_per_path = 32;
 
 bool is_quiet(std::span<const uint64_t> signature) {
     return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
@@ -21,37 +26,82 @@ bool is_quiet(std::span<const uint64_t> signature) {
 
 OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, LawStore& store,
                          std::function<void()> interrupted)
-    : plan_(plan), store_(store), simulation_(plan, kernels, precision, std::move(interrupted)) {}
+    : plan_(plan), store_(store), simulation_(plan, kernels, precision, interrupted) {
+    if (precision == Precision::doubles && BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
+}
 
 OutcomeLaws::Result OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
+    std::optional<OutcomeDecisions> decisions;
+    const std::optional<Result> known = look_up(signature, seed, shot, decisions);
+    return known ? *known : simulate(signature, *decisions);
+}
+
+std::optional<OutcomeLaws::Result> OutcomeLaws::find(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
+    std::optional<OutcomeDecisions> decisions;
+    return look_up(signature, seed, shot, decisions);
+}
+
+std::optional<OutcomeLaws::Result> OutcomeLaws::look_up(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot,
+                                                        std::optional<OutcomeDecisions>& decisions) {
     if (lookups_++ % lookups_per_review == 0) review();
     const bool quiet = is_quiet(signature);
     const LawStore::Entry entry = quiet ? store_.quiet() : store_.find(signature, LawStore::hash(signature));
     const Ref root = entry ? entry.root() : Ref::none;
     if (LawStore::is_leaf(root)) return result_of(root);
-    OutcomeDecisions decisions(seed, shot);
+    decisions.emplace(seed, shot);
     if (entry) {
-        const Ref leaf = quiet ? store_.quiet_leaf(static_cast<size_t>(decisions.first() * LawStore::num_quiet_cells))
-                               : entry.likely(decisions.first());
+        const double first = decisions->first();
+        const Ref leaf = quiet ? store_.quiet_leaf(static_cast<size_t>(first * LawStore::num_quiet_cells)) : entry.likely(first);
         if (leaf != Ref::none) return result_of(leaf);
     }
     decisions_.clear();
     Ref place = root;
     while (place != Ref::none && !LawStore::is_leaf(place)) {
         const LawStore::Node& node = store_.node(place);
-        const bool outcome = decisions.decide(node.probability_of_one);
+        const bool outcome = decisions->decide(node.probability_of_one);
         decisions_.push_back({place, outcome});
         place = node.children[outcome].load(std::memory_order_acquire);
     }
-    if (place == Ref::none) return simulate(signature, decisions);
-    note(entry, quiet, place, decisions);
+    if (place == Ref::none) return std::nullopt;
+    note(entry, quiet, place, *decisions);
     return result_of(place);
+}
+
+void OutcomeLaws::simulate(std::span<BatchSimulation::Shot> shots) {
+    for (size_t begin = 0; begin < shots.size(); begin += batch_shots)
+        batch_->run(shots.subspan(begin, std::min<size_t>(batch_shots, shots.size() - begin)));
+    simulations_ += shots.size();
+    if (!stores_) return;
+    for (const BatchSimulation::Shot& shot : shots) add_path(shot);
+}
+
+void OutcomeLaws::add_path(const BatchSimulation::Shot& shot) {
+    const bool quiet = is_quiet(shot.signature);
+    const LawStore::Entry entry = quiet ? store_.quiet() : store_.find(shot.signature, LawStore::hash(shot.signature));
+    Ref place = entry ? entry.root() : Ref::none, parent = Ref::none;
+    for (size_t k = 0, added = 0; added < nodes_per_path; ++k) {
+        const bool ends = k == shot.path.size();
+        const auto end = PathSimulation::Stop{0, shot.kept ? PathSimulation::kept : PathSimulation::discarded};
+        const auto& stop = ends ? end : shot.path[k].stop;
+        if (place == Ref::none) {
+            place = store_.add(stop, shot.outputs.data());
+            const bool is_new = place != Ref::none && (k == 0 ? store_.insert(shot.signature, place)
+                                                              : LawStore::add_child(store_.node(parent), shot.path[k - 1].outcome, place));
+            if (!is_new) return;
+            ++added;
+        }
+        // Another one may have found an outcome certain that rounding has left uncertain here.
+        if (ends || LawStore::is_leaf(place) || store_.node(place).outcome != stop.outcome) return;
+        parent = place;
+        place = store_.node(place).children[shot.path[k].outcome].load(std::memory_order_acquire);
+    }
 }
 
 void OutcomeLaws::review() {
     const uint64_t simulated = simulations_ - std::exchange(simulations_at_review_, simulations_);
     const bool has_hits = (lookups_per_review - simulated) * lookups_per_hit >= lookups_per_review;
     stores_ = has_hits || reviews_ % reviews_per_trial == 0;
+    batches_ = batch_ && simulated * lookups_per_batched >= lookups_per_review;
     ++reviews_;
 }
 
@@ -166,6 +216,7 @@ LawStatistics OutcomeLaws::statistics() const {
     found.lookups = lookups_;
     found.simulations = simulations_;
     found.work = simulation_.work();
+    if (batch_) found.work += batch_->work();
     return found;
 }
 

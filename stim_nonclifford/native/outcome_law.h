@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "batch_simulation.h"
 #include "law_store.h"
 #include "path_simulation.h"
 #include "philox.h"
@@ -33,6 +35,13 @@ class OutcomeLaws {
     };
     // Draws the outcomes of a shot.
     Result sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
+
+    // Whether so many shots need a simulation that they should be simulated together: those that `find` does not know.
+    bool simulates_batches() const { return batches_; }
+    // Draws the outcomes of a shot, if they are known.
+    std::optional<Result> find(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
+    // Draws those of any number of others.
+    void simulate(std::span<BatchSimulation::Shot> shots);
 
     // What happens to shots with signature 0: `fixed` if it is the same for all.
     struct QuietLaw {
@@ -60,15 +69,21 @@ class OutcomeLaws {
         bool outcome;
     };
 
+    // The same as `find`. If they are not known, `decisions_` are those along the part of the tree that is, and `decisions`
+    // makes the next one.
+    std::optional<Result> look_up(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot,
+                                  std::optional<OutcomeDecisions>& decisions);
     Result result_of(Ref leaf) const { return {LawStore::is_kept(leaf), store_.outputs_of(leaf)}; }
     // Runs along `decisions_`, then draws outcomes; the tree grows.
     Result simulate(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
+    // Puts the path of a shot into the tree.
+    void add_path(const BatchSimulation::Shot& shot);
     // Finds `shared_`: the nodes of signature 0 at which the shot under way makes the same decisions, those of
     // `decisions_` and then those that are drawn.
     void find_shared(OutcomeDecisions decisions);
     // Goes to the last station on the way; returns how many decisions have been made there.
     size_t go_to_last_station();
-    // Whether to store more, from how many lookups of late found their outcomes stored.
+    // Whether to store more, and to simulate in batches, from how many lookups of late found their outcomes stored.
     void review();
     // Notes a leaf that was reached.
     void note(LawStore::Entry entry, bool quiet, Ref leaf, const OutcomeDecisions& decisions);
@@ -76,8 +91,9 @@ class OutcomeLaws {
     const Plan& plan_;
     LawStore& store_;
     PathSimulation simulation_;
+    std::optional<BatchSimulation> batch_;      // if it suits the plan
     uint64_t lookups_ = 0, simulations_ = 0;
-    bool stores_ = true;
+    bool stores_ = true, batches_ = false;
     uint64_t reviews_ = 0, simulations_at_review_ = 0;
     std::vector<Decision> decisions_;           // of the shot under way
     std::vector<Ref> shared_;                   // nodes of signature 0 on its way

@@ -1,0 +1,172 @@
+#include "batch_simulation.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace snc {
+
+namespace {
+
+// Wider vectors fill the vector units, and the cache, one by one.
+constexpr int32_t max_width = 6;
+
+constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
+
+std::vector<uint32_t> ones_of(const uint64_t* row, uint32_t words) {
+    std::vector<uint32_t> found;
+    for (uint32_t w = 0; w < words; ++w)
+        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1)
+            found.push_back(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
+    return found;
+}
+
+std::vector<std::vector<uint32_t>> ones_of_rows(const std::vector<uint64_t>& rows, size_t num_rows, uint32_t words) {
+    std::vector<std::vector<uint32_t>> found;
+    for (size_t r = 0; r < num_rows; ++r) found.push_back(ones_of(rows.data() + r * words, words));
+    return found;
+}
+
+// Byte k has bit k of all bytes.
+uint64_t transposed(uint64_t bytes) {
+    constexpr auto exchange = [](uint64_t x, uint64_t mask, int shift) {
+        const uint64_t t = (x ^ x >> shift) & mask;
+        return x ^ t ^ t << shift;
+    };
+    bytes = exchange(bytes, 0x00AA00AA00AA00AA, 7);
+    bytes = exchange(bytes, 0x0000CCCC0000CCCC, 14);
+    return exchange(bytes, 0x00000000F0F0F0F0, 28);
+}
+
+}  // namespace
+
+BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
+    : plan_(plan),
+      kernels_(kernels.batch),
+      interrupted_(std::move(interrupted)),
+      of_signature_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits, plan.branch_words)),
+      of_outcome_(ones_of_rows(plan.outcome_effects, plan.num_outcomes, plan.branch_words)),
+      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes, plan.sign_words)),
+      vector_(block_size << max_width),
+      branches_(block_size << (max_width + 1)),
+      table_(block_size << max_width),
+      angles_(block_size * plan.steps.num_slots),
+      flipped_(size_t{64} * plan.branch_words) {}
+
+bool BatchSimulation::suits(const Plan& plan) {
+    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
+        return step.kind != SimulationStep::Kind::pass && step.width_after <= max_width;
+    });
+}
+
+void BatchSimulation::run(std::span<Shot> shots) {
+    interrupted_();
+    start(shots);
+    for (const SimulationStep& step : plan_.steps.steps) {
+        work_.steps += shots.size();
+        if (!make_step(step, shots)) break;
+    }
+    for (uint32_t k = 0; k < shots.size(); ++k) shots[k].kept = (left_ >> k & 1) != 0;
+    put_outputs(shots);
+}
+
+void BatchSimulation::start(std::span<const Shot> shots) {
+    left_ = (uint64_t{1} << shots.size()) - 1;
+    std::ranges::fill(flipped_, 0);
+    for (uint32_t bit : ones_of(plan_.branch_constant.data(), plan_.branch_words)) flipped_[bit] = 0xFF;
+    for (uint32_t k = 0; k < shots.size(); ++k)
+        for (uint32_t bit : ones_of(shots[k].signature.data(), plan_.layout.signature_words))
+            for (uint32_t image : of_signature_[bit]) flipped_[image] ^= static_cast<uint8_t>(1U << k);
+    std::fill_n(vector_.begin(), batch_shots, 1.0);
+    std::fill_n(vector_.begin() + batch_shots, batch_shots, 0.0);
+}
+
+void BatchSimulation::sum_of_run(uint32_t first) {
+    kernels_.sum_of_run(sum_.data(), &plan_.operations[first], plan_.run_ends[first] - first, flipped_.data());
+}
+
+void BatchSimulation::absorb(const SimulationStep& step) {
+    for (const Absorption& absorption : step.absorptions) {
+        sum_of_run(absorption.first);
+        kernels_.add_angle(&angles_[block_size * absorption.slot], sum_.data(), absorption.is_new,
+                           plan_.operations[absorption.first].i_power == 2);
+    }
+}
+
+bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shots) {
+    using enum SimulationStep::Kind;
+    absorb(step);
+    double* const vector = vector_.data();
+    const Operation& operation = plan_.operations[step.operation];
+    const bool is_weak = step.kind == weakly_measure;
+    const Operation& measurement = is_weak ? plan_.operations[plan_.run_ends[step.operation]] : operation;
+    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
+    work_.coefficients_read += shots.size() * size;
+    work_.coefficients_written += shots.size() * size_after;
+    work_.flops += shots.size() * 8 * size_after;
+    switch (step.kind) {
+        case pass:
+            return true;  // not in plans that this suits
+        case rotate:
+            sum_of_run(step.operation);
+            kernels_.rotate(vector, operation, sum_.data());
+            return true;
+        case activate:
+            sum_of_run(step.operation);
+            kernels_.activate(vector, operation, sum_.data());
+            return true;
+        case apply_phases:
+            kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), false);
+            kernels_.apply_phases(vector, table_.data(), step.width_before, step.width_after);
+            return true;
+        case measure:
+            kernels_.measure(vector, measurement, branches_.data(), weights_.data());
+            break;
+        case weakly_measure:
+            sum_of_run(step.operation);
+            kernels_.measure_weakly(vector, measurement, sum_.data(), branches_.data(), weights_.data());
+            break;
+        case measure_through:
+            kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), true);
+            kernels_.measure_through(vector, table_.data(), step.width_before, step.width_after, measurement,
+                                     branches_.data(), weights_.data());
+            break;
+    }
+    decide(measurement, shots);
+    kernels_.take(vector, branches_.data(), is_weak ? size : size_after / 2, ones_, weights_.data());
+    for (const auto& [into, from] : step.merged)
+        kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);
+    return left_ != 0;
+}
+
+void BatchSimulation::decide(const Operation& measurement, std::span<Shot> shots) {
+    const auto outcome = static_cast<size_t>(measurement.outcome);
+    ones_ = 0;
+    for (uint32_t k = 0; k < batch_shots; ++k) {
+        const double zero = weights_[k], one = weights_[batch_shots + k], probability_of_one = one / (zero + one);
+        bool is_one = probability_of_one > 0.5;
+        if ((left_ >> k & 1) != 0 && probability_of_one >= certain && probability_of_one <= 1 - certain) {
+            is_one = shots[k].decisions.decide(probability_of_one);
+            shots[k].path.push_back({{probability_of_one, measurement.outcome}, is_one});
+        }
+        ones_ |= uint64_t{is_one} << k;
+    }
+    for (uint32_t bit : of_outcome_[outcome]) flipped_[bit] ^= static_cast<uint8_t>(ones_);
+    for (uint32_t bit : final_checks_[outcome]) left_ &= ~uint64_t{flipped_[bit]};
+}
+
+void BatchSimulation::put_outputs(std::span<Shot> shots) const {
+    const uint32_t words = plan_.layout.output_words;
+    for (Shot& shot : shots) shot.outputs.assign(words, 0);
+    for (uint32_t byte = 0; byte < sizeof(uint64_t) * words; ++byte) {
+        uint64_t of_bits = 0;
+        std::memcpy(&of_bits, &flipped_[size_t{64} * plan_.sign_words + 8 * byte], sizeof of_bits);
+        if (of_bits == 0) continue;
+        of_bits = transposed(of_bits);
+        for (uint32_t k = 0; k < shots.size(); ++k)
+            shots[k].outputs[byte / 8] |= (of_bits >> (8 * k) & 0xFF) << (8 * (byte % 8));
+    }
+}
+
+}  // namespace snc

@@ -25,6 +25,15 @@ inline Block chosen(uint64_t mask, Block a, Block b) {
     return is_set ? b : a;
 }
 
+inline Block square_roots(Block block) {
+#if defined(__AVX512F__)
+    return (Block)_mm512_sqrt_pd((__m512d)block);
+#else
+    for (uint64_t lane = 0; lane < lanes; ++lane) block[lane] = std::sqrt(block[lane]);
+    return block;
+#endif
+}
+
 // f v, or i f v.
 inline ComplexBlock times(const Phase& factor, double sign, const ComplexBlock& v) {
     const Block f = all(factor.value * sign);
@@ -115,7 +124,7 @@ struct Branches {
 };
 
 // Puts entry r of the projections on outcome 0 and 1 at 2 r and 2 r + 1, up to a common factor, and their squared norms
-// into `weights`. `at(r)` gives both.
+// into `weights`, and the probability of outcome 1. `at(r)` gives both.
 template <typename At>
 inline void batch_project(double* branches, double* weights, uint64_t size, At at) {
     Block zero{}, one{};
@@ -128,6 +137,7 @@ inline void batch_project(double* branches, double* weights, uint64_t size, At a
     }
     store(weights, zero);
     store(weights + lanes, one);
+    store(weights + 2 * lanes, one / (zero + one));
 }
 
 inline void batch_measure(const double* vector, const Operation& operation, double* branches, double* weights) {
@@ -173,8 +183,7 @@ inline void batch_measure_through(const double* vector, const double* table, int
 
 inline void batch_take(double* vector, const double* branches, uint64_t size, uint64_t ones, const double* weights) {
     const Block weight = chosen(ones, load(weights), load(weights + lanes));
-    Block scale;
-    for (uint64_t lane = 0; lane < lanes; ++lane) scale[lane] = 1 / std::sqrt(weight[lane]);
+    const Block scale = all(1) / square_roots(weight);
     for (uint64_t r = 0; r < size; ++r) {
         const ComplexBlock c_0 = complex_at(branches, 2 * r), c_1 = complex_at(branches, 2 * r + 1);
         put_complex(vector, r, {scale * chosen(ones, c_0.re, c_1.re), scale * chosen(ones, c_0.im, c_1.im)});

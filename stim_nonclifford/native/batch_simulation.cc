@@ -52,7 +52,8 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
       branches_(block_size << (max_width + 1)),
       table_(block_size << max_width),
       angles_(block_size * plan.steps.num_slots),
-      flipped_(size_t{64} * plan.branch_words) {}
+      flipped_(size_t{64} * plan.branch_words),
+      outputs_(size_t{batch_shots} * plan.layout.output_words) {}
 
 bool BatchSimulation::suits(const Plan& plan) {
     return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
@@ -67,12 +68,12 @@ void BatchSimulation::run(std::span<Shot> shots) {
         work_.steps += shots.size();
         if (!make_step(step, shots)) break;
     }
-    for (uint32_t k = 0; k < shots.size(); ++k) shots[k].kept = (left_ >> k & 1) != 0;
-    put_outputs(shots);
+    collect_outputs();
 }
 
 void BatchSimulation::start(std::span<const Shot> shots) {
     left_ = (uint64_t{1} << shots.size()) - 1;
+    for (auto& path : paths_) path.clear();
     std::ranges::fill(flipped_, 0);
     for (uint32_t bit : ones_of(plan_.branch_constant.data(), plan_.branch_words)) flipped_[bit] = 0xFF;
     for (uint32_t k = 0; k < shots.size(); ++k)
@@ -144,11 +145,11 @@ void BatchSimulation::decide(const Operation& measurement, std::span<Shot> shots
     const auto outcome = static_cast<size_t>(measurement.outcome);
     ones_ = 0;
     for (uint32_t k = 0; k < batch_shots; ++k) {
-        const double zero = weights_[k], one = weights_[batch_shots + k], probability_of_one = one / (zero + one);
+        const double probability_of_one = weights_[2 * batch_shots + k];
         bool is_one = probability_of_one > 0.5;
         if ((left_ >> k & 1) != 0 && probability_of_one >= certain && probability_of_one <= 1 - certain) {
             is_one = shots[k].decisions.decide(probability_of_one);
-            shots[k].path.push_back({{probability_of_one, measurement.outcome}, is_one});
+            paths_[k].push_back({{probability_of_one, measurement.outcome}, is_one});
         }
         ones_ |= uint64_t{is_one} << k;
     }
@@ -156,16 +157,16 @@ void BatchSimulation::decide(const Operation& measurement, std::span<Shot> shots
     for (uint32_t bit : final_checks_[outcome]) left_ &= ~uint64_t{flipped_[bit]};
 }
 
-void BatchSimulation::put_outputs(std::span<Shot> shots) const {
+void BatchSimulation::collect_outputs() {
     const uint32_t words = plan_.layout.output_words;
-    for (Shot& shot : shots) shot.outputs.assign(words, 0);
+    std::ranges::fill(outputs_, 0);
     for (uint32_t byte = 0; byte < sizeof(uint64_t) * words; ++byte) {
         uint64_t of_bits = 0;
         std::memcpy(&of_bits, &flipped_[size_t{64} * plan_.sign_words + 8 * byte], sizeof of_bits);
         if (of_bits == 0) continue;
         of_bits = transposed(of_bits);
-        for (uint32_t k = 0; k < shots.size(); ++k)
-            shots[k].outputs[byte / 8] |= (of_bits >> (8 * k) & 0xFF) << (8 * (byte % 8));
+        for (uint32_t k = 0; k < batch_shots; ++k)
+            outputs_[size_t{k} * words + byte / 8] |= (of_bits >> (8 * k) & 0xFF) << (8 * (byte % 8));
     }
 }
 

@@ -26,24 +26,21 @@ class BatchSimulation {
     // Whether shots of the plan are simulated faster in this way.
     static bool suits(const Plan& plan);
 
+    struct Shot {
+        std::span<const uint64_t> signature;
+        OutcomeDecisions decisions;
+    };
     // What was decided at a MEASURE that is not certain.
     struct Decision {
         PathSimulation::Stop stop;
         bool outcome;
     };
-    // A shot, and what became of it.
-    struct Shot {
-        Shot(std::span<const uint64_t> its_signature, uint64_t seed, uint64_t number)
-            : signature(its_signature), decisions(seed, number) {}
-
-        std::span<const uint64_t> signature;
-        OutcomeDecisions decisions;
-        std::vector<Decision> path{};
-        bool kept = true;
-        std::vector<uint64_t> outputs{};  // that outcomes have flipped
-    };
-    // At most batch_shots shots.
+    // At most batch_shots shots. What became of them is there until the next call.
     void run(std::span<Shot> shots);
+    bool kept(uint32_t shot) const { return (left_ >> shot & 1) != 0; }
+    const std::vector<Decision>& path(uint32_t shot) const { return paths_[shot]; }
+    // The outputs that outcomes have flipped.
+    const uint64_t* outputs(uint32_t shot) const { return &outputs_[size_t{shot} * plan_.layout.output_words]; }
 
     const SimulationWork& work() const { return work_; }
 
@@ -55,7 +52,7 @@ class BatchSimulation {
     // Makes a step; false if all shots are discarded after it.
     bool make_step(const SimulationStep& step, std::span<Shot> shots);
     void decide(const Operation& measurement, std::span<Shot> shots);
-    void put_outputs(std::span<Shot> shots) const;
+    void collect_outputs();
 
     const Plan& plan_;
     const BatchKernels& kernels_;
@@ -67,10 +64,12 @@ class BatchSimulation {
     using Blocks = std::vector<double, Aligned<double>>;
     Blocks vector_, branches_, table_, angles_;
     alignas(64) std::array<double, 2 * batch_shots> sum_{};
-    alignas(64) std::array<double, 2 * batch_shots> weights_{};
+    alignas(64) std::array<double, 3 * batch_shots> weights_{};  // and probabilities
     std::vector<uint8_t> flipped_;  // for each bit of the branch row the shots in which it is set
     uint64_t ones_ = 0;             // the shots with outcome 1
     uint64_t left_ = 0;             // the shots that are not discarded
+    std::array<std::vector<Decision>, batch_shots> paths_;
+    std::vector<uint64_t> outputs_;  // [batch_shots][output_words]
     SimulationWork work_;
 };
 

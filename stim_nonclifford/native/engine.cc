@@ -182,12 +182,11 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const uint64_t first_shot = piece.block * block_shots;
     uint64_t kept = 0;
 
-    struct Open {
-        uint16_t shot;
-        const uint64_t* outputs;
-    };
-    std::vector<Open> open_shots;  // those that are simulated together
-    std::vector<BatchSimulation::Shot> simulated;
+    // Those that are simulated together, and the outputs of their rows.
+    std::vector<BatchSimulation::Shot>& open_shots = worker.open_shots;
+    std::vector<std::pair<uint16_t, const uint64_t*>>& open_rows = worker.open_rows;
+    open_shots.clear();
+    open_rows.clear();
     const bool batches = worker.laws->simulates_batches();
 
     const auto finish = [&](uint16_t shot, const uint64_t* row) {
@@ -204,8 +203,8 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             if (!known->kept) return;
             keep(shot, outputs, known->outputs);
         } else {
-            open_shots.push_back({shot, outputs});
-            simulated.emplace_back(signature, seed, first_shot + shot);
+            open_shots.push_back({signature, {seed, first_shot + shot}});
+            open_rows.emplace_back(shot, outputs);
             return;
         }
         ++kept;
@@ -252,13 +251,12 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         }
     }
     for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);
-    if (simulated.empty()) return kept;
-    worker.laws->simulate(simulated);
-    for (size_t k = 0; k < simulated.size(); ++k) {
-        if (!simulated[k].kept) continue;
-        keep(open_shots[k].shot, open_shots[k].outputs, simulated[k].outputs.data());
+    worker.laws->simulate(open_shots, [&](size_t k, const OutcomeLaws::Result& result) {
+        if (!result.kept) return;
+        const auto [shot, outputs] = open_rows[k];
+        keep(shot, outputs, result.outputs);
         ++kept;
-    }
+    });
     return kept;
 }
 

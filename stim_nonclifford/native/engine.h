@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "device_plan.h"
@@ -84,6 +85,9 @@ class Engine {
     struct Worker {
         std::unique_ptr<OutcomeLaws> laws;  // of the common store
         NoiseBlock noise;
+        // Scratch of run_piece.
+        std::vector<BatchSimulation::Shot> open_shots;
+        std::vector<std::pair<uint16_t, const uint64_t*>> open_rows;
     };
     // A part of a block: shots [begin, end) of it.
     struct Piece {

@@ -101,7 +101,7 @@ struct BatchKernels {
     void (*rotate)(double* vector, const Operation& operation, const double* angle);
     void (*activate)(double* vector, const Operation& operation, const double* angle);
     // Entry r of the projections on outcome 0 and 1 as blocks 2 r and 2 r + 1, times a common factor, and their squared
-    // norms, those for outcome 0 first.
+    // norms, those for outcome 0 first, and the probabilities of outcome 1.
     void (*measure)(const double* vector, const Operation& measurement, double* branches, double* weights);
     void (*measure_weakly)(const double* vector, const Operation& measurement, const double* angle, double* branches,
                            double* weights);

@@ -67,33 +67,31 @@ std::optional<OutcomeLaws::Result> OutcomeLaws::look_up(std::span<const uint64_t
     return result_of(place);
 }
 
-void OutcomeLaws::simulate(std::span<BatchSimulation::Shot> shots) {
-    for (size_t begin = 0; begin < shots.size(); begin += batch_shots)
-        batch_->run(shots.subspan(begin, std::min<size_t>(batch_shots, shots.size() - begin)));
+void OutcomeLaws::simulate_batch(std::span<BatchSimulation::Shot> shots) {
+    batch_->run(shots);
     simulations_ += shots.size();
     if (!stores_) return;
-    for (const BatchSimulation::Shot& shot : shots) add_path(shot);
+    for (uint32_t k = 0; k < shots.size(); ++k) add_path(shots[k].signature, k);
 }
 
-void OutcomeLaws::add_path(const BatchSimulation::Shot& shot) {
-    const bool quiet = is_quiet(shot.signature);
-    const LawStore::Entry entry = quiet ? store_.quiet() : store_.find(shot.signature, LawStore::hash(shot.signature));
+void OutcomeLaws::add_path(std::span<const uint64_t> signature, uint32_t shot) {
+    const auto& path = batch_->path(shot);
+    const PathSimulation::Stop end{0, batch_->kept(shot) ? PathSimulation::kept : PathSimulation::discarded};
+    const LawStore::Entry entry = is_quiet(signature) ? store_.quiet() : store_.find(signature, LawStore::hash(signature));
     Ref place = entry ? entry.root() : Ref::none, parent = Ref::none;
     for (size_t k = 0, added = 0; added < nodes_per_path; ++k) {
-        const bool ends = k == shot.path.size();
-        const auto end = PathSimulation::Stop{0, shot.kept ? PathSimulation::kept : PathSimulation::discarded};
-        const auto& stop = ends ? end : shot.path[k].stop;
+        const PathSimulation::Stop& stop = k == path.size() ? end : path[k].stop;
         if (place == Ref::none) {
-            place = store_.add(stop, shot.outputs.data());
-            const bool is_new = place != Ref::none && (k == 0 ? store_.insert(shot.signature, place)
-                                                              : LawStore::add_child(store_.node(parent), shot.path[k - 1].outcome, place));
+            place = store_.add(stop, batch_->outputs(shot));
+            const bool is_new = place != Ref::none && (k == 0 ? store_.insert(signature, place)
+                                                              : LawStore::add_child(store_.node(parent), path[k - 1].outcome, place));
             if (!is_new) return;
             ++added;
         }
         // Another one may have found an outcome certain that rounding has left uncertain here.
-        if (ends || LawStore::is_leaf(place) || store_.node(place).outcome != stop.outcome) return;
+        if (LawStore::is_leaf(place) || store_.node(place).outcome != stop.outcome) return;
         parent = place;
-        place = store_.node(place).children[shot.path[k].outcome].load(std::memory_order_acquire);
+        place = store_.node(place).children[path[k].outcome].load(std::memory_order_acquire);
     }
 }
 

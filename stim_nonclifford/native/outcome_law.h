@@ -6,6 +6,7 @@
 // and shots are simulated: the results are the same.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,8 +41,15 @@ class OutcomeLaws {
     bool simulates_batches() const { return batches_; }
     // Draws the outcomes of a shot, if they are known.
     std::optional<Result> find(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
-    // Draws those of any number of others.
-    void simulate(std::span<BatchSimulation::Shot> shots);
+    // Draws those of any number of others. Calls use(number of the shot among these, its result).
+    template <typename Use>
+    void simulate(std::span<BatchSimulation::Shot> shots, Use use) {
+        for (size_t begin = 0; begin < shots.size(); begin += batch_shots) {
+            const auto batch = shots.subspan(begin, std::min<size_t>(batch_shots, shots.size() - begin));
+            simulate_batch(batch);
+            for (uint32_t k = 0; k < batch.size(); ++k) use(begin + k, Result{batch_->kept(k), batch_->outputs(k)});
+        }
+    }
 
     // What happens to shots with signature 0: `fixed` if it is the same for all.
     struct QuietLaw {
@@ -76,8 +84,9 @@ class OutcomeLaws {
     Result result_of(Ref leaf) const { return {LawStore::is_kept(leaf), store_.outputs_of(leaf)}; }
     // Runs along `decisions_`, then draws outcomes; the tree grows.
     Result simulate(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
-    // Puts the path of a shot into the tree.
-    void add_path(const BatchSimulation::Shot& shot);
+    void simulate_batch(std::span<BatchSimulation::Shot> shots);
+    // Puts the path of a shot of the last batch into the tree of its signature.
+    void add_path(std::span<const uint64_t> signature, uint32_t shot);
     // Finds `shared_`: the nodes of signature 0 at which the shot under way makes the same decisions, those of
     // `decisions_` and then those that are drawn.
     void find_shared(OutcomeDecisions decisions);

@@ -316,6 +316,36 @@ def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> N
         assert work["signatures"] > (100 if cache_bytes < DEFAULT_CACHE_BYTES else 10_000)
 
 
+@pytest.mark.parametrize("kernels", available_kernels())
+def test_shots_that_are_simulated_together(kernels: str) -> None:
+    """Nothing is stored, so that after a while narrow vectors are simulated in batches. Seed 5.
+
+    ``steps`` shows that they are: single simulations stop at the check that fires, batches go on with the others.
+    """
+    later, shots = 1 << 15, 24
+    random = seeded_circuits(5, 12, num_qubits=4, num_operations=30)
+    in_batches = 0
+    for name, text in [*FIXED.items(), *((f"circuit {k}", str(circuit)) for k, _, circuit in random)]:
+        for kind, plan in plans_of(text):
+            if not len(plan.operations) or plan.num_outputs > 300:
+                continue
+            where = f"{name}, {kind}, {kernels}"
+            engine = CpuEngine(plan, cache_bytes=0, kernels=kernels)
+            engine.count(SEED, 0, later)
+            expected = ReferenceEngine(plan).sample_kept(SEED, later, shots)
+            np.testing.assert_array_equal(engine.sample_kept(SEED, later, shots), expected, err_msg=where)
+            alone, stored = CpuEngine(plan, cache_bytes=0), CpuEngine(plan)
+            tally = engine.count(SEED, later, 3000)
+            # Too few shots for batches.
+            assert alone.count(SEED, later, 3000) == tally, where
+            assert stored.count(SEED, 0, later + 3000).shots == later + 3000
+            assert stored.count(SEED, later, 3000) == tally, where
+            steps = [e.statistics() for e in (engine, alone)]
+            per_shot = [work["steps"] / max(1, work["simulations"]) for work in steps]
+            in_batches += per_shot[0] != per_shot[1]
+    assert in_batches > 10
+
+
 def test_cache_saves_simulations() -> None:
     """With a store, the second round simulates nothing; without, as much as the first."""
     plan = dict(plans_of(REPETITION))["counts"]

@@ -10,7 +10,7 @@ namespace snc {
 namespace {
 
 // Wider vectors fill the vector units, and the cache, one by one.
-constexpr int32_t max_width = 6;
+constexpr int32_t max_width = 8;
 
 constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
 

@@ -60,6 +60,9 @@ class Arena {
         return number;
     }
 
+    // To be called when memory has been given back: `take` asks for it no more once there was none.
+    void ask_again() { is_full_.store(false, std::memory_order_relaxed); }
+
     // The items of an element, for threads that have its number from the one that took it.
     T* at(uint32_t number) const {
         return static_cast<T*>(segments_[number >> shift_].get()) + (number & ((uint32_t{1} << shift_) - 1)) * items_;

@@ -212,10 +212,12 @@ void LawStore::grow_table() {
 }
 
 void LawStore::forget_old_tables() {
-    while (tables_.size() > 1) {
-        budget_.give_back(tables_.front()->memory.size());
-        tables_.erase(tables_.begin());
-    }
+    if (tables_.size() <= 1) return;
+    for (size_t k = 0; k + 1 < tables_.size(); ++k) budget_.give_back(tables_[k]->memory.size());
+    tables_.erase(tables_.begin(), tables_.end() - 1);
+    nodes_.ask_again();
+    leaf_outputs_.ask_again();
+    stations_.ask_again();
 }
 
 }  // namespace snc

@@ -27,7 +27,8 @@ inline Block chosen(uint64_t mask, Block a, Block b) {
 
 inline Block square_roots(Block block) {
 #if defined(__AVX512F__)
-    return (Block)_mm512_sqrt_pd((__m512d)block);
+    // The plain one begins with a variable without a value, of which GCC 12 warns.
+    return (Block)_mm512_maskz_sqrt_pd(0xFF, (__m512d)block);
 #else
     for (uint64_t lane = 0; lane < lanes; ++lane) block[lane] = std::sqrt(block[lane]);
     return block;

@@ -16,6 +16,18 @@ bool has_flips(std::span<const uint64_t> outputs) {
     return std::ranges::any_of(outputs, [](uint64_t word) { return word != 0; });
 }
 
+// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
+uint64_t hash_of(std::span<const uint64_t> signature) {
+    uint64_t h = 0x9E3779B97F4A7C15;
+    for (uint64_t word : signature) {
+        h = (h ^ word) * 0xBF58476D1CE4E5B9;
+        h ^= h >> 32;
+    }
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
+    h = (h ^ h >> 27) * 0x94D049BB133111EB;
+    return h ^ h >> 31;
+}
+
 }  // namespace
 
 LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
@@ -117,33 +129,16 @@ void LawStore::Entry::note(Ref leaf, double low, double high) {
     likely.store(uint64_t{static_cast<uint32_t>(leaf)} << 32 | first << 16 | (end - 1), std::memory_order_release);
 }
 
-// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
-uint64_t LawStore::hash(std::span<const uint64_t> signature) {
-    uint64_t h = 0x9E3779B97F4A7C15;
-    for (uint64_t word : signature) {
-        h = (h ^ word) * 0xBF58476D1CE4E5B9;
-        h ^= h >> 32;
-    }
-    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
-    h = (h ^ h >> 27) * 0x94D049BB133111EB;
-    return h ^ h >> 31;
-}
-
 LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
     : slots(num_slots), slot_words(words_per_slot), memory(slots * slot_words * sizeof(uint64_t)) {
     std::memset(memory.data(), 0, memory.size());
 }
 
-void LawStore::prefetch(uint64_t hash) const {
-    Table* const table = table_.load(std::memory_order_acquire);
-    if (table != nullptr) __builtin_prefetch(table->slot(hash & (table->slots - 1)));
-}
-
-LawStore::Entry LawStore::find(std::span<const uint64_t> signature, uint64_t hash) const {
+LawStore::Entry LawStore::find(std::span<const uint64_t> signature) const {
     Table* const table = table_.load(std::memory_order_acquire);
     if (table == nullptr) return {};
     const size_t mask = table->slots - 1;
-    for (size_t number = hash & mask;; number = (number + 1) & mask) {
+    for (size_t number = hash_of(signature) & mask;; number = (number + 1) & mask) {
         uint64_t* const slot = table->slot(number);
         const uint64_t root = std::atomic_ref(slot[0]).load(std::memory_order_acquire);
         if (root == 0) return {};
@@ -174,7 +169,7 @@ bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_
     // Some slots stay free: they end a search.
     if (8 * (table.used.fetch_add(1, std::memory_order_relaxed) + 1) <= 7 * table.slots) {
         const size_t mask = table.slots - 1;
-        for (size_t number = hash(signature) & mask;; number = (number + 1) & mask) {
+        for (size_t number = hash_of(signature) & mask;; number = (number + 1) & mask) {
             uint64_t* const slot = table.slot(number);
             const std::atomic_ref state(slot[0]);
             uint64_t found = 0;

@@ -87,11 +87,8 @@ class LawStore {
         uint64_t* likely_ = nullptr;  // the leaf, the first and the last cell
     };
 
-    static uint64_t hash(std::span<const uint64_t> signature);
-    // Asks for the memory that `find` is going to read.
-    void prefetch(uint64_t hash) const;
-    // The entry of a signature other than 0, given its hash; none if there is none.
-    Entry find(std::span<const uint64_t> signature, uint64_t hash) const;
+    // The entry of a signature other than 0; none if there is none.
+    Entry find(std::span<const uint64_t> signature) const;
     // Signature 0 comes most often, and has an entry of its own.
     Entry quiet() { return Entry(quiet_.data()); }
     // Gives a signature its root; false if it has one, or if there is no room.

@@ -45,7 +45,7 @@ std::optional<OutcomeLaws::Result> OutcomeLaws::look_up(std::span<const uint64_t
                                                         std::optional<OutcomeDecisions>& decisions) {
     if (lookups_++ % lookups_per_review == 0) review();
     const bool quiet = is_quiet(signature);
-    const LawStore::Entry entry = quiet ? store_.quiet() : store_.find(signature, LawStore::hash(signature));
+    const LawStore::Entry entry = quiet ? store_.quiet() : store_.find(signature);
     const Ref root = entry ? entry.root() : Ref::none;
     if (LawStore::is_leaf(root)) return result_of(root);
     decisions.emplace(seed, shot);
@@ -77,7 +77,7 @@ void OutcomeLaws::simulate_batch(std::span<BatchSimulation::Shot> shots) {
 void OutcomeLaws::add_path(std::span<const uint64_t> signature, uint32_t shot) {
     const auto& path = batch_->path(shot);
     const PathSimulation::Stop end{0, batch_->kept(shot) ? PathSimulation::kept : PathSimulation::discarded};
-    const LawStore::Entry entry = is_quiet(signature) ? store_.quiet() : store_.find(signature, LawStore::hash(signature));
+    const LawStore::Entry entry = is_quiet(signature) ? store_.quiet() : store_.find(signature);
     Ref place = entry ? entry.root() : Ref::none, parent = Ref::none;
     for (size_t k = 0, added = 0; added < nodes_per_path; ++k) {
         const PathSimulation::Stop& stop = k == path.size() ? end : path[k].stop;

@@ -11,13 +11,6 @@ namespace snc::SNC_ISA {
 
 static_assert(lanes == batch_shots);
 
-// The block, negated in the lanes of a mask.
-inline Block negated(Block block, uint64_t mask) {
-    const BlockIndex bits = {1, 2, 4, 8, 16, 32, 64, 128};
-    const BlockIndex is_set = (bits & static_cast<int64_t>(mask)) != 0;
-    return is_set ? -block : block;
-}
-
 // Where the lane's bit is set, b; else a.
 inline Block chosen(uint64_t mask, Block a, Block b) {
     const BlockIndex bits = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -48,7 +41,7 @@ inline ComplexBlock conjugate(const ComplexBlock& a) { return {a.re, -a.im}; }
 inline void batch_sum_of_run(double* angle, const Operation* run, size_t count, const uint8_t* flipped) {
     const auto sine = [&](size_t k) {
         const uint64_t mask = run[k].sign >= 0 ? flipped[run[k].sign] : 0;
-        return negated(all(run[k].sine), run[k].i_power != run[0].i_power ? ~mask : mask);
+        return chosen(run[k].i_power != run[0].i_power ? ~mask : mask, all(run[k].sine), all(-run[k].sine));
     };
     ComplexBlock sum{all(run[0].cosine), sine(0)};
     for (size_t k = 1; k < count; ++k) sum = sum * ComplexBlock{all(run[k].cosine), sine(k)};

@@ -14,18 +14,26 @@ constexpr int32_t max_width = 8;
 
 constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
 
-std::vector<uint32_t> ones_of(const uint64_t* row, uint32_t words) {
-    std::vector<uint32_t> found;
+// Calls use(bit) for the ones of a row.
+template <typename Use>
+void for_each_one(const uint64_t* row, uint32_t words, Use use) {
     for (uint32_t w = 0; w < words; ++w)
-        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1)
-            found.push_back(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
-    return found;
+        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
 }
 
 std::vector<std::vector<uint32_t>> ones_of_rows(const std::vector<uint64_t>& rows, size_t num_rows, uint32_t words) {
-    std::vector<std::vector<uint32_t>> found;
-    for (size_t r = 0; r < num_rows; ++r) found.push_back(ones_of(rows.data() + r * words, words));
+    std::vector<std::vector<uint32_t>> found(num_rows);
+    for (size_t r = 0; r < num_rows; ++r)
+        for_each_one(rows.data() + r * words, words, [&](uint32_t bit) { found[r].push_back(bit); });
     return found;
+}
+
+// Multiplications and additions for a table of phases.
+uint64_t flops_of(const PhaseProduct& product) {
+    uint64_t sum = 0;
+    for (const auto& group : product.groups)
+        for (const PhaseProduct::Factor& factor : group) sum += uint64_t{6} << std::bit_width(factor.z);
+    return sum;
 }
 
 // Byte k has bit k of all bytes.
@@ -52,8 +60,10 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
       branches_(block_size << (max_width + 1)),
       table_(block_size << max_width),
       angles_(block_size * plan.steps.num_slots),
-      flipped_(size_t{64} * plan.branch_words),
-      outputs_(size_t{batch_shots} * plan.layout.output_words) {}
+      constant_(size_t{64} * plan.branch_words),
+      outputs_(size_t{batch_shots} * plan.layout.output_words) {
+    for_each_one(plan.branch_constant.data(), plan.branch_words, [&](uint32_t bit) { constant_[bit] = 0xFF; });
+}
 
 bool BatchSimulation::suits(const Plan& plan) {
     return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
@@ -74,11 +84,11 @@ void BatchSimulation::run(std::span<Shot> shots) {
 void BatchSimulation::start(std::span<const Shot> shots) {
     left_ = (uint64_t{1} << shots.size()) - 1;
     for (auto& path : paths_) path.clear();
-    std::ranges::fill(flipped_, 0);
-    for (uint32_t bit : ones_of(plan_.branch_constant.data(), plan_.branch_words)) flipped_[bit] = 0xFF;
+    flipped_ = constant_;
     for (uint32_t k = 0; k < shots.size(); ++k)
-        for (uint32_t bit : ones_of(shots[k].signature.data(), plan_.layout.signature_words))
+        for_each_one(shots[k].signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
             for (uint32_t image : of_signature_[bit]) flipped_[image] ^= static_cast<uint8_t>(1U << k);
+        });
     std::fill_n(vector_.begin(), batch_shots, 1.0);
     std::fill_n(vector_.begin() + batch_shots, batch_shots, 0.0);
 }
@@ -103,39 +113,48 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
     const bool is_weak = step.kind == weakly_measure;
     const Operation& measurement = is_weak ? plan_.operations[plan_.run_ends[step.operation]] : operation;
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
-    work_.coefficients_read += shots.size() * size;
-    work_.coefficients_written += shots.size() * size_after;
-    work_.flops += shots.size() * 8 * size_after;
+    const uint64_t size_left = is_weak ? size : size_after / 2;  // after a measurement
+    const auto note = [&](uint64_t written, uint64_t flops) {
+        work_.coefficients_read += shots.size() * size;
+        work_.coefficients_written += shots.size() * written;
+        work_.flops += shots.size() * flops;
+    };
     switch (step.kind) {
         case pass:
             return true;  // not in plans that this suits
         case rotate:
+            note(size, 8 * size);
             sum_of_run(step.operation);
             kernels_.rotate(vector, operation, sum_.data());
             return true;
         case activate:
+            note(size_after, (operation.x == 0 ? 12 : 4) * size);
             sum_of_run(step.operation);
             kernels_.activate(vector, operation, sum_.data());
             return true;
         case apply_phases:
+            note(size_after, flops_of(step.product) + 6 * size_after);
             kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), false);
             kernels_.apply_phases(vector, table_.data(), step.width_before, step.width_after);
             return true;
         case measure:
+            note(size_left, (operation.x == 0 ? 10 : 16) * size_left);
             kernels_.measure(vector, measurement, branches_.data(), weights_.data());
             break;
         case weakly_measure:
+            note(size_left, 28 * size_left);
             sum_of_run(step.operation);
             kernels_.measure_weakly(vector, measurement, sum_.data(), branches_.data(), weights_.data());
             break;
         case measure_through:
+            note(size_left, flops_of(step.product) + 22 * size_left);
             kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), true);
             kernels_.measure_through(vector, table_.data(), step.width_before, step.width_after, measurement,
                                      branches_.data(), weights_.data());
             break;
     }
     decide(measurement, shots);
-    kernels_.take(vector, branches_.data(), is_weak ? size : size_after / 2, ones_, weights_.data());
+    kernels_.take(vector, branches_.data(), size_left, ones_, weights_.data());
     for (const auto& [into, from] : step.merged)
         kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);
     return left_ != 0;

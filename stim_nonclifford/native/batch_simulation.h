@@ -65,7 +65,7 @@ class BatchSimulation {
     Blocks vector_, branches_, table_, angles_;
     alignas(64) std::array<double, 2 * batch_shots> sum_{};
     alignas(64) std::array<double, 3 * batch_shots> weights_{};  // and probabilities
-    std::vector<uint8_t> flipped_;  // for each bit of the branch row the shots in which it is set
+    std::vector<uint8_t> constant_, flipped_;  // for each bit of the branch row the shots in which it is set: at first; now
     uint64_t ones_ = 0;             // the shots with outcome 1
     uint64_t left_ = 0;             // the shots that are not discarded
     std::array<std::vector<Decision>, batch_shots> paths_;

@@ -192,7 +192,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const auto finish = [&](uint16_t shot, const uint64_t* row) {
         const std::span<const uint64_t> signature(row + layout.check_words, layout.signature_words);
         const uint64_t* outputs = row + layout.first_output_word();
-        if (quiet_.fixed && std::ranges::all_of(signature, [](uint64_t w) { return w == 0; })) {
+        if (quiet_.fixed && LawStore::is_quiet(signature)) {
             if (!quiet_.kept) return;
             keep(shot, outputs, quiet_.outputs.data());
         } else if (!batches) {

@@ -134,7 +134,8 @@ LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
     std::memset(memory.data(), 0, memory.size());
 }
 
-LawStore::Entry LawStore::find(std::span<const uint64_t> signature) const {
+LawStore::Entry LawStore::find(std::span<const uint64_t> signature) {
+    if (is_quiet(signature)) return quiet();
     Table* const table = table_.load(std::memory_order_acquire);
     if (table == nullptr) return {};
     const size_t mask = table->slots - 1;
@@ -152,7 +153,7 @@ LawStore::Entry LawStore::find(std::span<const uint64_t> signature) const {
 
 bool LawStore::insert(std::span<const uint64_t> signature, Ref root) {
     const auto word = static_cast<uint64_t>(root);
-    if (std::ranges::all_of(signature, [](uint64_t part) { return part == 0; })) {
+    if (is_quiet(signature)) {
         uint64_t nothing = 0;
         return std::atomic_ref(quiet_[0]).compare_exchange_strong(nothing, word, std::memory_order_release,
                                                                   std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 // Two threads may find the same thing at the same time: one of them wins, and the other one's memory is lost.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -72,6 +73,7 @@ class LawStore {
        public:
         Entry() = default;
         explicit operator bool() const { return root_ != nullptr; }
+        bool operator==(const Entry&) const = default;
         Ref root() const { return static_cast<Ref>(std::atomic_ref(*root_).load(std::memory_order_acquire)); }
         // The leaf that follows from a first random number, if that is known.
         Ref likely(double first) const;
@@ -87,10 +89,13 @@ class LawStore {
         uint64_t* likely_ = nullptr;  // the leaf, the first and the last cell
     };
 
-    // The entry of a signature other than 0; none if there is none.
-    Entry find(std::span<const uint64_t> signature) const;
     // Signature 0 comes most often, and has an entry of its own.
+    static bool is_quiet(std::span<const uint64_t> signature) {
+        return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
+    }
     Entry quiet() { return Entry(quiet_.data()); }
+    // The entry of a signature; none if there is none.
+    Entry find(std::span<const uint64_t> signature);
     // Gives a signature its root; false if it has one, or if there is no room.
     bool insert(std::span<const uint64_t> signature, Ref root);
 

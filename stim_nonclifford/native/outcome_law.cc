@@ -18,10 +18,6 @@ constexpr uint64_t lookups_per_batched = 16;
 // Most of what they find is not asked for again, so that a tree grows by a few nodes only each time.
 constexpr size_t nodes_per_path = 32;
 
-bool is_quiet(std::span<const uint64_t> signature) {
-    return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
-}
-
 }  // namespace
 
 OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, LawStore& store,
@@ -44,8 +40,8 @@ std::optional<OutcomeLaws::Result> OutcomeLaws::find(std::span<const uint64_t> s
 std::optional<OutcomeLaws::Result> OutcomeLaws::look_up(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot,
                                                         std::optional<OutcomeDecisions>& decisions) {
     if (lookups_++ % lookups_per_review == 0) review();
-    const bool quiet = is_quiet(signature);
-    const LawStore::Entry entry = quiet ? store_.quiet() : store_.find(signature);
+    const LawStore::Entry entry = store_.find(signature);
+    const bool quiet = entry == store_.quiet();
     const Ref root = entry ? entry.root() : Ref::none;
     if (LawStore::is_leaf(root)) return result_of(root);
     decisions.emplace(seed, shot);
@@ -77,22 +73,30 @@ void OutcomeLaws::simulate_batch(std::span<BatchSimulation::Shot> shots) {
 void OutcomeLaws::add_path(std::span<const uint64_t> signature, uint32_t shot) {
     const auto& path = batch_->path(shot);
     const PathSimulation::Stop end{0, batch_->kept(shot) ? PathSimulation::kept : PathSimulation::discarded};
-    const LawStore::Entry entry = is_quiet(signature) ? store_.quiet() : store_.find(signature);
-    Ref place = entry ? entry.root() : Ref::none, parent = Ref::none;
+    const LawStore::Entry entry = store_.find(signature);
+    Ref place = entry ? entry.root() : Ref::none;
+    Decision last{Ref::none, false};
     for (size_t k = 0, added = 0; added < nodes_per_path; ++k) {
         const PathSimulation::Stop& stop = k == path.size() ? end : path[k].stop;
         if (place == Ref::none) {
-            place = store_.add(stop, batch_->outputs(shot));
-            const bool is_new = place != Ref::none && (k == 0 ? store_.insert(signature, place)
-                                                              : LawStore::add_child(store_.node(parent), path[k - 1].outcome, place));
-            if (!is_new) return;
+            place = add_place(signature, last, stop, batch_->outputs(shot));
+            if (place == Ref::none) return;
             ++added;
         }
         // Another one may have found an outcome certain that rounding has left uncertain here.
         if (LawStore::is_leaf(place) || store_.node(place).outcome != stop.outcome) return;
-        parent = place;
-        place = store_.node(place).children[path[k].outcome].load(std::memory_order_acquire);
+        last = {place, path[k].outcome};
+        place = store_.node(place).children[last.outcome].load(std::memory_order_acquire);
     }
+}
+
+OutcomeLaws::Ref OutcomeLaws::add_place(std::span<const uint64_t> signature, const Decision& last,
+                                        const PathSimulation::Stop& stop, const uint64_t* outputs) {
+    const Ref place = store_.add(stop, outputs);
+    if (place == Ref::none) return place;
+    const bool is_new = last.node == Ref::none ? store_.insert(signature, place)
+                                               : LawStore::add_child(store_.node(last.node), last.outcome, place);
+    return is_new ? place : Ref::none;
 }
 
 void OutcomeLaws::review() {
@@ -119,7 +123,7 @@ OutcomeLaws::Result OutcomeLaws::simulate(std::span<const uint64_t> signature, O
     ++simulations_;
     simulation_.choose(signature);
     shared_.clear();
-    if (!is_quiet(signature)) find_shared(decisions);
+    if (!LawStore::is_quiet(signature)) find_shared(decisions);
     const size_t first = go_to_last_station();
     bool grows = stores_;
     for (size_t k = 0;; ++k) {
@@ -136,9 +140,8 @@ OutcomeLaws::Result OutcomeLaws::simulate(std::span<const uint64_t> signature, O
         }
         Ref place = is_known ? decisions_[k].node : Ref::none;
         if (!is_known && grows) {
-            place = store_.add(stop, simulation_.outputs());
-            grows = place != Ref::none && (k == 0 ? store_.insert(signature, place)
-                                                  : LawStore::add_child(store_.node(decisions_[k - 1].node), decisions_[k - 1].outcome, place));
+            place = add_place(signature, k == 0 ? Decision{Ref::none, false} : decisions_[k - 1], stop, simulation_.outputs());
+            grows = place != Ref::none;
         }
         if (stop.outcome < 0) return {stop.outcome == PathSimulation::kept, simulation_.outputs()};
         const bool outcome = is_known ? decisions_[k].outcome : decisions.decide(stop.probability_of_one);

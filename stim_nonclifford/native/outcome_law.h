@@ -85,6 +85,10 @@ class OutcomeLaws {
     // Runs along `decisions_`, then draws outcomes; the tree grows.
     Result simulate(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
     void simulate_batch(std::span<BatchSimulation::Shot> shots);
+    // Puts a place into the tree of a signature, after a decision, or, if that has no node, as its root. No reference if
+    // there is no room, or if another thread has put one there.
+    Ref add_place(std::span<const uint64_t> signature, const Decision& last, const PathSimulation::Stop& stop,
+                  const uint64_t* outputs);
     // Puts the path of a shot of the last batch into the tree of its signature.
     void add_path(std::span<const uint64_t> signature, uint32_t shot);
     // Finds `shared_`: the nodes of signature 0 at which the shot under way makes the same decisions, those of

@@ -26,7 +26,7 @@ from .scheduling import narrow_order, outcomes_in, reordered
 
 __all__ = ["needed_operations", "needed_width", "operation_array", "reduce_to_plan"]
 
-# Above this many bits a basis is not worth its elimination: rows are long anyway.
+# Above this many different bits a basis is not worth its elimination: rows are long anyway.
 _MAX_BASIS_BITS = 1024
 
 # In the order of the circuit there may be more active coordinates than an index has bits.
@@ -262,9 +262,21 @@ class _Layout:
 
 def _basis(masks: Sequence[int], causes: Sequence[int]) -> tuple[list[int], dict[int, int]]:
     """Which parities of the causes' effects are independent, and how the others depend on them."""
-    if len(masks) > _MAX_BASIS_BITS:
-        return list(range(len(masks))), {}
-    return relations(columns_of(parities(causes, masks), len(masks)))
+    columns = columns_of(parities(causes, masks), len(masks))
+    # What no cause flips is an empty sum; of those that the same causes flip, the first one stands for all.
+    first_with: dict[int, int] = {}
+    for k, column in enumerate(columns):
+        if column:
+            first_with.setdefault(column, k)
+    different = list(first_with.values())
+    sums: dict[int, int] = {}
+    if len(different) <= _MAX_BASIS_BITS:
+        _, found = relations([columns[k] for k in different])
+        sums = {different[j]: sum(1 << different[i] for i in ones(sources)) for j, sources in found.items()}
+    kept = [k for k in different if k not in sums]
+    sources_of = {0: 0} | {columns[k]: sums.get(k, 1 << k) for k in different}
+    is_kept = set(kept)
+    return kept, {k: sources_of[column] for k, column in enumerate(columns) if k not in is_kept}
 
 
 def _accumulate(into: dict[int, float], row: int, amount: float) -> None:

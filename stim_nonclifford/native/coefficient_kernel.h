@@ -352,21 +352,21 @@ inline OutcomeWeights outcome_weights(const Real* vector, const Operation& opera
 }
 
 template <typename Real>
-inline void project(Real* vector, const Operation& operation, bool outcome, double weight) {
+inline void project(const Real* from, Real* to, const Operation& operation, bool outcome, double weight) {
     const double scale = operation.x != 0 ? std::sqrt(0.5 / weight) : std::sqrt(1.0 / weight);
     // Entry r is read before it is written: r <= insert_zero(r, pivot), and its partner b comes from an
     // index >= r too, because the pivot is the highest bit of x (or of z).
     if (goes_in_blocks(operation)) {
-        for_each_projected_block(vector, operation, [&](uint64_t r, Block r_0, Block i_0, Block r_1, Block i_1) {
-            store_re(vector, r, all(scale) * (outcome ? r_1 : r_0));
-            store_im(vector, r, all(scale) * (outcome ? i_1 : i_0));
+        for_each_projected_block(from, operation, [&](uint64_t r, Block r_0, Block i_0, Block r_1, Block i_1) {
+            store_re(to, r, all(scale) * (outcome ? r_1 : r_0));
+            store_im(to, r, all(scale) * (outcome ? i_1 : i_0));
         });
         return;
     }
     const uint64_t half = uint64_t{1} << (operation.width - 1);
     for (uint64_t r = 0; r < half; ++r) {
-        const Coefficient c = projected(vector, operation, r, outcome);
-        put(vector, r, scale * c.re, scale * c.im);
+        const Coefficient c = projected(from, operation, r, outcome);
+        put(to, r, scale * c.re, scale * c.im);
     }
 }
 
@@ -434,18 +434,18 @@ inline OutcomeWeights weak_weights(const Real* vector, const Operation& measurem
 }
 
 template <typename Real>
-inline void weak_project(Real* vector, const Operation& measurement, double cosine, double sine,
+inline void weak_project(const Real* from, Real* to, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight) {
     const double scale = 0.5 / std::sqrt(weight);
     const auto write = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {
         if constexpr (std::is_same_v<decltype(r_0), double>) {
-            put(vector, r, scale * (outcome ? r_1 : r_0), scale * (outcome ? i_1 : i_0));
+            put(to, r, scale * (outcome ? r_1 : r_0), scale * (outcome ? i_1 : i_0));
         } else {
-            store_re(vector, r, all(scale) * (outcome ? r_1 : r_0));
-            store_im(vector, r, all(scale) * (outcome ? i_1 : i_0));
+            store_re(to, r, all(scale) * (outcome ? r_1 : r_0));
+            store_im(to, r, all(scale) * (outcome ? i_1 : i_0));
         }
     };
-    for_each_weakly_projected(vector, measurement, cosine, sine, write);
+    for_each_weakly_projected(from, measurement, cosine, sine, write);
 }
 
 }  // namespace snc::SNC_ISA

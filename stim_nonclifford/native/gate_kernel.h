@@ -74,9 +74,50 @@ inline void exchange_table(double* table, const Gate& gate) {
         }
 }
 
-// One gate on a piece of the vector. `state` is the sum of the columns of the bits above the piece.
-template <int block_dimension, int dimension, bool exchanges>
-inline void apply_gate(double* piece, const Gate& gate, const double* table, uint64_t state) {
+// A piece of the vector that is copied to where it is worked on: block by block, while something else is calculated.
+// Memory and arithmetic are busy at the same time.
+template <typename Real>
+class PieceLoad {
+   public:
+    static constexpr uint64_t chunks = uint64_t{1} << (piece_bits - chunk_bits);
+    static constexpr uint64_t chunk_blocks = uint64_t{1} << (chunk_bits - lane_bits);
+    static constexpr uint64_t blocks = chunks * chunk_blocks;
+
+    // `offsets` are those of the chunks of a piece from its first one.
+    PieceLoad(const Real* vector, const uint64_t* offsets) : vector_(vector), offsets_(offsets) {}
+
+    void begin(uint64_t first, double* piece) {
+        first_ = first;
+        piece_ = piece;
+        loaded_ = 0;
+    }
+    void load(uint64_t count) {
+        for (const uint64_t up_to = std::min(loaded_ + count, blocks); loaded_ < up_to; ++loaded_) {
+            const Real* soon = block(std::min(loaded_ + distance, blocks - 1));
+            __builtin_prefetch(soon);
+            __builtin_prefetch(soon + lanes);
+            put_complex(piece_, loaded_, complex_at(block(loaded_), 0));
+        }
+    }
+
+   private:
+    static constexpr uint64_t distance = 16;
+
+    const Real* block(uint64_t index) const {
+        const uint64_t chunk = first_ ^ offsets_[index / chunk_blocks];
+        return vector_ + block_size * (chunk * chunk_blocks + index % chunk_blocks);
+    }
+
+    const Real* vector_;
+    const uint64_t* offsets_;
+    uint64_t first_ = 0, loaded_ = blocks;
+    double* piece_ = nullptr;
+};
+
+// One gate on a piece of the vector. `state` is the sum of the columns of the bits above the piece. `meanwhile` is
+// called for every two cosets.
+template <int block_dimension, int dimension, bool exchanges, typename Meanwhile>
+inline void apply_gate(double* piece, const Gate& gate, const double* table, uint64_t state, Meanwhile meanwhile) {
     constexpr uint32_t blocks = 1U << block_dimension, elements = 1U << dimension;
     constexpr int bits = piece_bits - lane_bits;
     uint64_t offsets[blocks] = {0};
@@ -109,39 +150,48 @@ inline void apply_gate(double* piece, const Gate& gate, const double* table, uin
                 old[twin][b] = complex_at(piece, first ^ offsets[b] ^ (twin == 0 ? 0 : gate.twin));
                 if (exchanges && b != 0) old[twin][b] = exchanged(old[twin][b], partners[b]);
             }
+        constexpr uint32_t together = blocks < 2 ? 1 : 2;
 #pragma GCC unroll 4
-        for (uint32_t b = 0; b < blocks; ++b) {
-            ComplexBlock sum[2];
+        for (uint32_t b = 0; b < blocks; b += together) {
+            ComplexBlock sum[2][2];
 #pragma GCC unroll 4
             for (uint32_t g = 0; g < elements; ++g) {
-                const ComplexBlock factor = complex_at(row, b * elements + g);
-                for (int twin = 0; twin < 2; ++twin) {
-                    const ComplexBlock& other = old[twin][b ^ (g & (blocks - 1))];
-                    if (g == 0)
-                        sum[twin] = factor * other;
-                    else
-                        sum[twin] = fused(factor, g < blocks ? other : exchanged(other, partners[g & ~(blocks - 1)]), sum[twin]);
+#pragma GCC unroll 2
+                for (uint32_t k = 0; k < together; ++k) {
+                    const ComplexBlock factor = complex_at(row, (b + k) * elements + g);
+#pragma GCC unroll 2
+                    for (int twin = 0; twin < 2; ++twin) {
+                        const ComplexBlock& other = old[twin][(b + k) ^ (g & (blocks - 1))];
+                        if (g == 0)
+                            sum[k][twin] = factor * other;
+                        else
+                            sum[k][twin] = fused(factor, g < blocks ? other : exchanged(other, partners[g & ~(blocks - 1)]), sum[k][twin]);
+                    }
                 }
             }
-            for (int twin = 0; twin < 2; ++twin)
-                put_complex(piece, first ^ offsets[b] ^ (twin == 0 ? 0 : gate.twin),
-                            exchanges && b != 0 ? exchanged(sum[twin], partners[b]) : sum[twin]);
+#pragma GCC unroll 2
+            for (uint32_t k = 0; k < together; ++k)
+                for (int twin = 0; twin < 2; ++twin)
+                    put_complex(piece, first ^ offsets[b + k] ^ (twin == 0 ? 0 : gate.twin),
+                                exchanges && b + k != 0 ? exchanged(sum[k][twin], partners[b + k]) : sum[k][twin]);
         }
         state ^= changes[std::countr_one(r)];
+        meanwhile();
     }
 }
 
-inline void apply_gate(double* piece, const Gate& gate, const double* table, uint64_t state) {
+template <typename Meanwhile>
+inline void apply_gate(double* piece, const Gate& gate, const double* table, uint64_t state, Meanwhile meanwhile) {
     const bool exchanges = ((gate.generators[0] | gate.generators[1]) & (lanes - 1)) != 0;
     with_flag(exchanges, [&](auto exchange) {
         constexpr bool lanes_too = decltype(exchange)::value;
         switch (3 * gate.dimension + gate.block_dimension) {
-            case 0: return apply_gate<0, 0, false>(piece, gate, table, state);
-            case 3: return apply_gate<0, 1, true>(piece, gate, table, state);
-            case 4: return apply_gate<1, 1, lanes_too>(piece, gate, table, state);
-            case 6: return apply_gate<0, 2, true>(piece, gate, table, state);
-            case 7: return apply_gate<1, 2, true>(piece, gate, table, state);
-            default: return apply_gate<2, 2, lanes_too>(piece, gate, table, state);
+            case 0: return apply_gate<0, 0, false>(piece, gate, table, state, meanwhile);
+            case 3: return apply_gate<0, 1, true>(piece, gate, table, state, meanwhile);
+            case 4: return apply_gate<1, 1, lanes_too>(piece, gate, table, state, meanwhile);
+            case 6: return apply_gate<0, 2, true>(piece, gate, table, state, meanwhile);
+            case 7: return apply_gate<1, 2, true>(piece, gate, table, state, meanwhile);
+            default: return apply_gate<2, 2, lanes_too>(piece, gate, table, state, meanwhile);
         }
     });
 }
@@ -153,21 +203,36 @@ inline void copy_numbers(const From* from, size_t count, To* to) {
 
 // Makes the gates of a pass in part `part` of `parts` parts of the vector, which do not share coefficients.
 // `rotations` are the factors of the gates that are not fused, in this order, in indices of the pass; `tables` those
-// of the others; `piece` has room for 2^piece_bits coefficients.
+// of the others; `pieces` has room for two pieces.
 template <typename Real>
 inline void run_pass(Real* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
-                     double* piece, uint32_t part, uint32_t parts) {
-    constexpr size_t chunk_size = size_t{2} << chunk_bits, chunks = size_t{1} << (piece_bits - chunk_bits);
-    uint64_t offsets[chunks] = {0}, pivots = 0;
+                     double* pieces, uint32_t part, uint32_t parts) {
+    using Load = PieceLoad<Real>;
+    constexpr size_t chunk_size = size_t{2} << chunk_bits;
+    uint64_t offsets[Load::chunks] = {0}, pivots = 0;
     for (size_t j = 0; j < pass.generators.size(); ++j) {
         pivots |= std::bit_floor(pass.generators[j]);
         for (size_t c = 0; c < size_t{1} << j; ++c) offsets[(size_t{1} << j) + c] = offsets[c] ^ pass.generators[j];
     }
-    const uint64_t pieces = uint64_t{1} << (width - piece_bits);
-    for (uint64_t r = pieces * part / parts; r < pieces * (part + 1) / parts; ++r) {
-        uint64_t first = r;
-        for (uint64_t left = pivots; left != 0; left &= left - 1) first = insert_zero(first, std::countr_zero(left));
-        for (size_t c = 0; c < chunks; ++c) copy_numbers(vector + (first ^ offsets[c]) * chunk_size, chunk_size, piece + c * chunk_size);
+    const auto first_of = [&](uint64_t r) {
+        for (uint64_t left = pivots; left != 0; left &= left - 1) r = insert_zero(r, std::countr_zero(left));
+        return r;
+    };
+    uint64_t pairs_of_cosets = 0;
+    for (const Gate& gate : pass.gates)
+        if (gate.is_fused) pairs_of_cosets += Load::blocks >> (gate.block_dimension + 1);
+    const uint64_t blocks_each = pairs_of_cosets == 0 ? 0 : (Load::blocks + pairs_of_cosets - 1) / pairs_of_cosets;
+
+    const uint64_t all_pieces = uint64_t{1} << (width - piece_bits);
+    const uint64_t begin = all_pieces * part / parts, end = all_pieces * (part + 1) / parts;
+    Load load(vector, offsets);
+    if (begin < end) load.begin(first_of(begin), pieces);
+    for (uint64_t r = begin; r < end; ++r) {
+        double* const piece = pieces + ((r - begin) % 2 == 0 ? 0 : block_size * Load::blocks);
+        double* const next = pieces + ((r - begin) % 2 == 0 ? block_size * Load::blocks : 0);
+        const uint64_t first = first_of(r);
+        load.load(Load::blocks);
+        if (r + 1 < end) load.begin(first_of(r + 1), next);
         const Operation* rotation = rotations;
         const double* table = tables;
         for (const Gate& gate : pass.gates) {
@@ -175,13 +240,14 @@ inline void run_pass(Real* vector, int32_t width, const GatePass& pass, const Op
                 uint64_t state = 0;
                 for (uint64_t left = first; left != 0; left &= left - 1)
                     state ^= gate.columns[static_cast<size_t>(piece_bits - lane_bits + std::countr_zero(left))];
-                apply_gate(piece, gate, table, state);
+                apply_gate(piece, gate, table, state, [&] { load.load(blocks_each); });
                 table += gate.table_size();
             } else {
                 for (const Gate::Factor& factor : gate.factors) rotate(piece, *rotation++, odd(first << piece_bits & factor.z));
             }
         }
-        for (size_t c = 0; c < chunks; ++c) copy_numbers(piece + c * chunk_size, chunk_size, vector + (first ^ offsets[c]) * chunk_size);
+        for (uint64_t c = 0; c < Load::chunks; ++c)
+            copy_numbers(piece + c * chunk_size, chunk_size, vector + (first ^ offsets[c]) * chunk_size);
     }
 }
 

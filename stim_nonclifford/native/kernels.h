@@ -67,14 +67,14 @@ struct CoefficientKernels {
 
     OutcomeWeights (*outcome_weights)(const void* vector, const Operation& operation);
 
-    // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit.
-    void (*project)(void* vector, const Operation& operation, bool outcome, double weight);
+    // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit; `to` may be `from`.
+    void (*project)(const void* from, void* to, const Operation& operation, bool outcome, double weight);
 
     // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
     // woken, with this cosine and sine, just before.
     OutcomeWeights (*weak_weights)(const void* vector, const Operation& measurement, double cosine, double sine);
-    void (*weak_project)(void* vector, const Operation& measurement, double cosine, double sine, bool outcome,
-                         double weight);
+    void (*weak_project)(const void* from, void* to, const Operation& measurement, double cosine, double sine,
+                         bool outcome, double weight);
 
     // Multiplies by phases, and wakes coordinates in |+>.
     void (*apply_phases)(void* vector, const Phases& phases);
@@ -82,7 +82,7 @@ struct CoefficientKernels {
     // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
     // times; and the projection, which is not normalized.
     OutcomeWeights (*weights_through)(const void* vector, const Phases& phases, const Operation& measurement);
-    void (*project_through)(void* vector, const Phases& phases, const Operation& measurement, bool outcome);
+    void (*project_through)(const void* from, void* to, const Phases& phases, const Operation& measurement, bool outcome);
 };
 
 // Shots whose narrow vectors are worked on together, by kernels with a lane for each.

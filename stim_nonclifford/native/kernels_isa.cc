@@ -35,22 +35,22 @@ constexpr CoefficientKernels coefficient_kernels = {
     .outcome_weights = [](const void* vector, const Operation& operation) {
         return outcome_weights(as<Real>(vector), operation);
     },
-    .project = [](void* vector, const Operation& operation, bool outcome, double weight) {
-        project(as<Real>(vector), operation, outcome, weight);
+    .project = [](const void* from, void* to, const Operation& operation, bool outcome, double weight) {
+        project(as<Real>(from), as<Real>(to), operation, outcome, weight);
     },
     .weak_weights = [](const void* vector, const Operation& measurement, double cosine, double sine) {
         return weak_weights(as<Real>(vector), measurement, cosine, sine);
     },
-    .weak_project = [](void* vector, const Operation& measurement, double cosine, double sine, bool outcome,
-                       double weight) {
-        weak_project(as<Real>(vector), measurement, cosine, sine, outcome, weight);
+    .weak_project = [](const void* from, void* to, const Operation& measurement, double cosine, double sine,
+                       bool outcome, double weight) {
+        weak_project(as<Real>(from), as<Real>(to), measurement, cosine, sine, outcome, weight);
     },
     .apply_phases = [](void* vector, const Phases& phases) { apply_phases(as<Real>(vector), phases); },
     .weights_through = [](const void* vector, const Phases& phases, const Operation& measurement) {
         return weights_through(as<Real>(vector), phases, measurement);
     },
-    .project_through = [](void* vector, const Phases& phases, const Operation& measurement, bool outcome) {
-        project_through(as<Real>(vector), phases, measurement, outcome);
+    .project_through = [](const void* from, void* to, const Phases& phases, const Operation& measurement, bool outcome) {
+        project_through(as<Real>(from), as<Real>(to), phases, measurement, outcome);
     },
 };
 

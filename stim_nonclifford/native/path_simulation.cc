@@ -93,6 +93,7 @@ void PathSimulation::start() {
     state_.check_fired = false;
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
+    lies_in_ = vector_.data();
     coefficient_kernels_.start(vector_.data());
 }
 
@@ -103,7 +104,7 @@ bool PathSimulation::resume(const Station& quiet) {
     for (size_t k = 0; k < begin_of_step(state.step); ++k)
         if (plan_.operations[k].kind == Kind::measure && fires(plan_.operations[k], state)) return false;
     state_ = std::move(state);
-    std::memcpy(vector_.data(), quiet.vector.data(), quiet.vector.size());
+    lies_in_ = quiet.vector.data();
     return true;
 }
 
@@ -119,7 +120,21 @@ void PathSimulation::flip_difference(State& state) const {
 }
 
 PathSimulation::Station PathSimulation::here() const {
-    return {state_, AlignedBytes(vector_.data(), vector_bytes(stored_width()))};
+    return {state_, AlignedBytes(lies_in_, vector_bytes(stored_width()))};
+}
+
+AlignedBytes PathSimulation::leave_vector() {
+    const size_t bytes = vector_bytes(stored_width());
+    if (bytes < vector_.size() || lies_in_ != vector_.data()) return AlignedBytes(lies_in_, bytes);
+    AlignedBytes left = std::exchange(vector_, AlignedBytes(bytes));
+    lies_in_ = left.data();
+    return left;
+}
+
+std::byte* PathSimulation::own_vector() {
+    if (lies_in_ != vector_.data()) std::memcpy(vector_.data(), lies_in_, vector_bytes(stored_width()));
+    lies_in_ = vector_.data();
+    return vector_.data();
 }
 
 int32_t PathSimulation::stored_width() const {
@@ -140,7 +155,7 @@ size_t PathSimulation::bytes_of(const State& state, size_t vector_bytes) {
 
 void PathSimulation::go_to(const Station& station) {
     state_ = station.state;
-    std::memcpy(vector_.data(), station.vector.data(), station.vector.size());
+    lies_in_ = station.vector.data();
 }
 
 size_t PathSimulation::begin_of_step(size_t step) const {
@@ -172,9 +187,8 @@ void PathSimulation::save_prefix() {
     // A station at every `stride` steps in which signs begin to differ, and at the last step; fewer if they take too much
     // memory.
     size_t stride = 1, left_out = 0;
-    const auto add = [&](const State& state) {
-        stations.push_back(here());
-        stations.back().state = state;
+    const auto add = [&](Station station) {
+        stations.push_back(std::move(station));
         bytes += station_bytes();
         left_out = 0;
         while (bytes > max_prefix_bytes) {
@@ -189,11 +203,11 @@ void PathSimulation::save_prefix() {
         }
     };
     while (state_.step < steps.size() && station_bytes() <= max_prefix_bytes) {
-        const State before = state_;
+        State before = state_;
         const bool is_added = may_differ[before.step] && ++left_out >= stride;
-        if (is_added) add(before);
+        if (is_added) add(here());
         if (make_step(nullptr)) continue;
-        if (!is_added) add(before);
+        if (!is_added) add({std::move(before), leave_vector()});
         break;
     }
     prefix_ = std::move(stations);
@@ -238,7 +252,7 @@ Operation PathSimulation::rotation_at(size_t first) {
 }
 
 void PathSimulation::run_pass(const SimulationStep& step) {
-    constexpr size_t piece_size = size_t{2} << piece_bits;
+    constexpr size_t scratch_size = 2 * (size_t{2} << piece_bits);  // two pieces
     constexpr uint64_t piece_mask = (uint64_t{1} << piece_bits) - 1;
     const uint64_t size = uint64_t{1} << step.width_before;
     tables_.resize(step.pass.table_size);
@@ -268,10 +282,11 @@ void PathSimulation::run_pass(const SimulationStep& step) {
         }
     }
     const uint32_t parts = team_ != nullptr ? team_->size() : 1;
-    pieces_.resize(parts * piece_size);
+    pieces_.resize(parts * scratch_size);
+    std::byte* const vector = own_vector();
     const auto make_part = [&](uint32_t part) {
-        coefficient_kernels_.run_pass(vector_.data(), step.width_before, step.pass, rotations_.data(), tables_.data(),
-                                      pieces_.data() + part * piece_size, part, parts);
+        coefficient_kernels_.run_pass(vector, step.width_before, step.pass, rotations_.data(), tables_.data(),
+                                      pieces_.data() + part * scratch_size, part, parts);
     };
     if (parts > 1)
         team_->run(make_part);
@@ -327,7 +342,7 @@ void PathSimulation::normalize(int32_t width) {
     const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
     std::array<double, row_size> row{};
     std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
-    coefficient_kernels_.apply_phases(vector_.data(), {width, width, 1, {row.data()}, columns.data(), 1});
+    coefficient_kernels_.apply_phases(own_vector(), {width, width, 1, {row.data()}, columns.data(), 1});
     state_.norm = 1;
 }
 
@@ -335,7 +350,6 @@ bool PathSimulation::make_step(const Stop* known) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
-    void* const vector = vector_.data();
     const Operation& operation = plan_.operations[step.operation];
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
     const uint64_t num_groups = step.product.groups.size();
@@ -343,7 +357,7 @@ bool PathSimulation::make_step(const Stop* known) {
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
             note_pass(size, size, 4);
-            coefficient_kernels_.rotate(vector, rotation_at(step.operation), false);
+            coefficient_kernels_.rotate(own_vector(), rotation_at(step.operation), false);
             ++state_.step;
             return true;
         case SimulationStep::Kind::pass:
@@ -352,12 +366,12 @@ bool PathSimulation::make_step(const Stop* known) {
             return true;
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
-            coefficient_kernels_.activate(vector, sum_of_run(step.operation));
+            coefficient_kernels_.activate(own_vector(), sum_of_run(step.operation));
             ++state_.step;
             return true;
         case SimulationStep::Kind::apply_phases:
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
-            coefficient_kernels_.apply_phases(vector, phases_of(step, false));
+            coefficient_kernels_.apply_phases(own_vector(), phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             ++state_.step;
             return true;
@@ -365,12 +379,12 @@ bool PathSimulation::make_step(const Stop* known) {
             const Operation sum = sum_of_run(step.operation);
             note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
-            state_.weights = coefficient_kernels_.weak_weights(vector, measured_by(step), sum.cosine, sum.sine);
+            state_.weights = coefficient_kernels_.weak_weights(lies_in_, measured_by(step), sum.cosine, sum.sine);
             break;
         }
         case SimulationStep::Kind::measure:
             note_pass(size, 0, 6);
-            state_.weights = coefficient_kernels_.outcome_weights(vector, operation);
+            state_.weights = coefficient_kernels_.outcome_weights(lies_in_, operation);
             break;
         case SimulationStep::Kind::measure_through:
             if (known != nullptr && operation.outcome == known->outcome) {
@@ -379,7 +393,7 @@ bool PathSimulation::make_step(const Stop* known) {
                 return false;
             }
             note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
-            state_.weights = coefficient_kernels_.weights_through(vector, phases_of(step, true), operation);
+            state_.weights = coefficient_kernels_.weights_through(lies_in_, phases_of(step, true), operation);
             break;
     }
     const auto [zero, one] = state_.weights;
@@ -393,22 +407,23 @@ void PathSimulation::take(bool outcome) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     const Operation& measurement = measured_by(step);
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    void* const vector = vector_.data();
+    const void* const from = std::exchange(lies_in_, vector_.data());
+    void* const to = vector_.data();
     const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
     const uint64_t num_groups = step.product.groups.size();
     const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
     note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
-        coefficient_kernels_.project_through(vector, phases_, measurement, outcome);
+        coefficient_kernels_.project_through(from, to, phases_, measurement, outcome);
         // From the probability alone, so that a simulation that is repeated rounds like the first one.
         const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
         state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
         if (state_.norm > max_norm_ || state_.norm < 1 / max_norm_) normalize(step.width_after - 1);
     } else if (is_weak) {
-        coefficient_kernels_.weak_project(vector, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
+        coefficient_kernels_.weak_project(from, to, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
     } else {
-        coefficient_kernels_.project(vector, measurement, outcome, weight);
+        coefficient_kernels_.project(from, to, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
     if (outcome)

@@ -122,6 +122,10 @@ class PathSimulation {
     // For each step whether signs of a signature may differ from those of signature 0 there for the first time.
     std::vector<bool> steps_that_may_differ() const;
     void save_prefix();
+    // The coefficients for a station that is made now: without copying them, if all of the memory that they have is used.
+    AlignedBytes leave_vector();
+    // The coefficients, to be changed.
+    std::byte* own_vector();
     int32_t stored_width() const;
     void flip_difference(State& state) const;
 
@@ -133,7 +137,8 @@ class PathSimulation {
     const std::function<void()> interrupted_;
     Team* team_ = nullptr;
 
-    AlignedBytes vector_;  // the coefficients
+    AlignedBytes vector_;  // the coefficients, once one of them has changed since a station
+    const std::byte* lies_in_ = vector_.data();  // where they are: there, or still in the station
     State state_{};
     SimulationWork work_;
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.

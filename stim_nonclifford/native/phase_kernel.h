@@ -248,7 +248,7 @@ inline OutcomeWeights weights_through(const Real* vector, const Phases& phases, 
 }
 
 template <typename Real>
-inline void project_through(Real* vector, const Phases& phases, const Operation& measurement, bool outcome) {
+inline void project_through(const Real* from, Real* to, const Phases& phases, const Operation& measurement, bool outcome) {
     const bool minus = outcome != (phase(1.0, measurement.i_power).value < 0);
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
         with_flag(minus, [&](auto is_minus) {
@@ -257,10 +257,10 @@ inline void project_through(Real* vector, const Phases& phases, const Operation&
                 const ComplexBlock p = simple ? partner : ComplexBlock{f * partner.re, f * partner.im};
                 const ComplexBlock turned = d * (real ? p : ComplexBlock{-p.im, p.re});
                 const bool subtracts = is_minus && simple;  // otherwise f has the sign
-                store_re(vector, r, subtracts ? v.re - turned.re : v.re + turned.re);
-                store_im(vector, r, subtracts ? v.im - turned.im : v.im + turned.im);
+                store_re(to, r, subtracts ? v.re - turned.re : v.re + turned.re);
+                store_im(to, r, subtracts ? v.im - turned.im : v.im + turned.im);
             };
-            for_each_pair_through<groups, simple>(vector, phases, measurement, outcome ? -1.0 : 1.0, write);
+            for_each_pair_through<groups, simple>(from, phases, measurement, outcome ? -1.0 : 1.0, write);
         });
     });
 }

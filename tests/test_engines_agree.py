@@ -15,7 +15,7 @@ from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_kernels
 from stim_nonclifford.compiler import compile_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
-from stim_nonclifford.engines.reference import sample_shots
+from stim_nonclifford.engines.reference import likely_outputs, sample_shots
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan
 
 from .exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
@@ -267,6 +267,22 @@ def test_every_instruction_set(name: str, kernels: str) -> None:
         assert_same_shots(plan, engine, 7, 20, f"{name}, {kind}, {kernels}")
         rows = CpuEngine(plan).sample_kept(SEED, 0, 3000)
         np.testing.assert_array_equal(engine.sample_kept(SEED, 0, 3000), rows)
+
+
+@pytest.mark.parametrize("kernels", available_kernels())
+def test_likely_outputs(kernels: str) -> None:
+    ones = 0
+    for seed in range(40):
+        for k, _, circuit in seeded_circuits(seed, 3, num_qubits=2 + seed % 4, num_operations=30):
+            plan = compile_circuit(Circuit(str(circuit)).to_stim()).record_plan()
+            likely = CpuEngine(plan, kernels=kernels).likely_outputs()
+            assert likely.dtype == np.bool_
+            assert likely.shape == (plan.num_outputs,)
+            np.testing.assert_array_equal(
+                likely, likely_outputs(plan), err_msg=f"seed {seed}, {k}\n{circuit}"
+            )
+            ones += int(likely.sum())
+    assert ones > 50
 
 
 def test_generic_instruction_set_is_always_there() -> None:

@@ -381,8 +381,9 @@ class Circuit(CircuitEditing, CircuitProxies):
     def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
         r"""A noiseless sample in which every measurement takes its more likely value.
 
-        The values are chosen in circuit order, each given the ones before; 0 (before inversion) where both
-        are equally likely, as in ``stim.Circuit.reference_sample``.
+        The values are chosen in circuit order, each given the ones before. Where both are equally likely,
+        it is one of them, always the same one: in a Clifford circuit that of
+        ``stim.Circuit.reference_sample``, which is 0 (before inversion).
 
         Args:
             bit_packed: Whether to return eight measurements to a byte.

@@ -74,7 +74,7 @@ def reduce_to_plan(
     num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
 
     def branch_row(effect: int) -> list[int]:
-        flipped = [k for bit, k in branch_bits.items() if effect >> bit & 1]
+        flipped = sorted(branch_bits[bit] for bit in ones(effect) if bit in branch_bits)
         flipped += [
             num_signs + k
             for k, mask in enumerate(checks.outcome_dependent)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .coordinates import OperationKind
 from .gf2 import ones
 
-__all__ = ["in_line", "narrow_order", "outcomes_in", "reordered"]
+__all__ = ["narrow_order", "outcomes_in", "reordered"]
 
 _MAX_OPERATIONS = 20_000
 """Longer programs are left alone: what comes before what takes memory of its square."""
@@ -57,19 +57,17 @@ class _Coordinates:
 def narrow_order(
     operations: npt.NDArray[np.void],
     edges: Iterable[tuple[int, int]],
-    places: Sequence[int] = (),
 ) -> list[int] | None:
-    r"""An order of operations, and of events between them, in which the vector is much smaller.
+    r"""An order of operations in which the vector is much smaller.
 
     Operations on common coordinates keep their order.
 
     Args:
         operations: The operations, of a dtype with the fields of ``OPERATION_DTYPE``.
-        edges: Pairs (a, b): a must come before b, as it does now. Events are numbered after the operations.
-        places: For each event the number of operations before it.
+        edges: Pairs (a, b): a must come before b, as it does now.
 
     Returns:
-        The numbers of the operations and events in their new order, or None: the order is good as it is.
+        The numbers of the operations in their new order, or None: the order is good as it is.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -83,11 +81,10 @@ def narrow_order(
         return None
     coordinates = _coordinates_of(operations)
     kinds = operations["kind"].tolist()
-    line = in_line(len(operations), places)
     work = _work(coordinates, kinds)
     before: dict[int, list[int]] = {}
     order: list[int] = []
-    for part in _parts(coordinates, line):
+    for part in _parts(coordinates):
         if len(part) > _MAX_OPERATIONS or not _is_split_where_widest(coordinates, part):
             order += part
             continue
@@ -100,7 +97,7 @@ def narrow_order(
         ]
         best = min(found, key=work)
         order += best if work(best) * _GAIN <= work(part) else part
-    return order if order != line else None
+    return order if order != list(range(len(operations))) else None
 
 
 def reordered(operations: npt.NDArray[np.void], order: Sequence[int]) -> npt.NDArray[np.void]:
@@ -108,12 +105,11 @@ def reordered(operations: npt.NDArray[np.void], order: Sequence[int]) -> npt.NDA
 
     Args:
         operations: The operations.
-        order: Their numbers; those of events are skipped.
+        order: Their numbers.
 
     Returns:
         The operations, with the places that coordinates have in the index there, and outcomes in their order.
     """
-    order = [k for k in order if k < len(operations)]
     coordinates = _coordinates_of(operations)
     result = operations[order]
     active: list[int] = []
@@ -137,7 +133,7 @@ def reordered(operations: npt.NDArray[np.void], order: Sequence[int]) -> npt.NDA
 def outcomes_in(operations: npt.NDArray[np.void], order: Sequence[int]) -> list[int]:
     """The numbers of the operations' outcomes in another order."""
     numbers = operations["outcome"].tolist()
-    return [numbers[k] for k in order if k < len(numbers) and numbers[k] >= 0]
+    return [numbers[k] for k in order if numbers[k] >= 0]
 
 
 def _coordinates_of(operations: npt.NDArray[np.void]) -> _Coordinates:
@@ -156,11 +152,11 @@ def _coordinates_of(operations: npt.NDArray[np.void]) -> _Coordinates:
     return found
 
 
-def _parts(coordinates: _Coordinates, line: Sequence[int]) -> list[list[int]]:
-    """The line, cut where no coordinate is active."""
+def _parts(coordinates: _Coordinates) -> list[list[int]]:
+    """The operations, cut where no coordinate is active."""
     parts: list[list[int]] = [[]]
-    for k in line:
-        if k < len(coordinates.widths) and not coordinates.widths[k] and parts[-1]:
+    for k, width in enumerate(coordinates.widths):
+        if not width and parts[-1]:
             parts.append([])
         parts[-1].append(k)
     return parts
@@ -168,8 +164,7 @@ def _parts(coordinates: _Coordinates, line: Sequence[int]) -> list[list[int]]:
 
 def _is_split_where_widest(coordinates: _Coordinates, part: Sequence[int]) -> bool:
     """Whether there is ever more than one group of coordinates when the vector is about the widest."""
-    part = [k for k in part if k < len(coordinates.widths)]
-    widest = max((coordinates.widths[k] for k in part), default=0)
+    widest = max(coordinates.widths[k] for k in part)
     if widest < _MIN_WIDTH:
         return False
     groups: list[int] = []
@@ -191,30 +186,10 @@ def _is_split_where_widest(coordinates: _Coordinates, part: Sequence[int]) -> bo
     return False
 
 
-def in_line(size: int, places: Sequence[int]) -> list[int]:
-    """The order of operations and events as they are.
-
-    Args:
-        size: Number of operations.
-        places: For each event the number of operations before it; events are numbered after the operations.
-
-    Examples:
-        >>> in_line(3, [0, 2, 3])
-        [3, 0, 1, 4, 2, 5]
-    """
-    events: dict[int, list[int]] = {}
-    for k, place in enumerate(places):
-        events.setdefault(place, []).append(size + k)
-    line: list[int] = []
-    for k in range(size):
-        line += [*events.get(k, ()), k]
-    return line + events.get(size, [])
-
-
 def _before(
     coordinates: _Coordinates, kinds: Sequence[int], edges: Iterable[tuple[int, int]]
 ) -> dict[int, list[int]]:
-    """For each operation and event those that must come before it, besides those on the same coordinates."""
+    """For each operation those that must come before it, besides those on the same coordinates."""
     before: dict[int, list[int]] = {}
     for first, then in edges:
         before.setdefault(then, []).append(first)
@@ -226,19 +201,18 @@ def _before(
     return before
 
 
-def _needs(coordinates: _Coordinates, before: dict[int, list[int]], line: Sequence[int]) -> dict[int, int]:
-    """For everything in the line, the mask of the places in it that must come before, and its own."""
+def _needs(coordinates: _Coordinates, before: dict[int, list[int]], part: Sequence[int]) -> dict[int, int]:
+    """For each operation of a part, the mask of the places in it that must come before, and its own."""
     needs: dict[int, int] = {}
     last: dict[int, int] = {}  # for each coordinate what acted on it last
-    for place, k in enumerate(line):
+    for place, k in enumerate(part):
         found = 1 << place
         for first in before.get(k, ()):
-            found |= needs.get(first, 0)  # others are in earlier lines
-        if k < len(coordinates.widths):
-            for c in ones(coordinates.touched(k)):
-                if c in last:
-                    found |= needs[last[c]]
-                last[c] = k
+            found |= needs.get(first, 0)  # others are in earlier parts
+        for c in ones(coordinates.touched(k)):
+            if c in last:
+                found |= needs[last[c]]
+            last[c] = k
         needs[k] = found
     return needs
 
@@ -247,17 +221,15 @@ def _greedy(
     coordinates: _Coordinates,
     kinds: Sequence[int],
     needs: dict[int, int],
-    line: Sequence[int],
+    part: Sequence[int],
     key: Callable[[int, bool], tuple[int, int]],
 ) -> list[int]:
     """One measurement after another, each with what it needs.
 
     ``key`` orders them by how many coordinates they wake, and whether they act on none that is active.
     """
-    activations = sum(
-        1 << place for place, k in enumerate(line) if k < len(kinds) and kinds[k] == OperationKind.ACTIVATE
-    )
-    goals = [k for k in line if k < len(kinds) and kinds[k] == OperationKind.MEASURE]
+    activations = sum(1 << place for place, k in enumerate(part) if kinds[k] == OperationKind.ACTIVATE)
+    goals = [k for k in part if kinds[k] == OperationKind.MEASURE]
     order: list[int] = []
     done = active = 0
 
@@ -283,11 +255,11 @@ def _greedy(
         todo = needs[goal] & ~done
         done |= todo
         for place in ones(todo):
-            k = line[place]
+            k = part[place]
             order.append(k)
-            if k < len(kinds) and coordinates.pivots[k] >= 0:
+            if coordinates.pivots[k] >= 0:
                 active ^= 1 << coordinates.pivots[k]
-    return order + [k for place, k in enumerate(line) if not done >> place & 1]
+    return order + [k for place, k in enumerate(part) if not done >> place & 1]
 
 
 def _work(coordinates: _Coordinates, kinds: Sequence[int]) -> Callable[[Sequence[int]], int]:
@@ -296,8 +268,6 @@ def _work(coordinates: _Coordinates, kinds: Sequence[int]) -> Callable[[Sequence
     def work(order: Sequence[int]) -> int:
         width = total = 0
         for k in order:
-            if k >= len(kinds):
-                continue
             if kinds[k] == OperationKind.ACTIVATE:
                 width += 1
             elif coordinates.flipped[k] or kinds[k] == OperationKind.MEASURE:

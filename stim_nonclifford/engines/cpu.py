@@ -84,21 +84,21 @@ class CpuEngine:
         words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
         words[: len(packed)] = packed
         return [
-            (
-                probability,
-                discarded,
-                np.unpackbits(
-                    np.array(outputs, dtype="<u8").view(np.uint8),
-                    count=self.plan.num_outputs,
-                    bitorder="little",
-                ).astype(np.bool_),
-            )
+            (probability, discarded, self._bits_of(outputs))
             for probability, discarded, outputs in self._engine.outcome_law(words.view("<u8").tolist())
         ]
+
+    def likely_outputs(self) -> npt.NDArray[np.bool_]:
+        """Outputs that the likely outcomes flip without noise; see ``reference.likely_outputs``."""
+        return self._bits_of(self._engine.likely_outputs())
 
     def statistics(self) -> dict[str, int]:
         """Sizes of the stores of outcome laws, and the work done; see ``docs/performance.md``."""
         return self._engine.statistics()
+
+    def _bits_of(self, outputs: list[int]) -> npt.NDArray[np.bool_]:
+        bytes_of_words = np.array(outputs, dtype="<u8").view(np.uint8)
+        return np.unpackbits(bytes_of_words, count=self.plan.num_outputs, bitorder="little").astype(np.bool_)
 
     @property
     def kernels(self) -> str:

@@ -20,11 +20,22 @@ from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, Plan
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 
-__all__ = ["Branch", "ReferenceEngine", "Shot", "fate_of_row", "outcome_law", "sample_shots"]
+__all__ = [
+    "Branch",
+    "ReferenceEngine",
+    "Shot",
+    "fate_of_row",
+    "likely_outputs",
+    "outcome_law",
+    "sample_shots",
+]
 
 Bits = npt.NDArray[np.bool_]
 
 MAX_AVERAGED_COINS = 16
+
+_TIE = 1e-9
+"""Closer probabilities are equal, but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +202,36 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
             projected = coefficients.measure(vector, operation, outcome)
             stack.append((k + 1, projected, after, reached, path))
     return branches
+
+
+def likely_outputs(plan: Plan) -> Bits:
+    r"""What the outcomes flip without noise if every one is the more likely one given those before it.
+
+    Where both are equally likely, the outcome is 0: what it measures is then as on the base path.
+
+    Args:
+        plan: The plan; it must not postselect.
+
+    Returns:
+        bool, shape (num_outputs,).
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler import compile_circuit
+        >>> likely_outputs(compile_circuit(stim.Circuit("RX 0\nS[T] 0\nS 0\nMX 0")).record_plan())
+        array([ True])
+    """
+    row = _branch_row(plan, np.zeros(plan.num_signature_bits, dtype=np.bool_))
+    vector = coefficients.initial_vector()
+    k = 0
+    for effect in range(plan.num_outcomes):
+        k, vector = _run_to_measurement(plan, k, vector, row)
+        outcome = int(_weight_of_one(vector, plan.operations[k]) > 0.5 * (1 + _TIE))
+        if outcome:
+            row[plan.outcome_effects.row(effect)] ^= True
+        vector = coefficients.measure(vector, plan.operations[k], outcome)
+        k += 1
+    return row[plan.num_signs + plan.num_outcome_checks :]
 
 
 def _is_error(shot: Shot) -> bool:

@@ -132,6 +132,11 @@ std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>
     return result;
 }
 
+std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
+    nb::gil_scoped_release release;
+    return engine.likely_outputs(check_signals);
+}
+
 Bytes device_image(const snc::Engine& engine) {
     const std::vector<uint64_t> words = engine.device_image();
     const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
@@ -191,6 +196,8 @@ NB_MODULE(_native, m) {
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)).")
         .def("outcome_law", &outcome_law, nb::arg("signature"),
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("likely_outputs", &likely_outputs,
+             "The outputs (as words) that the outcomes of signature 0 flip if they are the likely ones.")
         .def("device_image", &device_image, "The plan as the device's kernels read it: uint8, shape (words, 8).")
         .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
         .def_prop_ro("kernels", &snc::Engine::kernels_name, "The instruction set in use.");

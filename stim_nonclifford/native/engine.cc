@@ -362,6 +362,12 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
     return result;
 }
 
+std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
+    std::vector<uint64_t> found;
+    for_each_piece(1, [&](Worker& worker, uint64_t) { found = worker.laws->likely_outputs(); }, poll);
+    return found;
+}
+
 std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature) {
     return workers_[0].laws->branches(signature);
 }

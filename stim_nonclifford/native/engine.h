@@ -71,6 +71,9 @@ class Engine {
     // The outputs of the kept shots, in order.
     KeptRows sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
 
+    // What the outcomes of signature 0 flip, bit-packed, if they are the likely ones.
+    std::vector<uint64_t> likely_outputs(const std::function<void()>& poll);
+
     std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature);
 
     // The plan as the kernels for GPUs read it.

@@ -17,6 +17,8 @@ constexpr uint64_t reviews_per_trial = 16;
 constexpr uint64_t lookups_per_batched = 16;
 // Most of what they find is not asked for again, so that a tree grows by a few nodes only each time.
 constexpr size_t nodes_per_path = 32;
+// Closer probabilities are equal, but for rounding.
+constexpr double tie = 1e-9;
 
 }  // namespace
 
@@ -177,11 +179,21 @@ size_t OutcomeLaws::go_to_last_station() {
 }
 
 OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
-    simulation_.choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
-    simulation_.start();
-    const PathSimulation::Stop stop = simulation_.advance();
+    const PathSimulation::Stop stop = start_quiet();
     const uint64_t* outputs = simulation_.outputs();
     return {stop.outcome < 0, stop.outcome == PathSimulation::kept, {outputs, outputs + plan_.layout.output_words}};
+}
+
+std::vector<uint64_t> OutcomeLaws::likely_outputs() {
+    for (PathSimulation::Stop stop = start_quiet(); stop.outcome >= 0; stop = simulation_.advance())
+        simulation_.take(stop.probability_of_one > 0.5 * (1 + tie));
+    return {simulation_.outputs(), simulation_.outputs() + plan_.layout.output_words};
+}
+
+PathSimulation::Stop OutcomeLaws::start_quiet() {
+    simulation_.choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
+    simulation_.start();
+    return simulation_.advance();
 }
 
 std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {

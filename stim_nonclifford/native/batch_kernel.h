@@ -5,28 +5,15 @@
 // with index k, one shot in each of its lanes; angles, too, are a block of cosines and a block of sines.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "complex_block.h"
+#include "kernels.h"
 
 namespace snc::SNC_ISA {
 
 static_assert(lanes == batch_shots);
-
-// Where the lane's bit is set, b; else a.
-inline Block chosen(uint64_t mask, Block a, Block b) {
-    const BlockIndex bits = {1, 2, 4, 8, 16, 32, 64, 128};
-    const BlockIndex is_set = (bits & static_cast<int64_t>(mask)) != 0;
-    return is_set ? b : a;
-}
-
-inline Block square_roots(Block block) {
-#if defined(__AVX512F__)
-    // The plain one begins with a variable without a value, of which GCC 12 warns.
-    return (Block)_mm512_maskz_sqrt_pd(0xFF, (__m512d)block);
-#else
-    for (uint64_t lane = 0; lane < lanes; ++lane) block[lane] = std::sqrt(block[lane]);
-    return block;
-#endif
-}
 
 // f v, or i f v.
 inline ComplexBlock times(const Phase& factor, double sign, const ComplexBlock& v) {

@@ -3,7 +3,7 @@
 // Included by kernels_isa.cc, once per instruction set, inside its namespace.
 #pragma once
 
-#include "coefficient_kernel.h"
+#include "block.h"
 
 namespace snc::SNC_ISA {
 
@@ -31,8 +31,8 @@ inline void put_complex(Real* vector, uint64_t block, const ComplexBlock& value)
     store_im(vector, block, value.im);
 }
 
-inline ComplexBlock exchanged(const ComplexBlock& block, BlockIndex partner) {
-    return {exchange_lanes(block.re, partner), exchange_lanes(block.im, partner)};
+inline ComplexBlock exchanged(const ComplexBlock& block, const LaneExchange& partner) {
+    return {partner(block.re), partner(block.im)};
 }
 
 }  // namespace snc::SNC_ISA

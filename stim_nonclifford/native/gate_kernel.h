@@ -3,8 +3,8 @@
 // Included by kernels_isa.cc, once per instruction set, inside its namespace.
 #pragma once
 
-#include "coefficient_kernel.h"
 #include "complex_block.h"
+#include "rotation_kernel.h"
 
 namespace snc::SNC_ISA {
 
@@ -41,7 +41,7 @@ inline void multiply_table(double* table, const Gate& gate, const Gate::Factor& 
     const uint32_t other_block = factor.element & (blocks - 1);
     const Phase turned = phase(sine, i_power + 3);
     const Block signs = lane_signs(factor.x, factor.z) * turned.value;
-    const BlockIndex partner = lane_partners(factor.x);
+    const LaneExchange partner(factor.x);
     const Block c = all(cosine);
     for (uint32_t parities = 0; parities < 1U << gate.num_parities; ++parities) {
         ComplexBlock old[1 << Gate::max_dimension][1 << Gate::max_dimension];
@@ -66,7 +66,7 @@ inline void multiply_table(double* table, const Gate& gate, const Gate::Factor& 
 inline void exchange_table(double* table, const Gate& gate) {
     for (uint32_t parities = 0; parities < 1U << gate.num_parities; ++parities)
         for (uint32_t block = 1; block < 1U << gate.block_dimension; ++block) {
-            const BlockIndex partner = lane_partners(mask_of(gate, block));
+            const LaneExchange partner(mask_of(gate, block));
             for (uint32_t element = 0; element < 1U << gate.dimension; ++element) {
                 double* entry = table_entry(table, gate, parities, block, element);
                 put_complex(entry, 0, exchanged(complex_at(entry, 0), partner));
@@ -128,8 +128,8 @@ inline void apply_gate(double* piece, const Gate& gate, const double* table, uin
         for (uint32_t b = 0; b < 1U << j; ++b) offsets[(1U << j) + b] = offsets[b] ^ generator;
     }
     std::ranges::sort(fixed);
-    BlockIndex partners[elements];
-    for (uint32_t g = 0; g < elements; ++g) partners[g] = lane_partners(mask_of(gate, g));
+    LaneExchange partners[elements];
+    for (uint32_t g = 0; g < elements; ++g) partners[g] = LaneExchange(mask_of(gate, g));
     // From r to r + 1 the trailing ones of r and the 0 before them change.
     uint64_t changes[bits + 1] = {};
     for (int from = 0, k = 0; from < bits; ++from) {

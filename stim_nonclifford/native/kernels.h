@@ -55,6 +55,8 @@ struct CoefficientKernels {
 
     // v <- cos v - i sin P v, with sin negated if `reverse`.
     void (*rotate)(void* vector, const Operation& operation, bool reverse);
+    // Two of them, of a vector of the same width.
+    void (*rotate_twice)(void* vector, const Operation& first, const Operation& second);
 
     // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
     // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has

@@ -5,6 +5,7 @@
 #include "gate_kernel.h"
 #include "noise_kernel.h"
 #include "phase_kernel.h"
+#include "rotation_kernel.h"
 
 #define SNC_STRING(name) SNC_STRING_OF(name)
 #define SNC_STRING_OF(name) #name
@@ -27,6 +28,9 @@ constexpr CoefficientKernels coefficient_kernels = {
     .number_size = sizeof(Real),
     .start = [](void* vector) { put(as<Real>(vector), 0, 1, 0); },
     .rotate = [](void* vector, const Operation& operation, bool reverse) { rotate(as<Real>(vector), operation, reverse); },
+    .rotate_twice = [](void* vector, const Operation& first, const Operation& second) {
+        rotate_twice(as<Real>(vector), first, second);
+    },
     .run_pass = [](void* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
                    double* piece, uint32_t part, uint32_t parts) {
         run_pass(as<Real>(vector), width, pass, rotations, tables, piece, part, parts);

@@ -14,6 +14,9 @@ namespace {
 // Widths from which a single operation is long enough to ask for an interruption.
 constexpr int32_t long_operation_width = 16;
 
+// Narrower vectors are one or two blocks long.
+constexpr int32_t min_width_for_two = 5;
+
 // Squared norms up to which vectors may grow: far from the largest number, also after a square.
 constexpr double max_norm_of_doubles = 1e100, max_norm_of_floats = 1e12;
 
@@ -206,7 +209,7 @@ void PathSimulation::save_prefix() {
         State before = state_;
         const bool is_added = may_differ[before.step] && ++left_out >= stride;
         if (is_added) add(here());
-        if (make_step(nullptr)) continue;
+        if (make_step(nullptr, false)) continue;
         if (!is_added) add({std::move(before), leave_vector()});
         break;
     }
@@ -217,7 +220,7 @@ PathSimulation::Stop PathSimulation::advance(const Stop* known) {
     const auto& steps = plan_.steps.steps;
     while (!state_.check_fired) {
         if (state_.step == steps.size()) return {0, kept};
-        if (!make_step(known)) return {state_.probability_of_one, measured_by(steps[state_.step]).outcome};
+        if (!make_step(known, true)) return {state_.probability_of_one, measured_by(steps[state_.step]).outcome};
     }
     return {0, discarded};
 }
@@ -346,7 +349,25 @@ void PathSimulation::normalize(int32_t width) {
     state_.norm = 1;
 }
 
-bool PathSimulation::make_step(const Stop* known) {
+void PathSimulation::rotate(const SimulationStep& step, bool takes_two) {
+    const uint64_t size = uint64_t{1} << step.width_before;
+    note_pass(size, size, 4);
+    const Operation first = rotation_at(step.operation);
+    ++state_.step;
+    const SimulationStep* const next = state_.step < plan_.steps.steps.size() ? &plan_.steps.steps[state_.step] : nullptr;
+    takes_two = takes_two && step.width_before >= min_width_for_two && next != nullptr &&
+                next->kind == SimulationStep::Kind::rotate && next->absorptions.empty();
+    if (!takes_two) {
+        coefficient_kernels_.rotate(own_vector(), first, false);
+        return;
+    }
+    ++work_.steps;
+    work_.flops += 4 * size;
+    coefficient_kernels_.rotate_twice(own_vector(), first, rotation_at(next->operation));
+    ++state_.step;
+}
+
+bool PathSimulation::make_step(const Stop* known, bool takes_two) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
@@ -356,9 +377,7 @@ bool PathSimulation::make_step(const Stop* known) {
     ++work_.steps;
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
-            note_pass(size, size, 4);
-            coefficient_kernels_.rotate(own_vector(), rotation_at(step.operation), false);
-            ++state_.step;
+            rotate(step, takes_two);
             return true;
         case SimulationStep::Kind::pass:
             run_pass(step);

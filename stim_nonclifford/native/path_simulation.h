@@ -97,7 +97,9 @@ class PathSimulation {
 
    private:
     // Makes one step; false if it comes to a MEASURE that is not certain, which is then left to `take`.
-    bool make_step(const Stop* known);
+    // Two rotations are one step if `takes_two`.
+    bool make_step(const Stop* known, bool takes_two);
+    void rotate(const SimulationStep& step, bool takes_two);
     // The operation with the sum of the angles of its run, as the signs are now.
     Operation sum_of_run(size_t first) const;
     // The same for a rotation, up to the norm of the vector: a cosine of 1 saves a multiplication.

@@ -18,18 +18,16 @@ class Parities {
    public:
     // Bit `inserted` of the block's number is not among those of r.
     Parities(const uint64_t* columns, int bits, int inserted) {
-        uint64_t sum = 0;
-        for (int k = 0, from = 0; from < bits; ++from) {
-            if (from == inserted) continue;
-            sum ^= columns[from];
-            changes_[k++] = sum;
-        }
+        uint64_t sum = 0, *change = changes_;
+        for (int from = 0; from < bits; ++from)
+            if (from != inserted) *change++ = sum ^= columns[from];
+        *change = 0;
     }
     uint64_t now() const { return now_; }
     void advance(uint64_t r) { now_ ^= changes_[std::countr_one(r)]; }
 
    private:
-    uint64_t changes_[64] = {};
+    uint64_t changes_[64];
     uint64_t now_ = 0;
 };
 
@@ -107,7 +105,7 @@ template <int groups, bool simple, typename Real, typename Use>
     const int pivot = measurement.pivot - lane_bits;
     const uint64_t x = measurement.x >> lane_bits, z = measurement.z >> lane_bits;
     const Block signs = lane_signs(measurement.x, measurement.z) * phase(sign, measurement.i_power).value;
-    const BlockIndex lane_partner = lane_partners(measurement.x);
+    const LaneExchange lane_partner(measurement.x);
     const auto at = [&](uint64_t block) { return complex_at(vector, block); };
     const auto in_order = [&](const ComplexBlock& v) { return simple ? v : exchanged(v, lane_partner); };
     const auto factor = [&](uint64_t partner) { return simple ? signs : signs * sign_of(partner & z); };

@@ -233,21 +233,23 @@ class _ForwardSweep:
         self.measured.clear()
 
     def _first_to_measure(self, left: list[tuple[int, Measure]]) -> tuple[int, Measure]:
-        """The first of the measurements that wake the fewest coordinates."""
-        best, fewest = left[0], self.num_qubits + 1
+        """Of the measurements that wake the fewest coordinates, one that puts one to sleep, with few rotations."""
+        best, least = left[0], (self.num_qubits + 1, 0, 0)
+        dormant = (1 << self.num_qubits) - 1 & ~self.active_mask
         for measurement in left:
-            woken = self._woken_by(measurement, fewest)
-            if woken < fewest:
-                best, fewest = measurement, woken
-            if not woken:
+            pauli = self.coordinate_form(measurement[1].factors)
+            needed = self.waiting.needed_by(pauli)
+            woken = self.waiting.num_woken_by(needed, dormant, least[0] + 1)
+            if woken > least[0]:
+                continue
+            # A fair coin puts none to sleep: it is about a coordinate that is never woken.
+            is_coin = self.waiting.num_woken_by(needed, dormant, woken + 1, pauli) > woken
+            cost = woken, is_coin, needed.bit_count()
+            if cost < least:
+                best, least = measurement, cost
+            if not needed:
                 break
         return best
-
-    def _woken_by(self, measurement: tuple[int, Measure], limit: int) -> int:
-        """How many coordinates a measurement would wake, up to a limit."""
-        pauli = self.coordinate_form(measurement[1].factors)
-        dormant = (1 << self.num_qubits) - 1 & ~self.active_mask
-        return self.waiting.num_woken_by(self.waiting.needed_by(pauli), dormant, limit)
 
     def _reordered(self, step: int, factors: Factors) -> frozenset[int]:
         """Records of the measurements around a step whose order with an insertion there has changed."""

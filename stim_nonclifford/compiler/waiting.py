@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from dataclasses import dataclass
 
 import stim
@@ -131,22 +132,29 @@ class WaitingRotations:
             left = (left | self._before[number] & self._waiting) ^ 1 << number
         return needed
 
-    def num_woken_by(self, rotations: int, coordinates: int, limit: int) -> int:
+    def num_woken_by(
+        self, rotations: int, coordinates: int, limit: int, also: stim.PauliString | None = None
+    ) -> int:
         """How many coordinates the rotations of a set would wake.
 
         Args:
             rotations: The set.
             coordinates: Coordinates of now that are dormant, as a mask.
             limit: So many are enough.
+            also: The Pauli of one more, in the coordinates of now.
 
         Returns:
             The rank of the X parts of their Paulis there, up to the limit.
         """
+        x = 0 if also is None else bits_of(also)[0] & coordinates
         if rotations.bit_count() < coordinates.bit_count():
             rows = (bits_of(self.pauli(number))[0] & coordinates for number in ones(rotations))
-        else:
-            rows = (self.with_x_on(coordinate) & rotations for coordinate in ones(coordinates))
-        return len(independent(rows, limit))
+            return len(independent(chain((x,), rows), limit))
+        columns = (
+            (self.with_x_on(coordinate) & rotations) << 1 | x >> coordinate & 1
+            for coordinate in ones(coordinates)
+        )
+        return len(independent(columns, limit))
 
     def change_coordinates(self, change: stim.Circuit) -> None:
         """Follows a change of coordinates."""

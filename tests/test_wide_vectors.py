@@ -85,12 +85,12 @@ def assert_same_laws(plan: Plan, kernels: str, rng: np.random.Generator) -> None
 
 
 @pytest.mark.parametrize("kernels", available_kernels())
-@pytest.mark.parametrize("turned", [0.0, 0.1])
+@pytest.mark.parametrize("turned", [0.0, 0.1, 0.9])
 @pytest.mark.parametrize("seed", range(12))
 def test_laws_are_exact(seed: int, turned: float, kernels: str) -> None:
     rng = np.random.default_rng(seed)
     plans = plans_of(wide_circuit(rng, layers=3, turned=turned))
-    assert plans["records"].peak_width >= 7
+    assert plans["records"].peak_width >= (7 if turned < 0.5 else 6)
     for plan in plans.values():
         assert_same_laws(plan, kernels, rng)
 

@@ -233,7 +233,7 @@ class _ForwardSweep:
         self.measured.clear()
 
     def _first_to_measure(self, left: list[tuple[int, Measure]]) -> tuple[int, Measure]:
-        """Of the measurements that wake the fewest coordinates, one that puts one to sleep, with few rotations."""
+        """Of those that wake the fewest coordinates, one that puts one to sleep, with few rotations."""
         best, least = left[0], (self.num_qubits + 1, 0, 0)
         dormant = (1 << self.num_qubits) - 1 & ~self.active_mask
         for measurement in left:

@@ -250,6 +250,27 @@ inline uint64_t insert_zero(uint64_t r, int bit) {
     return ((r ^ low) << 1) | low;
 }
 
+// Goes through the blocks with 0 at some bits of their number, in order, and knows the sum of the columns of its bits: from
+// r to r + 1 the trailing ones of r and the 0 before them change.
+class BlockWalk {
+   public:
+    // column(bit) for each bit of the number that is not left out.
+    template <typename Column>
+    [[gnu::always_inline]] BlockWalk(int bits, uint64_t left_out, Column column) {
+        uint64_t sum = 0, *change = changes_;
+        for (int bit = 0; bit < bits; ++bit)
+            if ((left_out >> bit & 1) == 0) *change++ = sum ^= column(bit);
+        *change = 0;
+    }
+    uint64_t now() const { return now_; }
+    // From block r on.
+    void advance(uint64_t r) { now_ ^= changes_[std::countr_one(r)]; }
+
+   private:
+    uint64_t changes_[65];
+    uint64_t now_ = 0;
+};
+
 inline int highest_bit(uint64_t bits) { return 63 - std::countl_zero(bits); }
 
 // A power of i times a real number: `real` says which part the number is.

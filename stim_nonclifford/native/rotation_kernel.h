@@ -142,16 +142,12 @@ inline void rotate_fours(Real* vector, const Operation& first, const Operation& 
     }
     const LaneExchange partner(first.x), other_partner(second.x);
     const Block cosine = all(first.cosine), other_cosine = all(second.cosine);
-    // From r to r + 1 the trailing ones of r and the 0 before them change.
     const int top = highest_bit(x);
     const int other_top = highest_bit((other_x >> top & 1) != 0 ? x ^ other_x : other_x);
     const int bits = first.width - lane_bits;
-    uint64_t changes[64], sum = 0, *change = changes;
-    for (int from = 0; from < bits; ++from)
-        if (from != top && from != other_top) *change++ = sum ^= column(uint64_t{1} << from);
-    *change = 0;
-    uint64_t state = 0;
+    BlockWalk walk(bits, uint64_t{1} << top | uint64_t{1} << other_top, [&](int bit) { return column(uint64_t{1} << bit); });
     for (uint64_t r = 0; r < uint64_t{1} << (bits - 2); ++r) {
+        const uint64_t state = walk.now();
         const size_t p = (state & first_odd) != 0, q = (state & second_odd) != 0;
         Real* blocks[4];
         ComplexBlock v[4], w[4];
@@ -167,7 +163,7 @@ inline void rotate_fours(Real* vector, const Operation& first, const Operation& 
         for (int j = 0; j < 4; ++j)
             put_complex(blocks[j], 0, turned<second_real, unit>(w[j], w[j ^ 2], other_cosine, other_partner,
                                                                 second_factors[q][j], second_factors[1 - q][j]));
-        state ^= changes[std::countr_one(r)];
+        walk.advance(r);
     }
 }
 

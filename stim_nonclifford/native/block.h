@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#ifdef __AVX2__
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace snc::SNC_ISA {
@@ -146,6 +148,8 @@ inline Block fused(const Block& a, const Block& b, const Block& c) {
             return (Register)_mm512_fmadd_pd((__m512d)p, (__m512d)q, (__m512d)r);
 #elif defined(__FMA__)
             return (Register)_mm256_fmadd_pd((__m256d)p, (__m256d)q, (__m256d)r);
+#elif defined(__aarch64__)
+            return (Register)vfmaq_f64((float64x2_t)r, (float64x2_t)p, (float64x2_t)q);
 #else
             for (uint64_t lane = 0; lane < register_lanes; ++lane) r[lane] = fused(p[lane], q[lane], r[lane]);
             return r;
@@ -162,6 +166,8 @@ inline Block square_roots(const Block& block) {
             return (Register)_mm512_maskz_sqrt_pd(0xFF, (__m512d)value);
 #elif defined(__AVX2__)
             return (Register)_mm256_sqrt_pd((__m256d)value);
+#elif defined(__aarch64__)
+            return (Register)vsqrtq_f64((float64x2_t)value);
 #else
             for (uint64_t lane = 0; lane < register_lanes; ++lane) value[lane] = std::sqrt(value[lane]);
             return value;
@@ -202,8 +208,10 @@ class LaneExchange {
    public:
 #if defined(__AVX512F__)
     explicit LaneExchange(uint64_t x = 0) : partner_(RegisterIndex{0, 1, 2, 3, 4, 5, 6, 7} ^ low_bits(x)) {}
-    // That of GCC 12's header begins with a variable without a value, of which it warns.
-    Block operator()(const Block& block) const { return __builtin_shuffle(block, partner_); }
+    // As with square roots.
+    Block operator()(const Block& block) const {
+        return (Block)_mm512_maskz_permutexvar_pd(0xFF, (__m512i)partner_, (__m512d)block);
+    }
 
    private:
     RegisterIndex partner_;

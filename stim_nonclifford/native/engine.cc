@@ -10,6 +10,8 @@
 #include <optional>
 #include <thread>
 
+#include "threads.h"
+
 namespace snc {
 
 namespace {
@@ -154,12 +156,12 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
         }
     };
     {
-        std::vector<std::jthread> threads;
+        Threads threads;
         // Starting a thread takes as long as some pieces of a circuit that needs little quantum work.
         const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
         const uint64_t useful = (num_pieces + pieces_per_thread - 1) / pieces_per_thread;
         const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
-        for (uint64_t t = 1; t < num_threads; ++t) threads.emplace_back(work, std::ref(workers_[t]));
+        for (uint64_t t = 1; t < num_threads; ++t) threads.start(work, std::ref(workers_[t]));
         // Threads without shots of their own take part in those of the first one.
         std::optional<Team> team;
         if (plan_.peak_width >= team_width && num_threads < workers_.size())
@@ -267,7 +269,7 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
     const uint64_t end_shot = first_shot + shots;
     const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
     // Counts blocks [begin, end); errors_of_block gets the errors of each, if it has room for them.
-    const auto run = [&](uint64_t begin, uint64_t end, std::vector<uint64_t>& errors_of_block) {
+    const auto run = [&](uint64_t begin, uint64_t end, std::vector<std::atomic<uint64_t>>& errors_of_block) {
         std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
         const uint32_t size = piece_shots(end - begin), parts = block_shots / size;
         for_each_piece(
@@ -290,7 +292,7 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
                 tally.shots += piece.end - piece.begin;
                 tally.discards += piece.end - piece.begin - kept;
                 tally.errors += errors;
-                if (!errors_of_block.empty()) std::atomic_ref(errors_of_block[block]) += errors;
+                if (!errors_of_block.empty()) errors_of_block[block] += errors;
             },
             poll);
         Tally total(plan_.layout.num_outputs);
@@ -298,14 +300,14 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
         return total;
     };
 
-    std::vector<uint64_t> none;
+    std::vector<std::atomic<uint64_t>> none;
     if (shots == 0) return Tally(plan_.layout.num_outputs);
     if (max_errors == 0) return run(first_block, end_block, none);
 
     Tally total(plan_.layout.num_outputs);
     for (uint64_t block = first_block; block < end_block && total.errors < max_errors;) {
         const uint64_t end = std::min(end_block, block + wave_blocks * workers_.size());
-        std::vector<uint64_t> errors(end - block);
+        std::vector<std::atomic<uint64_t>> errors(end - block);
         Tally wave = run(block, end, errors);
         uint64_t used = 0;
         for (uint64_t seen = total.errors; used < errors.size() && seen < max_errors; ++used) seen += errors[used];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -113,7 +112,7 @@ void LawStore::note_quiet(Ref leaf, double low, double high) {
 // Entries
 
 LawStore::Ref LawStore::Entry::likely(double first) const {
-    const uint64_t word = std::atomic_ref(*likely_).load(std::memory_order_acquire);
+    const uint64_t word = likely_->load(std::memory_order_acquire);
     const auto cell = static_cast<uint64_t>(first * cells);
     const bool follows = (word >> 16 & (cells - 1)) <= cell && cell <= (word & (cells - 1));
     return follows ? static_cast<Ref>(word >> 32) : Ref::none;
@@ -122,16 +121,20 @@ LawStore::Ref LawStore::Entry::likely(double first) const {
 void LawStore::Entry::note(Ref leaf, double low, double high) {
     const auto first = static_cast<uint64_t>(std::ceil(low * cells));
     const auto end = static_cast<uint64_t>(high * cells);
-    const std::atomic_ref likely(*likely_);
-    const uint64_t known = likely.load(std::memory_order_relaxed);
+    const uint64_t known = likely_->load(std::memory_order_relaxed);
     const uint64_t known_cells = known == 0 ? 0 : (known & (cells - 1)) + 1 - (known >> 16 & (cells - 1));
     if (end <= first + known_cells) return;
-    likely.store(uint64_t{static_cast<uint32_t>(leaf)} << 32 | first << 16 | (end - 1), std::memory_order_release);
+    likely_->store(uint64_t{static_cast<uint32_t>(leaf)} << 32 | first << 16 | (end - 1), std::memory_order_release);
 }
 
 LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
-    : slots(num_slots), slot_words(words_per_slot), memory(slots * slot_words * sizeof(uint64_t)) {
-    std::memset(memory.data(), 0, memory.size());
+    : slots(num_slots), slot_words(words_per_slot), words(slots * slot_words) {}
+
+bool LawStore::is_slot_of(const Word* slot, std::span<const uint64_t> signature) {
+    // Mostly a single word: a call would take longer than the comparison.
+    uint64_t differences = 0;
+    for (size_t w = 0; w < signature.size(); ++w) differences |= signature[w] ^ slot[2 + w].load(std::memory_order_relaxed);
+    return differences == 0;
 }
 
 LawStore::Entry LawStore::find(std::span<const uint64_t> signature) {
@@ -140,14 +143,11 @@ LawStore::Entry LawStore::find(std::span<const uint64_t> signature) {
     if (table == nullptr) return {};
     const size_t mask = table->slots - 1;
     for (size_t number = hash_of(signature) & mask;; number = (number + 1) & mask) {
-        uint64_t* const slot = table->slot(number);
-        const uint64_t root = std::atomic_ref(slot[0]).load(std::memory_order_acquire);
+        Word* const slot = table->slot(number);
+        const uint64_t root = slot[0].load(std::memory_order_acquire);
         if (root == 0) return {};
         if (root == busy) continue;
-        // Mostly a single word: a call would take longer than the comparison.
-        uint64_t differences = 0;
-        for (uint32_t w = 0; w < signature_words_; ++w) differences |= signature[w] ^ slot[2 + w];
-        if (differences == 0) return Entry(slot);
+        if (is_slot_of(slot, signature)) return Entry(slot);
     }
 }
 
@@ -155,8 +155,7 @@ bool LawStore::insert(std::span<const uint64_t> signature, Ref root) {
     const auto word = static_cast<uint64_t>(root);
     if (is_quiet(signature)) {
         uint64_t nothing = 0;
-        return std::atomic_ref(quiet_[0]).compare_exchange_strong(nothing, word, std::memory_order_release,
-                                                                  std::memory_order_relaxed);
+        return quiet_[0].compare_exchange_strong(nothing, word, std::memory_order_release, std::memory_order_relaxed);
     }
     Table* table = table_.load(std::memory_order_acquire);
     if (table == nullptr || 2 * table->used.load(std::memory_order_relaxed) >= table->slots) {
@@ -171,16 +170,15 @@ bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_
     if (8 * (table.used.fetch_add(1, std::memory_order_relaxed) + 1) <= 7 * table.slots) {
         const size_t mask = table.slots - 1;
         for (size_t number = hash_of(signature) & mask;; number = (number + 1) & mask) {
-            uint64_t* const slot = table.slot(number);
-            const std::atomic_ref state(slot[0]);
+            Word* const slot = table.slot(number);
             uint64_t found = 0;
-            if (state.compare_exchange_strong(found, busy, std::memory_order_acquire)) {
-                slot[1] = likely;
-                std::ranges::copy(signature, slot + 2);
-                state.store(root, std::memory_order_release);
+            if (slot[0].compare_exchange_strong(found, busy, std::memory_order_acquire)) {
+                slot[1].store(likely, std::memory_order_relaxed);
+                for (size_t w = 0; w < signature.size(); ++w) slot[2 + w].store(signature[w], std::memory_order_relaxed);
+                slot[0].store(root, std::memory_order_release);
                 return true;
             }
-            if (found != busy && std::equal(signature.begin(), signature.end(), slot + 2)) break;
+            if (found != busy && is_slot_of(slot, signature)) break;
         }
     }
     table.used.fetch_sub(1, std::memory_order_relaxed);
@@ -196,12 +194,13 @@ void LawStore::grow_table() {
     if (!budget_.take(slots * slot_words() * sizeof(uint64_t))) return;
     auto table = std::make_unique<Table>(slots, slot_words());
     // What others add to the old one in the meantime is lost, and will be found again.
+    std::vector<uint64_t> signature(signature_words_);
     for (size_t number = 0; old != nullptr && number < old->slots; ++number) {
-        uint64_t* const slot = old->slot(number);
-        const uint64_t root = std::atomic_ref(slot[0]).load(std::memory_order_acquire);
+        const Word* const slot = old->slot(number);
+        const uint64_t root = slot[0].load(std::memory_order_acquire);
         if (root == 0 || root == busy) continue;
-        const uint64_t likely = std::atomic_ref(slot[1]).load(std::memory_order_acquire);
-        insert(*table, {slot + 2, signature_words_}, root, likely);
+        for (size_t w = 0; w < signature.size(); ++w) signature[w] = slot[2 + w].load(std::memory_order_relaxed);
+        insert(*table, signature, root, slot[1].load(std::memory_order_acquire));
     }
     table_.store(table.get(), std::memory_order_release);
     tables_.push_back(std::move(table));
@@ -209,7 +208,7 @@ void LawStore::grow_table() {
 
 void LawStore::forget_old_tables() {
     if (tables_.size() <= 1) return;
-    for (size_t k = 0; k + 1 < tables_.size(); ++k) budget_.give_back(tables_[k]->memory.size());
+    for (size_t k = 0; k + 1 < tables_.size(); ++k) budget_.give_back(tables_[k]->bytes());
     tables_.erase(tables_.begin(), tables_.end() - 1);
     nodes_.ask_again();
     leaf_outputs_.ask_again();

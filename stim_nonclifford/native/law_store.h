@@ -67,6 +67,7 @@ class LawStore {
                                                                 std::memory_order_relaxed);
     }
 
+    using Word = std::atomic<uint64_t>;
     // What the table has of a signature. Its most likely leaf, as far as that is known, is the one that follows from a
     // first random number in [k, k + 1) / cells for some consecutive k.
     class Entry {
@@ -74,7 +75,7 @@ class LawStore {
         Entry() = default;
         explicit operator bool() const { return root_ != nullptr; }
         bool operator==(const Entry&) const = default;
-        Ref root() const { return static_cast<Ref>(std::atomic_ref(*root_).load(std::memory_order_acquire)); }
+        Ref root() const { return static_cast<Ref>(root_->load(std::memory_order_acquire)); }
         // The leaf that follows from a first random number, if that is known.
         Ref likely(double first) const;
         // Notes a leaf that follows from numbers in [low, high), if the one that is known is less likely.
@@ -83,10 +84,10 @@ class LawStore {
        private:
         friend LawStore;
         static constexpr size_t cells = size_t{1} << 16;
-        explicit Entry(uint64_t* words) : root_(words), likely_(words + 1) {}
+        explicit Entry(Word* words) : root_(words), likely_(words + 1) {}
 
-        uint64_t* root_ = nullptr;
-        uint64_t* likely_ = nullptr;  // the leaf, the first and the last cell
+        Word* root_ = nullptr;
+        Word* likely_ = nullptr;  // the leaf, the first and the last cell
     };
 
     // Signature 0 comes most often, and has an entry of its own.
@@ -126,10 +127,11 @@ class LawStore {
     // Open addressing: each slot has a root (0: free), a likely leaf, and the signature.
     struct Table {
         Table(size_t num_slots, size_t words_per_slot);
-        uint64_t* slot(size_t number) { return reinterpret_cast<uint64_t*>(memory.data()) + number * slot_words; }
+        Word* slot(size_t number) { return &words[number * slot_words]; }
+        size_t bytes() const { return words.size() * sizeof(Word); }
 
         const size_t slots, slot_words;
-        AlignedBytes memory;
+        std::vector<Word, Aligned<Word>> words;
         std::atomic<size_t> used = 0;
     };
     static constexpr uint32_t leaf_bit = uint32_t{1} << 31, first_leaf = leaf_bit + 2;
@@ -140,6 +142,7 @@ class LawStore {
     static constexpr int32_t passes_before_station = 8;
 
     size_t slot_words() const { return 2 + signature_words_; }
+    static bool is_slot_of(const Word* slot, std::span<const uint64_t> signature);
     // Makes a larger table, if there is memory for one and no other thread is at it.
     void grow_table();
     static bool insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely);
@@ -155,7 +158,7 @@ class LawStore {
     std::atomic<Table*> table_ = nullptr;             // the last one of these; threads may still read older ones
     std::vector<std::unique_ptr<Table>> tables_;
     std::mutex growing_;
-    std::array<uint64_t, 2> quiet_{};                 // the entry of signature 0
+    std::array<Word, 2> quiet_{};                     // the entry of signature 0
     std::array<std::atomic<Ref>, num_quiet_cells> quiet_leaves_{};
     std::array<std::atomic<Fate>, num_quiet_cells> quiet_fates_{};
 };

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <thread>
-#include <vector>
+
+#include "threads.h"
 
 namespace snc {
 
@@ -13,11 +13,10 @@ namespace snc {
 class Team {
    public:
     explicit Team(uint32_t num_threads) {
-        for (uint32_t part = 1; part < num_threads; ++part)
-            helpers_.emplace_back([this, part](const std::stop_token& stop) { help(stop, part); });
+        for (uint32_t part = 1; part < num_threads; ++part) helpers_.start([this, part] { help(part); });
     }
     ~Team() {
-        for (std::jthread& helper : helpers_) helper.request_stop();
+        is_over_ = true;
         ++round_;
         round_.notify_all();
     }
@@ -37,10 +36,10 @@ class Team {
     }
 
    private:
-    void help(const std::stop_token& stop, uint32_t part) {
+    void help(uint32_t part) {
         for (uint64_t seen = 0;; ++seen) {
             round_.wait(seen);
-            if (stop.stop_requested()) return;
+            if (is_over_) return;
             (*work_)(part);
             --running_;
             running_.notify_all();
@@ -50,7 +49,8 @@ class Team {
     const std::function<void(uint32_t)>* work_ = nullptr;
     std::atomic<uint64_t> round_ = 0;
     std::atomic<uint32_t> running_ = 0;
-    std::vector<std::jthread> helpers_;  // last: they use the rest
+    std::atomic<bool> is_over_ = false;
+    Threads helpers_;  // last: they use the rest
 };
 
 }  // namespace snc

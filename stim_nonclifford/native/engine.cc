@@ -45,7 +45,16 @@ void write_row(uint8_t* to, size_t bytes, const uint64_t* outputs, const uint64_
     if (b == bytes) return;
     // A copy of unknown length would be a call.
     uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
-    for (; b < bytes; ++b, word >>= 8) to[b] = static_cast<uint8_t>(word);
+    const auto write = [&](auto part) {
+        if (((bytes - b) & sizeof part) == 0) return;
+        part = static_cast<decltype(part)>(word);
+        std::memcpy(to + b, &part, sizeof part);
+        b += sizeof part;
+        word >>= 8 * sizeof part;
+    };
+    write(uint32_t{});
+    write(uint16_t{});
+    write(uint8_t{});
 }
 
 }  // namespace
@@ -184,12 +193,11 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const uint64_t first_shot = piece.block * block_shots;
     uint64_t kept = 0;
 
-    // Those that are simulated together, and the outputs of their rows.
-    std::vector<BatchSimulation::Shot>& open_shots = worker.open_shots;
-    std::vector<std::pair<uint16_t, const uint64_t*>>& open_rows = worker.open_rows;
-    open_shots.clear();
-    open_rows.clear();
-    const bool batches = worker.laws->simulates_batches();
+    // Those whose outcomes are drawn, and the outputs of their rows.
+    std::vector<OutcomeLaws::Shot>& drawn = worker.drawn;
+    std::vector<const uint64_t*>& drawn_outputs = worker.drawn_outputs;
+    drawn.clear();
+    drawn_outputs.clear();
 
     const auto finish = [&](uint16_t shot, const uint64_t* row) {
         const std::span<const uint64_t> signature(row + layout.check_words, layout.signature_words);
@@ -197,19 +205,11 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         if (quiet_.fixed && LawStore::is_quiet(signature)) {
             if (!quiet_.kept) return;
             keep(shot, outputs, quiet_.outputs.data());
-        } else if (!batches) {
-            const auto [is_kept, flipped] = worker.laws->sample(signature, seed, first_shot + shot);
-            if (!is_kept) return;
-            keep(shot, outputs, flipped);
-        } else if (const auto known = worker.laws->find(signature, seed, first_shot + shot)) {
-            if (!known->kept) return;
-            keep(shot, outputs, known->outputs);
+            ++kept;
         } else {
-            open_shots.push_back({signature, {seed, first_shot + shot}});
-            open_rows.emplace_back(shot, outputs);
-            return;
+            drawn.push_back({signature, first_shot + shot});
+            drawn_outputs.push_back(outputs);
         }
-        ++kept;
     };
 
     const bool quiet_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
@@ -253,10 +253,9 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         }
     }
     for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);
-    worker.laws->simulate(open_shots, [&](size_t k, const OutcomeLaws::Result& result) {
+    worker.laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
         if (!result.kept) return;
-        const auto [shot, outputs] = open_rows[k];
-        keep(shot, outputs, result.outputs);
+        keep(static_cast<uint16_t>(drawn[k].number - first_shot), drawn_outputs[k], result.outputs);
         ++kept;
     });
     return kept;

@@ -89,8 +89,8 @@ class Engine {
         std::unique_ptr<OutcomeLaws> laws;  // of the common store
         NoiseBlock noise;
         // Scratch of run_piece.
-        std::vector<BatchSimulation::Shot> open_shots;
-        std::vector<std::pair<uint16_t, const uint64_t*>> open_rows;
+        std::vector<OutcomeLaws::Shot> drawn;
+        std::vector<const uint64_t*> drawn_outputs;
     };
     // A part of a block: shots [begin, end) of it.
     struct Piece {

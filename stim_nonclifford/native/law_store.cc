@@ -15,18 +15,6 @@ bool has_flips(std::span<const uint64_t> outputs) {
     return std::ranges::any_of(outputs, [](uint64_t word) { return word != 0; });
 }
 
-// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
-uint64_t hash_of(std::span<const uint64_t> signature) {
-    uint64_t h = 0x9E3779B97F4A7C15;
-    for (uint64_t word : signature) {
-        h = (h ^ word) * 0xBF58476D1CE4E5B9;
-        h ^= h >> 32;
-    }
-    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
-    h = (h ^ h >> 27) * 0x94D049BB133111EB;
-    return h ^ h >> 31;
-}
-
 }  // namespace
 
 LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
@@ -130,6 +118,18 @@ void LawStore::Entry::note(Ref leaf, double low, double high) {
 LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
     : slots(num_slots), slot_words(words_per_slot), words(slots * slot_words) {}
 
+// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
+uint64_t LawStore::hash_of(std::span<const uint64_t> signature) {
+    uint64_t h = 0x9E3779B97F4A7C15;
+    for (uint64_t word : signature) {
+        h = (h ^ word) * 0xBF58476D1CE4E5B9;
+        h ^= h >> 32;
+    }
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9;
+    h = (h ^ h >> 27) * 0x94D049BB133111EB;
+    return h ^ h >> 31;
+}
+
 bool LawStore::is_slot_of(const Word* slot, std::span<const uint64_t> signature) {
     // Mostly a single word: a call would take longer than the comparison.
     uint64_t differences = 0;
@@ -137,12 +137,19 @@ bool LawStore::is_slot_of(const Word* slot, std::span<const uint64_t> signature)
     return differences == 0;
 }
 
-LawStore::Entry LawStore::find(std::span<const uint64_t> signature) {
+uint64_t LawStore::announce(std::span<const uint64_t> signature) const {
+    const uint64_t hash = hash_of(signature);
+    Table* const table = table_.load(std::memory_order_acquire);
+    if (table != nullptr) __builtin_prefetch(table->slot(hash & (table->slots - 1)));
+    return hash;
+}
+
+LawStore::Entry LawStore::find(std::span<const uint64_t> signature, uint64_t hash) {
     if (is_quiet(signature)) return quiet();
     Table* const table = table_.load(std::memory_order_acquire);
     if (table == nullptr) return {};
     const size_t mask = table->slots - 1;
-    for (size_t number = hash_of(signature) & mask;; number = (number + 1) & mask) {
+    for (size_t number = hash & mask;; number = (number + 1) & mask) {
         Word* const slot = table->slot(number);
         const uint64_t root = slot[0].load(std::memory_order_acquire);
         if (root == 0) return {};

@@ -96,7 +96,13 @@ class LawStore {
     }
     Entry quiet() { return Entry(quiet_.data()); }
     // The entry of a signature; none if there is none.
-    Entry find(std::span<const uint64_t> signature);
+    Entry find(std::span<const uint64_t> signature) { return find(signature, hash_of(signature)); }
+    Entry find(std::span<const uint64_t> signature, uint64_t hash);
+    // Has the memory fetched that `find`, `node` or `outputs_of` will read. Returns the hash of the signature.
+    uint64_t announce(std::span<const uint64_t> signature) const;
+    void announce(Ref place) const {
+        __builtin_prefetch(is_leaf(place) ? static_cast<const void*>(outputs_of(place)) : &node(place));
+    }
     // Gives a signature its root; false if it has one, or if there is no room.
     bool insert(std::span<const uint64_t> signature, Ref root);
 
@@ -142,6 +148,7 @@ class LawStore {
     static constexpr int32_t passes_before_station = 8;
 
     size_t slot_words() const { return 2 + signature_words_; }
+    static uint64_t hash_of(std::span<const uint64_t> signature);
     static bool is_slot_of(const Word* slot, std::span<const uint64_t> signature);
     // Makes a larger table, if there is memory for one and no other thread is at it.
     void grow_table();

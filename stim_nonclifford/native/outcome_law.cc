@@ -24,52 +24,23 @@ constexpr double tie = 1e-9;
 
 OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, LawStore& store,
                          std::function<void()> interrupted)
-    : plan_(plan), store_(store), simulation_(plan, kernels, precision, interrupted) {
+    : plan_(plan), store_(store), simulation_(plan, kernels, precision, interrupted), walks_(store, plan.num_outcomes) {
     if (precision == Precision::doubles && BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
 }
 
-OutcomeLaws::Result OutcomeLaws::sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
-    std::optional<OutcomeDecisions> decisions;
-    const std::optional<Result> known = look_up(signature, seed, shot, decisions);
-    return known ? *known : simulate(signature, *decisions);
+void OutcomeLaws::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves) {
+    if (lookups_ >= lookups_at_review_ + lookups_per_review || reviews_ == 0) review();
+    lookups_ += shots.size();
+    walks_.find(shots, seed, leaves);
 }
 
-std::optional<OutcomeLaws::Result> OutcomeLaws::find(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot) {
-    std::optional<OutcomeDecisions> decisions;
-    return look_up(signature, seed, shot, decisions);
-}
-
-std::optional<OutcomeLaws::Result> OutcomeLaws::look_up(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot,
-                                                        std::optional<OutcomeDecisions>& decisions) {
-    if (lookups_++ % lookups_per_review == 0) review();
-    const LawStore::Entry entry = store_.find(signature);
-    const bool quiet = entry == store_.quiet();
-    const Ref root = entry ? entry.root() : Ref::none;
-    if (LawStore::is_leaf(root)) return result_of(root);
-    decisions.emplace(seed, shot);
-    if (entry) {
-        const double first = decisions->first();
-        const Ref leaf = quiet ? store_.quiet_leaf(static_cast<size_t>(first * LawStore::num_quiet_cells)) : entry.likely(first);
-        if (leaf != Ref::none) return result_of(leaf);
-    }
-    decisions_.clear();
-    Ref place = root;
-    while (place != Ref::none && !LawStore::is_leaf(place)) {
-        const LawStore::Node& node = store_.node(place);
-        const bool outcome = decisions->decide(node.probability_of_one);
-        decisions_.push_back({place, outcome});
-        place = node.children[outcome].load(std::memory_order_acquire);
-    }
-    if (place == Ref::none) return std::nullopt;
-    note(entry, quiet, place, *decisions);
-    return result_of(place);
-}
-
-void OutcomeLaws::simulate_batch(std::span<BatchSimulation::Shot> shots) {
-    batch_->run(shots);
-    simulations_ += shots.size();
+void OutcomeLaws::simulate_batch(std::span<const Shot> shots, std::span<const uint32_t> numbers, uint64_t seed) {
+    batch_shots_.clear();
+    for (uint32_t number : numbers) batch_shots_.push_back({shots[number].signature, {seed, shots[number].number}});
+    batch_->run(batch_shots_);
+    simulations_ += numbers.size();
     if (!stores_) return;
-    for (uint32_t k = 0; k < shots.size(); ++k) add_path(shots[k].signature, k);
+    for (uint32_t k = 0; k < numbers.size(); ++k) add_path(batch_shots_[k].signature, k);
 }
 
 void OutcomeLaws::add_path(std::span<const uint64_t> signature, uint32_t shot) {
@@ -102,25 +73,32 @@ OutcomeLaws::Ref OutcomeLaws::add_place(std::span<const uint64_t> signature, con
 }
 
 void OutcomeLaws::review() {
+    const uint64_t asked = lookups_ - std::exchange(lookups_at_review_, lookups_);
     const uint64_t simulated = simulations_ - std::exchange(simulations_at_review_, simulations_);
-    const bool has_hits = (lookups_per_review - simulated) * lookups_per_hit >= lookups_per_review;
+    const bool has_hits = (asked - simulated) * lookups_per_hit >= asked;
     stores_ = has_hits || reviews_ % reviews_per_trial == 0;
-    batches_ = batch_ && simulated * lookups_per_batched >= lookups_per_review;
+    batches_ = batch_ && simulated * lookups_per_batched >= std::max(asked, uint64_t{1});
     ++reviews_;
 }
 
-void OutcomeLaws::note(LawStore::Entry entry, bool quiet, Ref leaf, const OutcomeDecisions& decisions) {
-    if (!decisions.follow_from_first()) return;
-    // Where rounding could decide, the decisions are made one by one.
-    const double margin = 1e-14 * (1 + plan_.num_outcomes);
-    const double low = decisions.low() + margin, high = decisions.low() + decisions.mass() - margin;
-    if (quiet)
-        store_.note_quiet(leaf, low, high);
-    else
-        entry.note(leaf, low, high);
+OutcomeLaws::Ref OutcomeLaws::walk(std::span<const uint64_t> signature, OutcomeDecisions& decisions) {
+    decisions_.clear();
+    const LawStore::Entry entry = store_.find(signature);
+    Ref place = entry ? entry.root() : Ref::none;
+    while (place != Ref::none && !LawStore::is_leaf(place)) {
+        const LawStore::Node& node = store_.node(place);
+        const bool outcome = decisions.decide(node.probability_of_one);
+        decisions_.push_back({place, outcome});
+        place = node.children[outcome].load(std::memory_order_acquire);
+    }
+    return place;
 }
 
-OutcomeLaws::Result OutcomeLaws::simulate(std::span<const uint64_t> signature, OutcomeDecisions& decisions) {
+OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
+    const std::span<const uint64_t> signature = shot.signature;
+    OutcomeDecisions decisions(seed, shot.number);
+    // Another shot may have found it in the meantime.
+    if (const Ref leaf = walk(signature, decisions); leaf != Ref::none) return result_of(leaf);
     simulation_.ask_for_interruption();
     ++simulations_;
     simulation_.choose(signature);

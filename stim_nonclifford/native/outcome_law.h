@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,6 +16,7 @@
 
 #include "batch_simulation.h"
 #include "law_store.h"
+#include "law_walks.h"
 #include "path_simulation.h"
 #include "philox.h"
 #include "plan.h"
@@ -30,24 +32,36 @@ class OutcomeLaws {
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { simulation_.set_team(team); }
 
+    using Shot = LawWalks::Shot;
     struct Result {
         bool kept;                // no outcome check fires
-        const uint64_t* outputs;  // that the outcomes flip, [output_words]; valid until the next call
+        const uint64_t* outputs;  // that the outcomes flip, [output_words]; valid during the call
     };
-    // Draws the outcomes of a shot.
-    Result sample(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
-
-    // Whether so many shots need a simulation that they should be simulated together: those that `find` does not know.
-    bool simulates_batches() const { return batches_; }
-    // Draws the outcomes of a shot, if they are known.
-    std::optional<Result> find(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot);
-    // Draws those of any number of others. Calls use(number of the shot among these, its result).
+    // Draws the outcomes of shots. Calls use(number of the shot among these, its result), in any order.
     template <typename Use>
-    void simulate(std::span<BatchSimulation::Shot> shots, Use use) {
-        for (size_t begin = 0; begin < shots.size(); begin += batch_shots) {
-            const auto batch = shots.subspan(begin, std::min<size_t>(batch_shots, shots.size() - begin));
-            simulate_batch(batch);
-            for (uint32_t k = 0; k < batch.size(); ++k) use(begin + k, Result{batch_->kept(k), batch_->outputs(k)});
+    void sample(std::span<const Shot> shots, uint64_t seed, Use use) {
+        open_.clear();
+        for (size_t begin = 0; begin < shots.size(); begin += LawWalks::max_shots) {
+            const auto group = shots.subspan(begin, std::min(LawWalks::max_shots, shots.size() - begin));
+            std::array<Ref, LawWalks::max_shots> leaves;
+            find(group, seed, leaves);
+            for (size_t k = 0; k < group.size(); ++k) {
+                if (leaves[k] == Ref::none)
+                    open_.push_back(static_cast<uint32_t>(begin + k));
+                else
+                    use(begin + k, result_of(leaves[k]));
+            }
+        }
+        for (size_t begin = 0; begin < open_.size();) {
+            const size_t count = batches_ ? std::min<size_t>(batch_shots, open_.size() - begin) : 1;
+            const auto numbers = std::span(open_).subspan(begin, count);
+            if (batches_) {
+                simulate_batch(shots, numbers, seed);
+                for (uint32_t k = 0; k < count; ++k) use(numbers[k], Result{batch_->kept(k), batch_->outputs(k)});
+            } else {
+                use(numbers[0], simulate(shots[numbers[0]], seed));
+            }
+            begin += count;
         }
     }
 
@@ -80,14 +94,15 @@ class OutcomeLaws {
         bool outcome;
     };
 
-    // The same as `find`. If they are not known, `decisions_` are those along the part of the tree that is, and `decisions`
-    // makes the next one.
-    std::optional<Result> look_up(std::span<const uint64_t> signature, uint64_t seed, uint64_t shot,
-                                  std::optional<OutcomeDecisions>& decisions);
     Result result_of(Ref leaf) const { return {LawStore::is_kept(leaf), store_.outputs_of(leaf)}; }
-    // Runs along `decisions_`, then draws outcomes; the tree grows.
-    Result simulate(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
-    void simulate_batch(std::span<BatchSimulation::Shot> shots);
+    // What is known.
+    void find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves);
+    // Walks through the part of the tree that is known, and then simulates; the tree grows.
+    Result simulate(const Shot& shot, uint64_t seed);
+    // Goes from the root of a signature to a leaf, or as far as the tree is known: `decisions_` are those on the way.
+    Ref walk(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
+    // Simulates those of the shots with these numbers.
+    void simulate_batch(std::span<const Shot> shots, std::span<const uint32_t> numbers, uint64_t seed);
     // Puts a place into the tree of a signature, after a decision, or, if that has no node, as its root. No reference if
     // there is no room, or if another thread has put one there.
     Ref add_place(std::span<const uint64_t> signature, const Decision& last, const PathSimulation::Stop& stop,
@@ -103,16 +118,17 @@ class OutcomeLaws {
     PathSimulation::Stop start_quiet();
     // Whether to store more, and to simulate in batches, from how many lookups of late found their outcomes stored.
     void review();
-    // Notes a leaf that was reached.
-    void note(LawStore::Entry entry, bool quiet, Ref leaf, const OutcomeDecisions& decisions);
 
     const Plan& plan_;
     LawStore& store_;
     PathSimulation simulation_;
     std::optional<BatchSimulation> batch_;      // if it suits the plan
+    LawWalks walks_;
+    std::vector<uint32_t> open_;  // shots of a call that the store does not know
+    std::vector<BatchSimulation::Shot> batch_shots_;
     uint64_t lookups_ = 0, simulations_ = 0;
     bool stores_ = true, batches_ = false;
-    uint64_t reviews_ = 0, simulations_at_review_ = 0;
+    uint64_t reviews_ = 0, lookups_at_review_ = 0, simulations_at_review_ = 0;
     std::vector<Decision> decisions_;           // of the shot under way
     std::vector<Ref> shared_;                   // nodes of signature 0 on its way
 };

@@ -1,0 +1,45 @@
+// Finds what the store knows of the outcomes of shots: a few shots at a time, a step of each in turn, so that while one of them
+// waits for memory the others go on.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "law_store.h"
+#include "philox.h"
+
+namespace snc {
+
+class LawWalks {
+   public:
+    // How many at a time.
+    static constexpr size_t max_shots = 32;
+    struct Shot {
+        std::span<const uint64_t> signature;
+        uint64_t number;
+    };
+
+    LawWalks(LawStore& store, uint32_t num_outcomes);
+
+    // Sets leaves[k] to the leaf of shots[k], or to `none` where it is not known.
+    void find(std::span<const Shot> shots, uint64_t seed, std::span<LawStore::Ref> leaves);
+
+   private:
+    using Ref = LawStore::Ref;
+    struct Walk {
+        LawStore::Entry entry;
+        OutcomeDecisions decisions{0, 0};
+        Ref place = Ref::none;
+    };
+    // Notes a leaf that was reached.
+    void note(Walk& walk);
+
+    LawStore& store_;
+    // Where rounding could decide, the decisions are made one by one.
+    const double margin_;
+    std::array<Walk, max_shots> walks_;
+};
+
+}  // namespace snc

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -165,8 +167,29 @@ def measure(part: str, seconds: float, repeats: int) -> Iterator[Point]:
             yield Point(part, workload.series, x, found, statistics.median(found), workload.facts)
 
 
+def two_cores() -> set[int]:
+    """Two of the cores that this process may use; fewer if there are no two."""
+    return set(sorted(os.sched_getaffinity(0))[:2]) if hasattr(os, "sched_getaffinity") else {0, 1}
+
+
+def on_cores(cores: set[int], measure: Callable[[], float]) -> float:
+    """Runs on these cores, where the system lets a thread choose."""
+    if not hasattr(os, "sched_setaffinity"):
+        return measure()
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        return measure()
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
-    """Two threads beside one, by the clock on the wall."""
+    """Two threads beside one, by the clock on the wall.
+
+    Cores are not equal, as other guests of the machine use some of them. So one thread is measured on each of two, and
+    so are two samplers that share nothing, each with its core: what they give is what the machine has for two threads.
+    """
     d3, d5 = (snc.Circuit(cultivation_circuit(distance=distance, p=1e-3)) for distance in (3, 5))
     cases: dict[str, Callable[[int], Workload]] = {
         "cultivation d=3, postselected": lambda threads: counting("", d3, threads),
@@ -175,15 +198,25 @@ def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
         "width 10, every shot simulated": lambda threads: simulated("", scrambled(10), threads),
         "width 16, every shot simulated": lambda threads: simulated("", scrambled(16), threads),
     }
+    cores = two_cores()
     for name, make in cases.items():
-        workloads = {str(threads): make(threads) for threads in (1, 2)}
+        samplers, both = [make(1), make(1)], make(2)
 
-        def measuring(workload: Workload) -> Callable[[float], float]:
-            return lambda seconds: rate_of(workload.run, seconds, most=workload.most)
+        def measuring(workload: Workload, cores: set[int] = cores) -> Callable[[float], float]:
+            return lambda seconds: on_cores(cores, lambda: rate_of(workload.run, seconds, most=workload.most))
 
-        rates = in_turns({key: measuring(w) for key, w in workloads.items()}, seconds, repeats)
-        for key, found in rates.items():
-            yield Point("threads", name, int(key), found, statistics.median(found), workloads[key].facts)
+        alone = [measuring(sampler, {core}) for sampler, core in zip(samplers, sorted(cores), strict=False)]
+
+        def apart(seconds: float, alone: list[Callable[[float], float]] = alone) -> float:
+            with ThreadPoolExecutor(len(alone)) as pool:
+                return sum(pool.map(lambda measure: measure(seconds), alone))
+
+        runs = {f"core {k}": measure for k, measure in enumerate(alone)}
+        rates = in_turns({**runs, "apart": apart, "threads": measuring(both)}, seconds, repeats)
+        one = [statistics.mean(turn) for turn in zip(*(rates[key] for key in runs), strict=True)]
+        yield Point("threads", name, 1, one, statistics.median(one), both.facts)
+        facts = {**both.facts, "apart": statistics.median(rates["apart"])}
+        yield Point("threads", name, 2, rates["threads"], statistics.median(rates["threads"]), facts)
 
 
 def main() -> int:
@@ -211,7 +244,11 @@ def main() -> int:
                 points.append(point)
                 print(f"{part:11}{point.series:40}{point.x:>8g}{point.rate:12.4g}/s", flush=True)
                 if part == "threads" and point.x == 2:
-                    print(f"{'':11}two threads give {point.rate / points[-2].rate:.2f}x one", flush=True)
+                    ratios = [rate / points[-2].rate for rate in (point.rate, point.facts["apart"])]
+                    print(
+                        f"{'':11}two threads give {ratios[0]:.2f}x one, two samplers {ratios[1]:.2f}x",
+                        flush=True,
+                    )
         measured: dict[str, Any] = {
             "machine": facts,
             "seconds": arguments.seconds,

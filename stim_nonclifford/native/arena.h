@@ -31,6 +31,7 @@ class MemoryBudget {
     void give_back(size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
     size_t limit() const { return limit_; }
+    size_t left() const { return limit_ - used(); }
     size_t used() const { return used_.load(std::memory_order_relaxed); }
 
    private:

@@ -75,7 +75,10 @@ void LawStore::pass(Node& node, size_t bytes, const std::function<Station()>& ma
         if (!node.station.compare_exchange_strong(passed, passed - 1, std::memory_order_relaxed)) return;
         if (--passed > -passes_before_station) return;
     }
-    if (bytes_of_stations_.fetch_add(bytes) + bytes <= budget_.limit() / 2 && budget_.take(bytes)) {
+    // Mostly there is none, and threads that write to the same place wait for each other.
+    const size_t most = budget_.limit() / 2;
+    if (bytes_of_stations_.load(std::memory_order_relaxed) + bytes > most || budget_.left() < bytes) return;
+    if (bytes_of_stations_.fetch_add(bytes) + bytes <= most && budget_.take(bytes)) {
         const uint32_t number = stations_.take();
         if (number != stations_.none) {
             *stations_.at(number) = new Station(make());

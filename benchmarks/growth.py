@@ -187,8 +187,9 @@ def on_cores(cores: set[int], measure: Callable[[], float]) -> float:
 def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
     """Two threads beside one, by the clock on the wall.
 
-    Cores are not equal, as other guests of the machine use some of them. So one thread is measured on each of two, and
-    so are two samplers that share nothing, each with its core: what they give is what the machine has for two threads.
+    Cores are not equal, as other guests of the machine use some of them. So one thread is measured on each
+    of two, and so are two samplers that share nothing, each with its core: what they give is what the machine
+    has for two threads.
     """
     d3, d5 = (snc.Circuit(cultivation_circuit(distance=distance, p=1e-3)) for distance in (3, 5))
     cases: dict[str, Callable[[int], Workload]] = {
@@ -209,7 +210,7 @@ def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
 
         def apart(seconds: float, alone: list[Callable[[float], float]] = alone) -> float:
             with ThreadPoolExecutor(len(alone)) as pool:
-                return sum(pool.map(lambda measure: measure(seconds), alone))
+                return sum(pool.map(lambda measured: measured(seconds), alone))
 
         runs = {f"core {k}": measure for k, measure in enumerate(alone)}
         rates = in_turns({**runs, "apart": apart, "threads": measuring(both)}, seconds, repeats)

@@ -14,13 +14,6 @@ constexpr int32_t max_width = 8;
 
 constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
 
-// Calls use(bit) for the ones of a row.
-template <typename Use>
-void for_each_one(const uint64_t* row, uint32_t words, Use use) {
-    for (uint32_t w = 0; w < words; ++w)
-        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
-}
-
 std::vector<std::vector<uint32_t>> ones_of_rows(const std::vector<uint64_t>& rows, size_t num_rows, uint32_t words) {
     std::vector<std::vector<uint32_t>> found(num_rows);
     for (size_t r = 0; r < num_rows; ++r)

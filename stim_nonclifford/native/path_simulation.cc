@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -56,6 +55,8 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, Precisi
       first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
     for (size_t k = plan.operations.size(); k-- > 0;)
         if (plan.operations[k].sign >= 0) first_with_[static_cast<size_t>(plan.operations[k].sign)] = static_cast<uint32_t>(k);
+    for (uint32_t k = 0; k < plan.operations.size(); ++k)
+        if (plan.operations[k].kind == Kind::measure && has_final_checks(plan.operations[k])) checking_.push_back(k);
     for (size_t k = 0; k < plan.steps.steps.size(); ++k)
         if (is_measured(plan.steps.steps[k].kind))
             operations_up_to_[static_cast<size_t>(measured_by(plan.steps.steps[k]).outcome)] = begin_of_step(k + 1);
@@ -72,13 +73,12 @@ SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
 
 void PathSimulation::choose(std::span<const uint64_t> signature) {
     std::ranges::fill(difference_, 0);
-    for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
-        if (signature[bit / 64] >> (bit % 64) & 1)
-            flip_words(difference_.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
+    for_each_one(signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
+        flip_words(difference_.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
+    });
     agreeing_ = plan_.operations.size();
-    for (uint32_t w = 0; w < plan_.sign_words; ++w)
-        for (uint64_t bits = difference_[w]; bits != 0; bits &= bits - 1)
-            agreeing_ = std::min<size_t>(agreeing_, first_with_[64 * w + static_cast<uint32_t>(std::countr_zero(bits))]);
+    for_each_one(difference_.data(), plan_.sign_words,
+                 [&](uint32_t bit) { agreeing_ = std::min<size_t>(agreeing_, first_with_[bit]); });
 }
 
 void PathSimulation::start() {
@@ -101,12 +101,14 @@ void PathSimulation::start() {
 }
 
 bool PathSimulation::resume(const Station& quiet) {
-    State state = quiet.state;
-    flip_difference(state);
-    state.check_fired = false;
-    for (size_t k = 0; k < begin_of_step(state.step); ++k)
-        if (plan_.operations[k].kind == Kind::measure && fires(plan_.operations[k], state)) return false;
-    state_ = std::move(state);
+    state_ = quiet.state;
+    flip_difference(state_);
+    state_.check_fired = false;
+    const size_t begin = begin_of_step(state_.step);
+    for (uint32_t k : checking_) {
+        if (k >= begin) break;
+        if (fires(plan_.operations[k], state_)) return false;
+    }
     lies_in_ = quiet.vector.data();
     return true;
 }
@@ -457,10 +459,19 @@ const Operation& PathSimulation::measured_by(const SimulationStep& step) const {
     return plan_.operations[after_activation ? plan_.run_ends[step.operation] : step.operation];
 }
 
+const uint64_t* PathSimulation::final_checks_of(const Operation& measurement) const {
+    return &plan_.final_checks[size_t(measurement.outcome) * plan_.sign_words];
+}
+
+bool PathSimulation::has_final_checks(const Operation& measurement) const {
+    const uint64_t* checks = final_checks_of(measurement);
+    return std::any_of(checks, checks + plan_.sign_words, [](uint64_t word) { return word != 0; });
+}
+
 bool PathSimulation::fires(const Operation& measurement, const State& state) const {
-    const uint64_t* final_checks = &plan_.final_checks[size_t(measurement.outcome) * plan_.sign_words];
+    const uint64_t* checks = final_checks_of(measurement);
     for (uint32_t w = 0; w < plan_.sign_words; ++w)
-        if ((state.row[w] & final_checks[w]) != 0) return true;
+        if ((state.row[w] & checks[w]) != 0) return true;
     return false;
 }
 

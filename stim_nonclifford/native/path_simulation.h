@@ -88,8 +88,8 @@ class PathSimulation {
     // Up to where its signs agree with those of signature 0, a signature shares that one's paths: whether they agree
     // in all that comes before the outcome of a MEASURE.
     bool agrees_at(int32_t outcome) const { return operations_up_to_[static_cast<size_t>(outcome)] <= agreeing_; }
-    // Goes on from a station on a path of signature 0, which is shared so far; false, and nothing done, if a check has
-    // fired for the signature that is chosen.
+    // Goes on from a station on a path of signature 0, which is shared so far; false, and there is no way on from there, if
+    // a check has fired for the signature that is chosen.
     bool resume(const Station& quiet);
     // The station of signature 0 on a path that is shared so far.
     Station shared_station() const;
@@ -114,6 +114,8 @@ class PathSimulation {
     void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement, const State& state) const;
+    bool has_final_checks(const Operation& measurement) const;
+    const uint64_t* final_checks_of(const Operation& measurement) const;
     const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
@@ -148,6 +150,7 @@ class PathSimulation {
     std::vector<uint64_t> difference_;          // of the chosen signature's branch row from that of signature 0
     size_t agreeing_ = 0;                       // so many operations have equal signs in both
     std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE
+    std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
     std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
     std::vector<Operation> rotations_;          // scratch of run_pass
     std::vector<double, Aligned<double>> tables_, pieces_;

@@ -1,6 +1,7 @@
 // The plan as the engine reads it: the arrays of `stim_nonclifford/plan.py` with rows packed into words.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,6 +28,13 @@ struct Operation {
     int32_t outcome;  // measure: its number, else -1
 };
 static_assert(sizeof(Operation) == 56, "must match OPERATION_DTYPE in plan.py");
+
+// Calls use(bit) for the ones of a row.
+template <typename Use>
+void for_each_one(const uint64_t* row, uint32_t words, Use use) {
+    for (uint32_t w = 0; w < words; ++w)
+        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
+}
 
 // Rows of bits by the positions of their ones, as they come from Python.
 struct SparseRows {

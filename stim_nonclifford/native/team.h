@@ -13,13 +13,14 @@ namespace snc {
 class Team {
    public:
     explicit Team(uint32_t num_threads) {
-        for (uint32_t part = 1; part < num_threads; ++part) helpers_.start([this, part] { help(part); });
+        try {
+            for (uint32_t part = 1; part < num_threads; ++part) helpers_.start([this, part] { help(part); });
+        } catch (...) {
+            dismiss();  // those that there are: nobody else would
+            throw;
+        }
     }
-    ~Team() {
-        is_over_ = true;
-        ++round_;
-        round_.notify_all();
-    }
+    ~Team() { dismiss(); }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
@@ -36,6 +37,11 @@ class Team {
     }
 
    private:
+    void dismiss() {
+        is_over_ = true;
+        ++round_;
+        round_.notify_all();
+    }
     void help(uint32_t part) {
         for (uint64_t seen = 0;; ++seen) {
             round_.wait(seen);

@@ -14,7 +14,6 @@ import stim
 import stim_nonclifford
 from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.compiler import compile_circuit
-from stim_nonclifford.engines import CpuEngine
 
 DETECTORS = "X_ERROR(0.1) 0\nM 0 0\n" + "DETECTOR rec[-1]\n" * 11 + "OBSERVABLE_INCLUDE(2) rec[-1]"
 
@@ -291,18 +290,6 @@ def test_unknown_engines(engine: str) -> None:
     for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
         with pytest.raises(ValueError, match=f"Unknown engine {engine!r}; there are 'auto', 'cpu'"):
             compile_it(engine=engine)
-
-
-def test_precision() -> None:
-    for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
-        with pytest.raises(ValueError, match="Unknown precision 'half'; there are 'double' and 'single'"):
-            compile_it(precision="half")
-        for engine in ("gpu", "reference"):
-            with pytest.raises(ValueError, match="precision='single' goes with engine='cpu' or 'auto', not"):
-                compile_it(precision="single", engine=engine)
-        compile_it(precision="single", engine="auto")
-    with pytest.raises(ValueError, match="Unknown precision 'half'"):
-        CpuEngine(Circuit("M 0").compile().record_plan(), precision="half")
 
 
 @pytest.mark.parametrize("threads", [0, -1])

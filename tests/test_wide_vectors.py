@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_kernels
 from stim_nonclifford.compiler import compile_circuit
-from stim_nonclifford.engines import CpuEngine, Precision, ReferenceEngine
+from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import Plan
 
 from .exact import bools, exact_outcome_law, largest_difference, mask_of
@@ -72,16 +70,12 @@ def law_of(engine: CpuEngine, signature: int) -> tuple[dict[int, float], float]:
 
 def assert_same_laws(plan: Plan, kernels: str, rng: np.random.Generator) -> None:
     """Compares outcome laws of the empty and of a random signature."""
-    double = CpuEngine(plan, kernels=kernels)
-    single = CpuEngine(plan, kernels=kernels, precision="single")
+    engine = CpuEngine(plan, kernels=kernels)
     for signature in (0, mask_of(rng.integers(0, 2, plan.num_signature_bits))):
         expected, expected_discards = exact_outcome_law(plan, signature)
-        law, discards = law_of(double, signature)
+        law, discards = law_of(engine, signature)
         assert largest_difference(law, expected) < 1e-12
         assert discards == pytest.approx(expected_discards, abs=1e-12)
-        rounded, rounded_discards = law_of(single, signature)
-        assert all(abs(rounded.get(k, 0.0) - p) < 1e-6 * p**0.5 + 1e-10 for k, p in expected.items())
-        assert rounded_discards == pytest.approx(expected_discards, abs=1e-6)
 
 
 @pytest.mark.parametrize("kernels", available_kernels())
@@ -123,45 +117,21 @@ def test_long_circuits_stay_normalized() -> None:
     plan = compile_circuit(Circuit(text).to_stim()).record_plan()
     assert plan.num_outcomes > 1000
     rows = ReferenceEngine(plan).sample(1, 0, 3)
-    for precision in get_args(Precision):
-        np.testing.assert_array_equal(CpuEngine(plan, precision=precision).sample(1, 0, 3), rows)
+    np.testing.assert_array_equal(CpuEngine(plan).sample(1, 0, 3), rows)
 
 
 @pytest.mark.parametrize("kernels", available_kernels())
 @pytest.mark.parametrize("qubits", [5, 10, 15])
-def test_rounding_to_floats_makes_no_outcomes(qubits: int, kernels: str) -> None:
+def test_rounding_makes_no_outcomes(qubits: int, kernels: str) -> None:
     """Many gates and their inverses leave every outcome certain: the law has one branch. Seed 6."""
     gates = Circuit(layers_of_gates(np.random.default_rng(6), qubits=qubits, layers=10, noise=False))
     circuit = gates + gates.inverse() + Circuit("M " + " ".join(map(str, range(qubits))))
     # A rotation before them all, so that something is left to measure.
     plan = compile_circuit((Circuit("R_X(0.1) 0") + circuit).to_stim()).record_plan()
     assert len(plan.operations) > 100 * qubits
-    for precision, error in (("double", 1e-12), ("single", 1e-6)):
-        engine = CpuEngine(plan, kernels=kernels, precision=precision)
-        law, _ = law_of(engine, 0)
-        assert set(law) == {0, 1}
-        assert law[1] == pytest.approx(np.sin(0.05 * np.pi) ** 2, abs=error)
-
-
-def test_single_precision_gives_the_same_shots() -> None:
-    """Another one would need a random number within 1e-6 of a probability. Seed 5."""
-    rng = np.random.default_rng(5)
-    plan = plans_of(wide_circuit(rng, layers=3, turned=0.05))["records"]
-    rows = [CpuEngine(plan, precision=precision).sample(3, 0, 500) for precision in get_args(Precision)]
-    np.testing.assert_array_equal(rows[0], rows[1])
-
-
-def test_outcomes_that_single_precision_takes_for_impossible() -> None:
-    """Probabilities above and below 1e-10."""
-    for probability, branches in ((4e-10, 2), (2.5e-11, 1)):
-        half_turns = 2 / np.pi * np.arcsin(probability**0.5)
-        plan = compile_circuit(Circuit(f"R_X({half_turns:.15f}) 0\nM 0").to_stim()).record_plan()
-        assert len(law_of(CpuEngine(plan), 0)[0]) == 2
-        law, _ = law_of(CpuEngine(plan, precision="single"), 0)
-        assert len(law) == branches
-        assert sum(law.values()) == 1
-        if branches == 2:
-            assert law[1] == pytest.approx(probability, rel=0.02)
+    law, _ = law_of(CpuEngine(plan, kernels=kernels), 0)
+    assert set(law) == {0, 1}
+    assert law[1] == pytest.approx(np.sin(0.05 * np.pi) ** 2, abs=1e-12)
 
 
 def test_threads_share_a_shot() -> None:

@@ -148,7 +148,6 @@ class Circuit(CircuitEditing, CircuitProxies):
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
-        precision: str = "double",
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> CompiledMeasurementSampler:
         r"""Returns an object that samples measurement records, as ``stim.Circuit.compile_sampler``.
@@ -164,9 +163,6 @@ class Circuit(CircuitEditing, CircuitProxies):
             threads: Number of threads on the CPU.
             cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
             device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
-            precision: ``"double"``, or ``"single"``, which halves the memory of the coefficients, changes the
-                probability p of an outcome by about 1e-7 sqrt(p), and takes one below 1e-10 for 0. On the CPU
-                only.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
@@ -188,7 +184,6 @@ class Circuit(CircuitEditing, CircuitProxies):
             threads=threads,
             cache_bytes=cache_bytes,
             device=device,
-            precision=precision,
         )
 
     def compile_detector_sampler(
@@ -202,7 +197,6 @@ class Circuit(CircuitEditing, CircuitProxies):
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
-        precision: str = "double",
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> CompiledDetectorSampler:
         r"""Returns an object that samples detectors, as ``stim.Circuit.compile_detector_sampler``.
@@ -220,9 +214,6 @@ class Circuit(CircuitEditing, CircuitProxies):
             threads: Number of threads on the CPU.
             cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
             device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
-            precision: ``"double"``, or ``"single"``, which halves the memory of the coefficients, changes the
-                probability p of an outcome by about 1e-7 sqrt(p), and takes one below 1e-10 for 0. On the CPU
-                only.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
@@ -249,7 +240,6 @@ class Circuit(CircuitEditing, CircuitProxies):
             threads=threads,
             cache_bytes=cache_bytes,
             device=device,
-            precision=precision,
         )
 
     def plan(

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from ..plan import Plan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
-from .cpu import DEFAULT_CACHE_BYTES, CpuEngine, Precision, check_precision
+from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .reference import ReferenceEngine
 
@@ -25,7 +25,6 @@ __all__ = [
     "EngineName",
     "GpuEngine",
     "PackedBits",
-    "Precision",
     "ReferenceEngine",
     "SamplingEngine",
     "Tally",
@@ -41,7 +40,6 @@ def engine_factory(
     threads: int = 1,
     cache_bytes: int = DEFAULT_CACHE_BYTES,
     device: int | None = None,
-    precision: str = "double",
 ) -> Callable[[Plan], SamplingEngine]:
     """How to make an engine for a plan.
 
@@ -53,16 +51,14 @@ def engine_factory(
         cache_bytes: Limit for stored outcome laws, in bytes.
         device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
             one.
-        precision: ``"double"``, or ``"single"``: the CPU engine is used, and stores coefficients in half the
-            memory.
 
     Returns:
         A function that makes an engine.
 
     Raises:
         EngineUnavailableError: ``"gpu"`` is asked for, and no GPU can be used.
-        ValueError: There is no such engine or precision, a number is out of range, ``device`` is given for an
-            engine that uses no GPU, or single precision is asked of another engine than the CPU's.
+        ValueError: There is no such engine, a number is out of range, or ``device`` is given for an engine
+            that uses no GPU.
 
     Examples:
         >>> engine_factory("numpy")
@@ -76,21 +72,18 @@ def engine_factory(
         raise ValueError(f"cache_bytes must not be negative, but is {cache_bytes}.")
     if engine not in get_args(EngineName):
         raise ValueError(f"Unknown engine {engine!r}; there are 'auto', 'cpu', 'gpu' and 'reference'.")
-    check_precision(precision)
-    if precision == "single" and engine not in ("auto", "cpu"):
-        raise ValueError(f"precision='single' goes with engine='cpu' or 'auto', not with {engine!r}.")
     if device is not None and engine not in ("auto", "gpu"):
         raise ValueError(f"device={device} goes with engine='gpu' or 'auto', not with {engine!r}.")
 
     def cpu(plan: Plan) -> CpuEngine:
-        return CpuEngine(plan, threads=threads, cache_bytes=cache_bytes, precision=precision)
+        return CpuEngine(plan, threads=threads, cache_bytes=cache_bytes)
 
     if engine == "reference":
         return ReferenceEngine
     if engine == "gpu":
         backend = CupyBackend(device)
         return lambda plan: GpuEngine(plan, backend, cache_bytes=cache_bytes)
-    if engine == "auto" and precision == "double" and gpu_may_be_there():
+    if engine == "auto" and gpu_may_be_there():
         return lambda plan: AutoEngine(
             cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes)
         )

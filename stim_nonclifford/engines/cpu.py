@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,17 +9,9 @@ from .. import _native
 from ..plan import Plan
 from .contract import PackedBits, Tally
 
-__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine", "Precision", "check_precision"]
-
-Precision = Literal["double", "single"]
+__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine"]
 
 DEFAULT_CACHE_BYTES = 512 << 20
-
-
-def check_precision(precision: str) -> None:
-    """Raises a ValueError if there is no such precision."""
-    if precision not in get_args(Precision):
-        raise ValueError(f"Unknown precision {precision!r}; there are 'double' and 'single'.")
 
 
 class CpuEngine:
@@ -31,13 +21,11 @@ class CpuEngine:
         plan: The plan.
         threads: Number of threads, the calling one included.
         cache_bytes: Limit for the stored outcome laws. Past it, shots are simulated without storing.
-        precision: How real and imaginary parts of coefficients are stored: as ``"double"`` or as ``"single"``
-            numbers; see ``docs/performance.md``.
         kernels: Instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None is the best that
             this machine has, unless the environment variable ``STIM_NONCLIFFORD_ISA`` says another one.
 
     Raises:
-        ValueError: There is no such precision, or the kernels are not available.
+        ValueError: The kernels are not available.
 
     Examples:
         >>> import stim
@@ -53,12 +41,10 @@ class CpuEngine:
         *,
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
-        precision: str = "double",
         kernels: str | None = None,
     ) -> None:
-        check_precision(precision)
         self.plan = plan
-        self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "", precision == "single")
+        self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "")
 
     def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
         """See ``SamplingEngine.count``."""

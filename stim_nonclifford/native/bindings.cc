@@ -178,14 +178,11 @@ NB_MODULE(_native, m) {
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
         .def(
             "__init__",
-            [](snc::Engine* self, nb::handle plan, uint32_t num_threads, size_t cache_bytes, const std::string& kernels,
-               bool stores_floats) {
+            [](snc::Engine* self, nb::handle plan, uint32_t num_threads, size_t cache_bytes, const std::string& kernels) {
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
-                const auto precision = stores_floats ? snc::Precision::floats : snc::Precision::doubles;
-                new (self) snc::Engine(to_plan(plan), table, precision, num_threads, cache_bytes);
+                new (self) snc::Engine(to_plan(plan), table, num_threads, cache_bytes);
             },
-            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("kernels") = "",
-            nb::arg("stores_floats") = false)
+            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("kernels") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
              "Shots, discards, errors and counts of output patterns of kept shots.")
         .def("error_shots", &error_shots, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),

@@ -1,10 +1,9 @@
 // Blocks of eight numbers, which all kernels calculate with, and where they lie in a coefficient vector.
 //
 // Included by kernels_isa.cc, once per instruction set, inside its namespace. Vectors go through in blocks of
-// eight coefficients, first their real, then their imaginary parts: the low three bits of an index are the lane. They
-// are stored as doubles or floats (`Real`), and what is calculated from them is double. Every lane does the same
-// arithmetic in every instruction set, and sums are made lane by lane and then in a fixed order: all instruction sets
-// round alike.
+// eight coefficients, first their real, then their imaginary parts: the low three bits of an index are the lane. Every
+// lane does the same arithmetic in every instruction set, and sums are made lane by lane and then in a fixed order: all
+// instruction sets round alike.
 #pragma once
 
 #include <array>
@@ -50,7 +49,6 @@ constexpr uint64_t register_lanes = 4;
 constexpr uint64_t register_lanes = 2;
 #endif
 using Register = double __attribute__((vector_size(register_lanes * sizeof(double))));
-using FloatRegister = float __attribute__((vector_size(register_lanes * sizeof(float))));
 using RegisterIndex = int64_t __attribute__((vector_size(register_lanes * sizeof(int64_t))));
 #if defined(__AVX512F__)
 using Block = Register;
@@ -102,37 +100,16 @@ inline void store(double* to, const Block& block) {
     for_each_register([=](Register value, uint64_t first) { __builtin_memcpy(to + first, &value, sizeof value); }, block);
 }
 
-inline Block load(const float* from) {
-    return by_registers([=](uint64_t first) {
-        FloatRegister value;
-        __builtin_memcpy(&value, from + first, sizeof value);
-        return __builtin_convertvector(value, Register);
-    });
-}
-inline void store(float* to, const Block& block) {
-    for_each_register(
-        [=](Register value, uint64_t first) {
-            const FloatRegister rounded = __builtin_convertvector(value, FloatRegister);
-            __builtin_memcpy(to + first, &rounded, sizeof rounded);
-        },
-        block);
-}
-
 // Where the parts of a block, and of a coefficient, lie in the vector.
-template <typename Real>
-inline Block load_re(const Real* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
-template <typename Real>
-inline Block load_im(const Real* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
-template <typename Real>
-inline void store_re(Real* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
-template <typename Real>
-inline void store_im(Real* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block + lanes, value); }
+inline Block load_re(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
+inline Block load_im(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
+inline void store_re(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
+inline void store_im(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block + lanes, value); }
 inline uint64_t re_at(uint64_t index) { return (index & ~(lanes - 1)) + index; }
 inline uint64_t im_at(uint64_t index) { return re_at(index) + lanes; }
-template <typename Real>
-inline void put(Real* vector, uint64_t index, double re, double im) {
-    vector[re_at(index)] = static_cast<Real>(re);
-    vector[im_at(index)] = static_cast<Real>(im);
+inline void put(double* vector, uint64_t index, double re, double im) {
+    vector[re_at(index)] = re;
+    vector[im_at(index)] = im;
 }
 
 inline Block all(double value) {

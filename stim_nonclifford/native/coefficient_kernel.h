@@ -11,8 +11,7 @@
 
 namespace snc::SNC_ISA {
 
-template <typename Real>
-inline void activate(Real* vector, const Operation& operation) {
+inline void activate(double* vector, const Operation& operation) {
     const uint64_t size = uint64_t{1} << operation.width;
     const bool is_diagonal = operation.x == 0;
     const double scale = is_diagonal ? std::sqrt(0.5) : 1;
@@ -46,8 +45,7 @@ inline void activate(Real* vector, const Operation& operation) {
 struct Coefficient {
     double re, im;
 };
-template <typename Real>
-inline Coefficient projected(const Real* vector, const Operation& operation, uint64_t r,
+inline Coefficient projected(const double* vector, const Operation& operation, uint64_t r,
                              bool outcome) {
     const uint64_t a = insert_zero(r, operation.pivot);
     if (operation.x == 0) {
@@ -64,8 +62,8 @@ inline Coefficient projected(const Real* vector, const Operation& operation, uin
 
 // Calls use(r, re_0, im_0, re_1, im_1) with block r of the projections on outcome 0 and 1 (as above). The
 // pivot must be above the lanes.
-template <typename Real, typename Use>
-inline void for_each_projected_block(const Real* vector, const Operation& operation, Use use) {
+template <typename Use>
+inline void for_each_projected_block(const double* vector, const Operation& operation, Use use) {
     const uint64_t half = uint64_t{1} << (operation.width - 1 - lane_bits);
     const int pivot = operation.pivot - lane_bits;
     const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
@@ -106,8 +104,7 @@ inline bool goes_in_blocks(const Operation& operation) {
     return operation.width > lane_bits && operation.pivot >= lane_bits;
 }
 
-template <typename Real>
-inline OutcomeWeights outcome_weights(const Real* vector, const Operation& operation) {
+inline OutcomeWeights outcome_weights(const double* vector, const Operation& operation) {
     Block zero{}, one{};
     if (goes_in_blocks(operation)) {
         for_each_projected_block(vector, operation, [&](uint64_t, Block r_0, Block i_0, Block r_1, Block i_1) {
@@ -130,8 +127,7 @@ inline OutcomeWeights outcome_weights(const Real* vector, const Operation& opera
     return {scale * total(zero), scale * total(one)};
 }
 
-template <typename Real>
-inline void project(const Real* from, Real* to, const Operation& operation, bool outcome, double weight) {
+inline void project(const double* from, double* to, const Operation& operation, bool outcome, double weight) {
     const double scale = operation.x != 0 ? std::sqrt(0.5 / weight) : std::sqrt(1.0 / weight);
     // Entry r is read before it is written: r <= insert_zero(r, pivot), and its partner b comes from an
     // index >= r too, because the pivot is the highest bit of x (or of z).
@@ -151,8 +147,8 @@ inline void project(const Real* from, Real* to, const Operation& operation, bool
 
 // Calls use(r, entry r of the projection on outcome 0 times 2, the same for outcome 1) for a coordinate
 // that is woken with this phase and measured at once: entry r of either half is (cos -+ i sin) v[r].
-template <typename Real, typename Use>
-inline void for_each_weakly_projected(const Real* vector, const Operation& measurement,
+template <typename Use>
+inline void for_each_weakly_projected(const double* vector, const Operation& measurement,
                                       double cosine, double sine, Use use) {
     const uint64_t pivot = uint64_t{1} << measurement.pivot;
     const uint64_t size = pivot;
@@ -195,8 +191,7 @@ inline void for_each_weakly_projected(const Real* vector, const Operation& measu
     }
 }
 
-template <typename Real>
-inline OutcomeWeights weak_weights(const Real* vector, const Operation& measurement,
+inline OutcomeWeights weak_weights(const double* vector, const Operation& measurement,
                                    double cosine, double sine) {
     Block zero{}, one{};
     double of_zero[lanes] = {}, of_one[lanes] = {};  // of a vector that is part of a block
@@ -213,8 +208,7 @@ inline OutcomeWeights weak_weights(const Real* vector, const Operation& measurem
     return {0.25 * total(zero + load(of_zero)), 0.25 * total(one + load(of_one))};
 }
 
-template <typename Real>
-inline void weak_project(const Real* from, Real* to, const Operation& measurement, double cosine, double sine,
+inline void weak_project(const double* from, double* to, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight) {
     const double scale = 0.5 / std::sqrt(weight);
     const auto write = [&](uint64_t r, auto r_0, auto i_0, auto r_1, auto i_1) {

@@ -20,13 +20,11 @@ inline ComplexBlock fused(const ComplexBlock& a, const ComplexBlock& b, const Co
     return {fused(a.re, b.re, fused(-a.im, b.im, c.re)), fused(a.re, b.im, fused(a.im, b.re, c.im))};
 }
 
-template <typename Real>
-inline ComplexBlock complex_at(const Real* vector, uint64_t block) {
+inline ComplexBlock complex_at(const double* vector, uint64_t block) {
     return {load_re(vector, block), load_im(vector, block)};
 }
 
-template <typename Real>
-inline void put_complex(Real* vector, uint64_t block, const ComplexBlock& value) {
+inline void put_complex(double* vector, uint64_t block, const ComplexBlock& value) {
     store_re(vector, block, value.re);
     store_im(vector, block, value.im);
 }

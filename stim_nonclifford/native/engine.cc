@@ -102,10 +102,10 @@ void Tally::merge(const Tally& other) {
 
 // Engine
 
-Engine::Engine(Plan plan, const Kernels& kernels, Precision precision, uint32_t num_threads, size_t cache_bytes)
+Engine::Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes)
     : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
     for (Worker& worker : workers_)
-        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, precision, store_, [this] {
+        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] {
             if (interrupted_) interrupted_();
         });
     quiet_ = workers_[0].laws->quiet_law();

@@ -53,7 +53,7 @@ struct KeptRows {
 
 class Engine {
    public:
-    Engine(Plan plan, const Kernels& kernels, Precision precision, uint32_t num_threads, size_t cache_bytes);
+    Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 

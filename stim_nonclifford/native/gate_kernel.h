@@ -76,7 +76,6 @@ inline void exchange_table(double* table, const Gate& gate) {
 
 // A piece of the vector that is copied to where it is worked on: block by block, while something else is calculated.
 // Memory and arithmetic are busy at the same time.
-template <typename Real>
 class PieceLoad {
    public:
     static constexpr uint64_t chunks = uint64_t{1} << (piece_bits - chunk_bits);
@@ -84,7 +83,7 @@ class PieceLoad {
     static constexpr uint64_t blocks = chunks * chunk_blocks;
 
     // `offsets` are those of the chunks of a piece from its first one.
-    PieceLoad(const Real* vector, const uint64_t* offsets) : vector_(vector), offsets_(offsets) {}
+    PieceLoad(const double* vector, const uint64_t* offsets) : vector_(vector), offsets_(offsets) {}
 
     void begin(uint64_t first, double* piece) {
         first_ = first;
@@ -93,7 +92,7 @@ class PieceLoad {
     }
     void load(uint64_t count) {
         for (const uint64_t up_to = std::min(loaded_ + count, blocks); loaded_ < up_to; ++loaded_) {
-            const Real* soon = block(std::min(loaded_ + distance, blocks - 1));
+            const double* soon = block(std::min(loaded_ + distance, blocks - 1));
             __builtin_prefetch(soon);
             __builtin_prefetch(soon + lanes);
             put_complex(piece_, loaded_, complex_at(block(loaded_), 0));
@@ -103,12 +102,12 @@ class PieceLoad {
    private:
     static constexpr uint64_t distance = 16;
 
-    const Real* block(uint64_t index) const {
+    const double* block(uint64_t index) const {
         const uint64_t chunk = first_ ^ offsets_[index / chunk_blocks];
         return vector_ + block_size * (chunk * chunk_blocks + index % chunk_blocks);
     }
 
-    const Real* vector_;
+    const double* vector_;
     const uint64_t* offsets_;
     uint64_t first_ = 0, loaded_ = blocks;
     double* piece_ = nullptr;
@@ -204,12 +203,10 @@ inline void copy_numbers(const From* from, size_t count, To* to) {
 // Makes the gates of a pass in part `part` of `parts` parts of the vector, which do not share coefficients.
 // `rotations` are the factors of the gates that are not fused, in this order, in indices of the pass; `tables` those
 // of the others; `pieces` has room for two pieces.
-template <typename Real>
-inline void run_pass(Real* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+inline void run_pass(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
                      double* pieces, uint32_t part, uint32_t parts) {
-    using Load = PieceLoad<Real>;
     constexpr size_t chunk_size = size_t{2} << chunk_bits;
-    uint64_t offsets[Load::chunks] = {0}, pivots = 0;
+    uint64_t offsets[PieceLoad::chunks] = {0}, pivots = 0;
     for (size_t j = 0; j < pass.generators.size(); ++j) {
         pivots |= std::bit_floor(pass.generators[j]);
         for (size_t c = 0; c < size_t{1} << j; ++c) offsets[(size_t{1} << j) + c] = offsets[c] ^ pass.generators[j];
@@ -220,18 +217,18 @@ inline void run_pass(Real* vector, int32_t width, const GatePass& pass, const Op
     };
     uint64_t pairs_of_cosets = 0;
     for (const Gate& gate : pass.gates)
-        if (gate.is_fused) pairs_of_cosets += Load::blocks >> (gate.block_dimension + 1);
-    const uint64_t blocks_each = pairs_of_cosets == 0 ? 0 : (Load::blocks + pairs_of_cosets - 1) / pairs_of_cosets;
+        if (gate.is_fused) pairs_of_cosets += PieceLoad::blocks >> (gate.block_dimension + 1);
+    const uint64_t blocks_each = pairs_of_cosets == 0 ? 0 : (PieceLoad::blocks + pairs_of_cosets - 1) / pairs_of_cosets;
 
     const uint64_t all_pieces = uint64_t{1} << (width - piece_bits);
     const uint64_t begin = all_pieces * part / parts, end = all_pieces * (part + 1) / parts;
-    Load load(vector, offsets);
+    PieceLoad load(vector, offsets);
     if (begin < end) load.begin(first_of(begin), pieces);
     for (uint64_t r = begin; r < end; ++r) {
-        double* const piece = pieces + ((r - begin) % 2 == 0 ? 0 : block_size * Load::blocks);
-        double* const next = pieces + ((r - begin) % 2 == 0 ? block_size * Load::blocks : 0);
+        double* const piece = pieces + ((r - begin) % 2 == 0 ? 0 : block_size * PieceLoad::blocks);
+        double* const next = pieces + ((r - begin) % 2 == 0 ? block_size * PieceLoad::blocks : 0);
         const uint64_t first = first_of(r);
-        load.load(Load::blocks);
+        load.load(PieceLoad::blocks);
         if (r + 1 < end) load.begin(first_of(r + 1), next);
         const Operation* rotation = rotations;
         const double* table = tables;
@@ -246,7 +243,7 @@ inline void run_pass(Real* vector, int32_t width, const GatePass& pass, const Op
                 for (const Gate::Factor& factor : gate.factors) rotate(piece, *rotation++, odd(first << piece_bits & factor.z));
             }
         }
-        for (uint64_t c = 0; c < Load::chunks; ++c)
+        for (uint64_t c = 0; c < PieceLoad::chunks; ++c)
             copy_numbers(piece + c * chunk_size, chunk_size, vector + (first ^ offsets[c]) * chunk_size);
     }
 }

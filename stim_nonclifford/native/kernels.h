@@ -42,49 +42,44 @@ struct Phases {
     uint64_t rows_of_first;                        // rows of the first group's table
 };
 
-// How the real numbers of a coefficient vector are stored. All arithmetic is that of doubles.
-enum class Precision : uint8_t { doubles, floats };
-
 // What is done with a coefficient vector. It comes in blocks of 2^index_lane_bits coefficients (a narrower one is part
 // of a block): the real parts of a block, then its imaginary parts.
 struct CoefficientKernels {
-    size_t number_size;  // bytes of a real number
-
     // v <- [1].
-    void (*start)(void* vector);
+    void (*start)(double* vector);
 
     // v <- cos v - i sin P v, with sin negated if `reverse`.
-    void (*rotate)(void* vector, const Operation& operation, bool reverse);
+    void (*rotate)(double* vector, const Operation& operation, bool reverse);
     // Two of them, of a vector of the same width.
-    void (*rotate_twice)(void* vector, const Operation& first, const Operation& second);
+    void (*rotate_twice)(double* vector, const Operation& first, const Operation& second);
 
     // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
     // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has
     // room for 2^piece_bits coefficients.
-    void (*run_pass)(void* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+    void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
                      double* piece, uint32_t part, uint32_t parts);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
-    void (*activate)(void* vector, const Operation& operation);
+    void (*activate)(double* vector, const Operation& operation);
 
-    OutcomeWeights (*outcome_weights)(const void* vector, const Operation& operation);
+    OutcomeWeights (*outcome_weights)(const double* vector, const Operation& operation);
 
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit; `to` may be `from`.
-    void (*project)(const void* from, void* to, const Operation& operation, bool outcome, double weight);
+    void (*project)(const double* from, double* to, const Operation& operation, bool outcome, double weight);
 
     // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
     // woken, with this cosine and sine, just before.
-    OutcomeWeights (*weak_weights)(const void* vector, const Operation& measurement, double cosine, double sine);
-    void (*weak_project)(const void* from, void* to, const Operation& measurement, double cosine, double sine,
+    OutcomeWeights (*weak_weights)(const double* vector, const Operation& measurement, double cosine, double sine);
+    void (*weak_project)(const double* from, double* to, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight);
 
     // Multiplies by phases, and wakes coordinates in |+>.
-    void (*apply_phases)(void* vector, const Phases& phases);
+    void (*apply_phases)(double* vector, const Phases& phases);
 
     // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
     // times; and the projection, which is not normalized.
-    OutcomeWeights (*weights_through)(const void* vector, const Phases& phases, const Operation& measurement);
-    void (*project_through)(const void* from, void* to, const Phases& phases, const Operation& measurement, bool outcome);
+    OutcomeWeights (*weights_through)(const double* vector, const Phases& phases, const Operation& measurement);
+    void (*project_through)(const double* from, double* to, const Phases& phases, const Operation& measurement, bool outcome);
 };
 
 // Shots whose narrow vectors are worked on together, by kernels with a lane for each.
@@ -137,12 +132,8 @@ struct Kernels {
     void (*multiply_rows)(double* rows, size_t num_rows, bool doubles, uint32_t parities, uint64_t z, double cosine,
                           double sine);
 
-    CoefficientKernels of_doubles, of_floats;
+    CoefficientKernels coefficients;
     BatchKernels batch;
-
-    const CoefficientKernels& of(Precision precision) const {
-        return precision == Precision::floats ? of_floats : of_doubles;
-    }
 };
 
 // The kernels for this machine. The environment variable STIM_NONCLIFFORD_ISA (generic, avx2 or avx512)

@@ -1,8 +1,8 @@
 // Memory for long arrays.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <new>
 
@@ -46,25 +46,25 @@ struct Aligned {
     bool operator==(const Aligned&) const = default;
 };
 
-// Bytes of a fixed number, which begin with a cache line. Nothing is written there at first: to go over a long vector
-// takes time.
-class AlignedBytes {
+// Numbers, as many as it is made for, which begin with a cache line. Nothing is written there at first: to go over a long
+// vector takes time.
+class AlignedDoubles {
    public:
-    explicit AlignedBytes(std::size_t size)
-        : size_(size), bytes_(static_cast<std::byte*>(allocate_aligned(size)), Free{size}) {}
-    AlignedBytes(const void* from, std::size_t size) : AlignedBytes(size) { std::memcpy(data(), from, size); }
+    explicit AlignedDoubles(std::size_t size)
+        : size_(size), numbers_(Aligned<double>::allocate(size), Free{size}) {}
+    AlignedDoubles(const double* from, std::size_t size) : AlignedDoubles(size) { std::copy_n(from, size, data()); }
 
-    std::byte* data() { return bytes_.get(); }
-    const std::byte* data() const { return bytes_.get(); }
+    double* data() { return numbers_.get(); }
+    const double* data() const { return numbers_.get(); }
     std::size_t size() const { return size_; }
 
    private:
     struct Free {
         std::size_t size;
-        void operator()(std::byte* bytes) const { free_aligned(bytes, size); }
+        void operator()(double* numbers) const { Aligned<double>::deallocate(numbers, size); }
     };
     std::size_t size_;
-    std::unique_ptr<std::byte[], Free> bytes_;
+    std::unique_ptr<double[], Free> numbers_;
 };
 
 }  // namespace snc

@@ -22,10 +22,9 @@ constexpr double tie = 1e-9;
 
 }  // namespace
 
-OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, LawStore& store,
-                         std::function<void()> interrupted)
-    : plan_(plan), store_(store), simulation_(plan, kernels, precision, interrupted), walks_(store, plan.num_outcomes) {
-    if (precision == Precision::doubles && BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
+OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted)
+    : plan_(plan), store_(store), simulation_(plan, kernels, interrupted), walks_(store, plan.num_outcomes) {
+    if (BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
 }
 
 void OutcomeLaws::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves) {

@@ -26,8 +26,7 @@ namespace snc {
 class OutcomeLaws {
    public:
     // `interrupted` is asked now and then during long simulations and throws to stop them.
-    OutcomeLaws(const Plan& plan, const Kernels& kernels, Precision precision, LawStore& store,
-                std::function<void()> interrupted);
+    OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted);
 
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { simulation_.set_team(team); }

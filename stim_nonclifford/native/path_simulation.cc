@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace snc {
@@ -17,11 +16,7 @@ constexpr int32_t long_operation_width = 16;
 constexpr int32_t min_width_for_two = 5;
 
 // Squared norms up to which vectors may grow: far from the largest number, also after a square.
-constexpr double max_norm_of_doubles = 1e100, max_norm_of_floats = 1e12;
-
-// `certain` for floats. An amplitude that is rounded by 2^-24 changes a probability of 0 by the square of that; this
-// leaves room for 10^4 roundings, one after another.
-constexpr double certain_of_floats = 1e-10;
+constexpr double max_norm = 1e100;
 
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
@@ -41,15 +36,11 @@ bool is_measured(SimulationStep::Kind kind) {
 
 }  // namespace
 
-PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, Precision precision,
-                               std::function<void()> interrupted)
+PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
     : plan_(plan),
       kernels_(kernels),
-      coefficient_kernels_(kernels.of(precision)),
-      certain_(precision == Precision::floats ? certain_of_floats : certain),
-      max_norm_(precision == Precision::floats ? max_norm_of_floats : max_norm_of_doubles),
       interrupted_(std::move(interrupted)),
-      vector_(vector_bytes(plan.steps.widest)),
+      vector_(vector_size(plan.steps.widest)),
       difference_(plan.branch_words),
       operations_up_to_(plan.num_outcomes),
       first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
@@ -97,7 +88,7 @@ void PathSimulation::start() {
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
-    coefficient_kernels_.start(vector_.data());
+    kernels_.coefficients.start(vector_.data());
 }
 
 bool PathSimulation::resume(const Station& quiet) {
@@ -125,19 +116,19 @@ void PathSimulation::flip_difference(State& state) const {
 }
 
 PathSimulation::Station PathSimulation::here() const {
-    return {state_, AlignedBytes(lies_in_, vector_bytes(stored_width()))};
+    return {state_, AlignedDoubles(lies_in_, vector_size(stored_width()))};
 }
 
-AlignedBytes PathSimulation::leave_vector() {
-    const size_t bytes = vector_bytes(stored_width());
-    if (bytes < vector_.size() || lies_in_ != vector_.data()) return AlignedBytes(lies_in_, bytes);
-    AlignedBytes left = std::exchange(vector_, AlignedBytes(bytes));
+AlignedDoubles PathSimulation::leave_vector() {
+    const size_t size = vector_size(stored_width());
+    if (size < vector_.size() || lies_in_ != vector_.data()) return AlignedDoubles(lies_in_, size);
+    AlignedDoubles left = std::exchange(vector_, AlignedDoubles(size));
     lies_in_ = left.data();
     return left;
 }
 
-std::byte* PathSimulation::own_vector() {
-    if (lies_in_ != vector_.data()) std::memcpy(vector_.data(), lies_in_, vector_bytes(stored_width()));
+double* PathSimulation::own_vector() {
+    if (lies_in_ != vector_.data()) std::copy_n(lies_in_, vector_size(stored_width()), vector_.data());
     lies_in_ = vector_.data();
     return vector_.data();
 }
@@ -147,15 +138,13 @@ int32_t PathSimulation::stored_width() const {
     return state_.step < steps.size() ? steps[state_.step].width_before : 0;
 }
 
-size_t PathSimulation::station_bytes() const { return bytes_of(state_, vector_bytes(stored_width())); }
+size_t PathSimulation::station_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
 
-size_t PathSimulation::vector_bytes(int32_t width) const {
-    return coefficient_kernels_.number_size << (1 + std::max(width, index_lane_bits));
-}
+size_t PathSimulation::vector_size(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
 
-size_t PathSimulation::bytes_of(const State& state, size_t vector_bytes) {
+size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
     return sizeof(Station) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
-           vector_bytes;
+           vector_size * sizeof(double);
 }
 
 void PathSimulation::go_to(const Station& station) {
@@ -243,7 +232,7 @@ Operation PathSimulation::sum_of_run(size_t first) const {
 
 Operation PathSimulation::rotation_at(size_t first) {
     Operation rotation = sum_of_run(first);
-    if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm_) {
+    if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm) {
         state_.norm /= rotation.cosine * rotation.cosine;
         rotation.sine /= rotation.cosine;
         rotation.cosine = 1;
@@ -288,9 +277,9 @@ void PathSimulation::run_pass(const SimulationStep& step) {
     }
     const uint32_t parts = team_ != nullptr ? team_->size() : 1;
     pieces_.resize(parts * scratch_size);
-    std::byte* const vector = own_vector();
+    double* const vector = own_vector();
     const auto make_part = [&](uint32_t part) {
-        coefficient_kernels_.run_pass(vector, step.width_before, step.pass, rotations_.data(), tables_.data(),
+        kernels_.coefficients.run_pass(vector, step.width_before, step.pass, rotations_.data(), tables_.data(),
                                       pieces_.data() + part * scratch_size, part, parts);
     };
     if (parts > 1)
@@ -347,7 +336,7 @@ void PathSimulation::normalize(int32_t width) {
     const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
     std::array<double, row_size> row{};
     std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
-    coefficient_kernels_.apply_phases(own_vector(), {width, width, 1, {row.data()}, columns.data(), 1});
+    kernels_.coefficients.apply_phases(own_vector(), {width, width, 1, {row.data()}, columns.data(), 1});
     state_.norm = 1;
 }
 
@@ -360,12 +349,12 @@ void PathSimulation::rotate(const SimulationStep& step, bool takes_two) {
     takes_two = takes_two && step.width_before >= min_width_for_two && next != nullptr &&
                 next->kind == SimulationStep::Kind::rotate && next->absorptions.empty();
     if (!takes_two) {
-        coefficient_kernels_.rotate(own_vector(), first, false);
+        kernels_.coefficients.rotate(own_vector(), first, false);
         return;
     }
     ++work_.steps;
     work_.flops += 4 * size;
-    coefficient_kernels_.rotate_twice(own_vector(), first, rotation_at(next->operation));
+    kernels_.coefficients.rotate_twice(own_vector(), first, rotation_at(next->operation));
     ++state_.step;
 }
 
@@ -387,12 +376,12 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
             return true;
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
-            coefficient_kernels_.activate(own_vector(), sum_of_run(step.operation));
+            kernels_.coefficients.activate(own_vector(), sum_of_run(step.operation));
             ++state_.step;
             return true;
         case SimulationStep::Kind::apply_phases:
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
-            coefficient_kernels_.apply_phases(own_vector(), phases_of(step, false));
+            kernels_.coefficients.apply_phases(own_vector(), phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             ++state_.step;
             return true;
@@ -400,12 +389,12 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
             const Operation sum = sum_of_run(step.operation);
             note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
-            state_.weights = coefficient_kernels_.weak_weights(lies_in_, measured_by(step), sum.cosine, sum.sine);
+            state_.weights = kernels_.coefficients.weak_weights(lies_in_, measured_by(step), sum.cosine, sum.sine);
             break;
         }
         case SimulationStep::Kind::measure:
             note_pass(size, 0, 6);
-            state_.weights = coefficient_kernels_.outcome_weights(lies_in_, operation);
+            state_.weights = kernels_.coefficients.outcome_weights(lies_in_, operation);
             break;
         case SimulationStep::Kind::measure_through:
             if (known != nullptr && operation.outcome == known->outcome) {
@@ -414,12 +403,12 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
                 return false;
             }
             note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
-            state_.weights = coefficient_kernels_.weights_through(lies_in_, phases_of(step, true), operation);
+            state_.weights = kernels_.coefficients.weights_through(lies_in_, phases_of(step, true), operation);
             break;
     }
     const auto [zero, one] = state_.weights;
     state_.probability_of_one = one / (zero + one);
-    if (state_.probability_of_one >= certain_ && state_.probability_of_one <= 1 - certain_) return false;
+    if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
     take(state_.probability_of_one > 0.5);
     return true;
 }
@@ -428,23 +417,23 @@ void PathSimulation::take(bool outcome) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     const Operation& measurement = measured_by(step);
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
-    const void* const from = std::exchange(lies_in_, vector_.data());
-    void* const to = vector_.data();
+    const double* const from = std::exchange(lies_in_, vector_.data());
+    double* const to = vector_.data();
     const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
     const uint64_t num_groups = step.product.groups.size();
     const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
     note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
-        coefficient_kernels_.project_through(from, to, phases_, measurement, outcome);
+        kernels_.coefficients.project_through(from, to, phases_, measurement, outcome);
         // From the probability alone, so that a simulation that is repeated rounds like the first one.
         const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
         state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
-        if (state_.norm > max_norm_ || state_.norm < 1 / max_norm_) normalize(step.width_after - 1);
+        if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
     } else if (is_weak) {
-        coefficient_kernels_.weak_project(from, to, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
+        kernels_.coefficients.weak_project(from, to, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
     } else {
-        coefficient_kernels_.project(from, to, measurement, outcome, weight);
+        kernels_.coefficients.project(from, to, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
     if (outcome)

@@ -59,11 +59,11 @@ class PathSimulation {
     // A state to which it can go back, with the stored vector.
     struct Station {
         State state;
-        AlignedBytes vector;
+        AlignedDoubles vector;
     };
 
     // `interrupted` is asked now and then and throws to stop.
-    PathSimulation(const Plan& plan, const Kernels& kernels, Precision precision, std::function<void()> interrupted);
+    PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
 
     void ask_for_interruption() const { interrupted_(); }
     // Threads for the rotations of wide vectors; null: none.
@@ -119,30 +119,27 @@ class PathSimulation {
     const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
-    // Of a station with a vector of that many bytes.
-    static size_t bytes_of(const State& state, size_t vector_bytes);
-    // How many bytes a vector of this width takes.
-    size_t vector_bytes(int32_t width) const;
+    // Of a station with a vector of that many numbers.
+    static size_t bytes_of(const State& state, size_t vector_size);
+    // How many numbers a vector of this width takes.
+    static size_t vector_size(int32_t width);
     // For each step whether signs of a signature may differ from those of signature 0 there for the first time.
     std::vector<bool> steps_that_may_differ() const;
     void save_prefix();
     // The coefficients for a station that is made now: without copying them, if all of the memory that they have is used.
-    AlignedBytes leave_vector();
+    AlignedDoubles leave_vector();
     // The coefficients, to be changed.
-    std::byte* own_vector();
+    double* own_vector();
     int32_t stored_width() const;
     void flip_difference(State& state) const;
 
     const Plan& plan_;
     const Kernels& kernels_;
-    const CoefficientKernels& coefficient_kernels_;
-    // What rounding can do to a probability, and squared norms up to which vectors may grow.
-    const double certain_, max_norm_;
     const std::function<void()> interrupted_;
     Team* team_ = nullptr;
 
-    AlignedBytes vector_;  // the coefficients, once one of them has changed since a station
-    const std::byte* lies_in_ = vector_.data();  // where they are: there, or still in the station
+    AlignedDoubles vector_;  // the coefficients, once one of them has changed since a station
+    const double* lies_in_ = vector_.data();  // where they are: there, or still in the station
     State state_{};
     SimulationWork work_;
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.

@@ -57,8 +57,7 @@ inline void multiply_rows(double* rows, size_t num_rows, bool doubles, uint32_t 
     }
 }
 
-template <typename Real>
-inline void apply_phases(Real* vector, const Phases& phases) {
+inline void apply_phases(double* vector, const Phases& phases) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_blocks = uint64_t{1} << old_bits;
     const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before);
@@ -81,8 +80,8 @@ inline void apply_phases(Real* vector, const Phases& phases) {
 // of the phases at a; P takes the partner's amplitude to a with the factor f, or i f if P is not real, times
 // `sign`; f is the same for all a if P is `simple`. r is a's number without the pivot's bit; v is not read there
 // any more once use is called.
-template <int groups, bool simple, typename Real, typename Use>
-[[gnu::always_inline]] inline void for_each_pair_through(const Real* vector, const Phases& phases,
+template <int groups, bool simple, typename Use>
+[[gnu::always_inline]] inline void for_each_pair_through(const double* vector, const Phases& phases,
                                                          const Operation& measurement, double sign, Use use) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_blocks = uint64_t{1} << old_bits;
@@ -162,8 +161,7 @@ struct Overlap {
 
 inline Block squares(const Block& re, const Block& im) { return re * re + im * im; }
 
-template <typename Real>
-inline Overlap overlap_through(const Real* vector, const Phases& phases, const Operation& measurement) {
+inline Overlap overlap_through(const double* vector, const Phases& phases, const Operation& measurement) {
     Block overlap{}, norm{};
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
         Block sum{};
@@ -184,8 +182,7 @@ inline Overlap overlap_through(const Real* vector, const Phases& phases, const O
 // The same where blocks a and a ^ old_x of the stored vector are partners, in different copies of it, of a P
 // that is simple, with one table of phases: both share conj(v[a]) v[a ^ old_x], and the sum of their phases is
 // a table too.
-template <typename Real>
-inline Overlap overlap_of_partners(const Real* vector, const Phases& phases, const Operation& measurement) {
+inline Overlap overlap_of_partners(const double* vector, const Phases& phases, const Operation& measurement) {
     const int old_bits = phases.width_before - lane_bits;
     const uint64_t old_x = (measurement.x >> lane_bits) & ((uint64_t{1} << old_bits) - 1);
     const int copy_pivot = measurement.pivot - phases.width_before;
@@ -217,8 +214,7 @@ inline Overlap overlap_of_partners(const Real* vector, const Phases& phases, con
     return {norm, sum * phase(1.0, measurement.i_power).value};
 }
 
-template <typename Real>
-inline OutcomeWeights weights_through(const Real* vector, const Phases& phases, const Operation& measurement) {
+inline OutcomeWeights weights_through(const double* vector, const Phases& phases, const Operation& measurement) {
     const int woken = phases.width_after - phases.width_before;
     const uint64_t old_blocks = uint64_t{1} << (phases.width_before - lane_bits);
     const bool has_partners = woken > 0 && (measurement.x >> lane_bits & (old_blocks - 1)) != 0;
@@ -229,8 +225,7 @@ inline OutcomeWeights weights_through(const Real* vector, const Phases& phases, 
     return {half + difference, half - difference};
 }
 
-template <typename Real>
-inline void project_through(const Real* from, Real* to, const Phases& phases, const Operation& measurement, bool outcome) {
+inline void project_through(const double* from, double* to, const Phases& phases, const Operation& measurement, bool outcome) {
     const bool minus = outcome != (phase(1.0, measurement.i_power).value < 0);
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
         with_flag(minus, [&](auto is_minus) {

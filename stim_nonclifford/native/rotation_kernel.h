@@ -13,8 +13,7 @@ namespace snc::SNC_ISA {
 // Vectors with fewer coefficients than a block has lanes.
 namespace scalar {
 
-template <typename Real>
-inline void rotate(Real* vector, const Operation& operation, double sine) {
+inline void rotate(double* vector, const Operation& operation, double sine) {
     const uint64_t size = uint64_t{1} << operation.width;
     // -i sin P
     const Phase factor = phase(sine, operation.i_power + 3);
@@ -34,8 +33,8 @@ inline void rotate(Real* vector, const Operation& operation, double sine) {
 // A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine (which is 1 if `unit`)
 // times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
 // odd if `has_signs`.
-template <bool real, bool has_signs, bool exchanges, bool unit, typename Real>
-inline void rotate_pairs(Real* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
+template <bool real, bool has_signs, bool exchanges, bool unit>
+inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
                          const LaneExchange& partner) {
     const int top = highest_bit(x);
     const Block signs_of_b = odd(x & z) ? -signs : signs;
@@ -70,8 +69,7 @@ inline void rotate_pairs(Real* vector, uint64_t blocks, uint64_t x, uint64_t z, 
     }
 }
 
-template <typename Real>
-inline void rotate(Real* vector, const Operation& operation, bool reverse) {
+inline void rotate(double* vector, const Operation& operation, bool reverse) {
     const double sine = reverse ? -operation.sine : operation.sine;
     if (operation.width < lane_bits) return scalar::rotate(vector, operation, sine);
     const uint64_t blocks = uint64_t{1} << (operation.width - lane_bits);
@@ -119,8 +117,8 @@ inline ComplexBlock turned(const ComplexBlock& own, const ComplexBlock& other, B
 }
 
 // Two rotations that exchange blocks by different masks: the vector goes through the registers once for both.
-template <bool first_real, bool second_real, bool unit, typename Real>
-inline void rotate_fours(Real* vector, const Operation& first, const Operation& second) {
+template <bool first_real, bool second_real, bool unit>
+inline void rotate_fours(double* vector, const Operation& first, const Operation& second) {
     // Of a coset's blocks from its first one: which, as the place in the vector, and whether they reverse a rotation.
     constexpr uint64_t first_odd = uint64_t{1} << 62, second_odd = uint64_t{1} << 63, places = first_odd - 1;
     const uint64_t z = first.z >> lane_bits, other_z = second.z >> lane_bits;
@@ -149,7 +147,7 @@ inline void rotate_fours(Real* vector, const Operation& first, const Operation& 
     for (uint64_t r = 0; r < uint64_t{1} << (bits - 2); ++r) {
         const uint64_t state = walk.now();
         const size_t p = (state & first_odd) != 0, q = (state & second_odd) != 0;
-        Real* blocks[4];
+        double* blocks[4];
         ComplexBlock v[4], w[4];
 #pragma GCC unroll 4
         for (int j = 0; j < 4; ++j) {
@@ -168,8 +166,7 @@ inline void rotate_fours(Real* vector, const Operation& first, const Operation& 
 }
 
 // Two rotations, one after the other.
-template <typename Real>
-inline void rotate_twice(Real* vector, const Operation& first, const Operation& second) {
+inline void rotate_twice(double* vector, const Operation& first, const Operation& second) {
     const uint64_t x = first.x >> lane_bits, other_x = second.x >> lane_bits;
     if (x == 0 || other_x == 0 || x == other_x) {
         rotate(vector, first, false);

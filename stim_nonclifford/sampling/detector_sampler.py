@@ -34,7 +34,7 @@ class CompiledDetectorSampler:
     the postselection mask: ``sample_counts`` and ``sample_kept``.
 
     Shots are numbered from 0 on over the life of the sampler; what happens in a shot depends on the
-    circuit, the mask, the method, the precision, the seed and its number alone: not on the machine, the
+    circuit, the mask, the method, the seed and its number alone: not on the machine, the
     number of threads, the size of the cache, or how many shots a call takes.
     """
 
@@ -51,7 +51,6 @@ class CompiledDetectorSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
-        precision: str = "double",
     ) -> None:
         self._circuit = circuit
         self._compiled = compiled
@@ -59,9 +58,7 @@ class CompiledDetectorSampler:
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = skip_reference_sample
-        self._make_engine = engine_factory(
-            engine, threads=threads, cache_bytes=cache_bytes, device=device, precision=precision
-        )
+        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )

@@ -21,7 +21,7 @@ class CompiledMeasurementSampler:
     """Samples the measurement records of a circuit. Made by ``Circuit.compile_sampler``.
 
     Shots are numbered from 0 on over the life of the sampler, and a shot depends on the circuit, the
-    precision, the seed and its number alone: not on the machine, the number of threads, or how many shots a
+    seed and its number alone: not on the machine, the number of threads, or how many shots a
     call takes.
     """
 
@@ -36,15 +36,12 @@ class CompiledMeasurementSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
-        precision: str = "double",
     ) -> None:
         if skip_reference_sample and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
         self._seed = checked_seed(seed)
         self._num_measurements = compiled.program.num_records
-        make_engine = engine_factory(
-            engine, threads=threads, cache_bytes=cache_bytes, device=device, precision=precision
-        )
+        make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
         changed = 0
         if skip_reference_sample:
             changed = compiled.reference_records

@@ -26,6 +26,7 @@ import stim_nonclifford as snc
 from benchmarks.compare import CIRCUITS
 from benchmarks.gpu_work import Work, limits_of, noise_work, simulation_work
 from circuits.cultivation import cultivation_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 from stim_nonclifford.engines.gpu.backend import Array
@@ -58,8 +59,8 @@ class Workload:
         bits = circuit.num_detectors + circuit.num_observables
         compiled = circuit.compile()
         if self.postselected:
-            return compiled.detector_plan(reported=range(len(detectors), bits), postselected=detectors)
-        return compiled.detector_plan(reported=range(bits))
+            return compiled.detector_plan(RequestedOutputs.of(range(len(detectors), bits), detectors))
+        return compiled.detector_plan(RequestedOutputs.of(range(bits)))
 
 
 def cultivation(distance: int, p: float = 1e-3) -> Callable[[Path], snc.Circuit]:

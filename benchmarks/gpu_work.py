@@ -127,7 +127,7 @@ def noise_work(plan: Plan, device_plan: DevicePlan, *, queued: float, written_by
 
 def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
     """Work of one simulation of a shot that no check discards, in the kernel `simulate`."""
-    image = _native.Engine(plan, 1, 0).device_image()
+    image = _native.plan_image(plan)
     vector_bytes = fused = 0.0
     steps = _native.image_steps(image.ctypes.data)
     for k, (kind, width, rotations) in enumerate(steps):

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 import stim
 
-from .compiler import CompiledCircuit
+from .compiler import CompiledCircuit, RequestedOutputs
+from .compiler.effects import Fault
 from .compiler.gf2 import parities
-from .compiler.mechanisms import Fault
 from .compiler.steps import CorrelatedError, Measure, Noise, unrolled
 from .engines.reference import fate_of_row
 from .plan import Plan
@@ -72,25 +72,29 @@ class FaultTable:
     """The faults of a circuit's noise, with their effects.
 
     Args:
-        circuit: The circuit, with tags.
+        circuit: The circuit, with tags; it must not change.
         compiled: The same circuit, compiled.
     """
 
     def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
-        self._compiled = compiled
-        self._instructions = list(unrolled(circuit))
+        self.circuit = circuit
+        self.compiled = compiled
 
-    @cached_property
+    @property
     def faults(self) -> list[CircuitFault]:
         """All single faults, in circuit order."""
         return list(self._effects)
 
     @cached_property
+    def _instructions(self) -> list[stim.CircuitInstruction]:
+        return list(unrolled(self.circuit))
+
+    @cached_property
     def _effects(self) -> dict[CircuitFault, int]:
-        program = self._compiled.program
+        program = self.compiled.program
         ticks = np.cumsum([instruction.name == "TICK" for instruction in self._instructions])
         found = {}
-        for fault in self._compiled.faults():
+        for fault in self.compiled.faults:
             number = program.instructions[fault.step]
             located = CircuitFault(
                 line=program.lines[fault.step],
@@ -106,7 +110,7 @@ class FaultTable:
         return found
 
     def _targets_of(self, fault: Fault) -> tuple[int, ...]:
-        match self._compiled.program.steps[fault.step]:
+        match self.compiled.program.steps[fault.step]:
             case Noise(_, groups, _):
                 return groups[fault.group]
             case Measure(factors) | CorrelatedError(_, _, factors):
@@ -148,9 +152,9 @@ class FaultTable:
         Raises:
             ValueError: The circuit's noise has no such fault.
         """
-        program = self._compiled.program
+        program = self.compiled.program
         observables = range(program.num_detectors, program.num_detectors + program.num_observables)
-        plan = self._compiled.fault_plan(reported=observables, postselected=postselected)
+        plan = self.compiled.fault_plan(RequestedOutputs.of(observables, postselected))
         row = plan.row_of(0)
         for fault in faults:
             if fault not in self._effects:
@@ -169,7 +173,7 @@ class FaultTable:
         Returns:
             The circuit, with loops unrolled; any simulator of its gates can run it.
         """
-        steps_to_instructions = self._compiled.program.instructions
+        steps_to_instructions = self.compiled.program.instructions
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in faults:
             at_instruction[steps_to_instructions[fault.step]].append(fault)

@@ -10,8 +10,8 @@ A shot follows the plan in three stages.
    the shot is discarded before any quantum work.
 3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature's bits.
    Its bits are, in this order: signs of rotations, outcome checks, outputs. The operations run on the
-   coefficient vector; a MEASURE with outcome 1 flips its bits of the branch row. A set outcome check, once
-   final, discards the shot. The shot's outputs are the outputs of its row XOR those of its branch row.
+   coefficient vector; a measurement with outcome 1 flips its bits of the branch row. A set outcome check,
+   once final, discards the shot. The shot's outputs are the outputs of its row XOR those of its branch row.
 
 The distribution of stage 3 depends on the signature alone: it is the signature's **outcome law**.
 
@@ -33,12 +33,14 @@ __all__ = [
     "MEASURE",
     "OPERATION_DTYPE",
     "ROTATE",
+    "ROTATION_TERM_DTYPE",
+    "WEAK_MEASURE",
     "Plan",
     "SparseRows",
 ]
 
-ROTATE, ACTIVATE, MEASURE = 0, 1, 2
-"""Kinds of operation; see ``stim_nonclifford.compiler.coordinates.OperationKind``."""
+ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = 0, 1, 2, 3
+"""Kinds of operation; ``stim_nonclifford.compiler.operations.OperationKind`` says what each does."""
 
 BLOCK_SHOTS = 1024
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
@@ -53,14 +55,24 @@ OPERATION_DTYPE = np.dtype(
     [
         ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
         ("z", np.uint64),  # bits of the coefficient index that give its sign
-        ("cosine", np.float64),  # of half the rotation angle
-        ("sine", np.float64),
-        ("kind", np.int32),  # ROTATE, ACTIVATE or MEASURE
+        ("kind", np.int32),  # ROTATE, ACTIVATE, MEASURE or WEAK_MEASURE
         ("width", np.int32),  # active coordinates before the operation
         ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
-        ("pivot", np.int32),  # MEASURE: the bit that leaves the index
-        ("sign", np.int32),  # ROTATE: bit of the branch row that reverses the angle, or -1
-        ("outcome", np.int32),  # MEASURE: its number, else -1
+        ("pivot", np.int32),  # ACTIVATE: the bit that joins the index; measurements: the bit that leaves it
+        ("outcome", np.int32),  # measurements: the number of the outcome, else -1
+        ("segment", np.int32),  # number of measurements before the operation
+        ("first_term", np.int32),  # the rotation is by the sum of the angles of terms
+        ("end_term", np.int32),  # [first_term, end_term)
+    ],
+    align=True,
+)
+
+ROTATION_TERM_DTYPE = np.dtype(
+    [
+        ("cosine", np.float64),  # of half the rotation angle
+        ("sine", np.float64),
+        ("sign", np.int32),  # bit of the branch row that reverses the angle, or -1
+        ("is_reversed", np.int32),  # whether the rotation is about minus the operation's Pauli
     ],
     align=True,
 )
@@ -114,13 +126,17 @@ class Plan:
         coins: Rows of bits, each of which is flipped or not with probability 1/2.
         operations: The quantum operations, of dtype ``OPERATION_DTYPE``.
         operation_steps: int32, shape (num_operations,): the step of the compiler's program that each
-            operation comes from; engines do not need it.
+            measurement comes from, -1 for rotations; engines do not need it.
+        rotation_terms: The rotations of the circuit, of dtype ``ROTATION_TERM_DTYPE``, in the order of the
+            operations that they are parts of.
+        rotation_term_steps: int32, shape (num_terms,): the step of the program that each rotation comes
+            from; engines do not need it.
         num_signs: Bits [0, num_signs) of a branch row.
         num_outcome_checks: The next bits of a branch row.
         branch_constant: Bits of the branch row that are set for signature 0, int32.
         signature_images: For each signature bit, the bits of the branch row that it flips.
-        outcome_effects: For each MEASURE, the bits of the branch row that its outcome flips.
-        outcome_check_deadlines: int32, shape (num_outcome_checks,): the MEASURE after which the check is
+        outcome_effects: For each outcome, the bits of the branch row that it flips.
+        outcome_check_deadlines: int32, shape (num_outcome_checks,): the outcome after which the check is
             final.
         peak_width: Largest number of active coordinates.
     """
@@ -140,6 +156,8 @@ class Plan:
     coins: SparseRows
     operations: npt.NDArray[np.void]
     operation_steps: npt.NDArray[np.int32]
+    rotation_terms: npt.NDArray[np.void]
+    rotation_term_steps: npt.NDArray[np.int32]
     num_signs: int
     num_outcome_checks: int
     branch_constant: npt.NDArray[np.int32]
@@ -155,7 +173,7 @@ class Plan:
 
     @property
     def num_outcomes(self) -> int:
-        """Number of MEASURE operations."""
+        """Number of measurements of the coefficient vector."""
         return len(self.outcome_effects)
 
     @property
@@ -189,8 +207,11 @@ class Plan:
         return np.array(parities, dtype=np.bool_)
 
     def __str__(self) -> str:
-        kinds = [("rotations", ROTATE), ("activations", ACTIVATE), ("measurements", MEASURE)]
-        counts = ", ".join(f"{int((self.operations['kind'] == kind).sum())} {name}" for name, kind in kinds)
+        activations = int(np.isin(self.operations["kind"], (ACTIVATE, WEAK_MEASURE)).sum())
+        counts = (
+            f"{len(self.rotation_terms) - activations} rotations, {activations} activations,"
+            f" {self.num_outcomes} measurements"
+        )
         return (
             f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot),"
             f" {len(self.coins)} coins;"

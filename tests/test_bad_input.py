@@ -13,7 +13,7 @@ import stim
 
 import stim_nonclifford
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 
 DETECTORS = "X_ERROR(0.1) 0\nM 0 0\n" + "DETECTOR rec[-1]\n" * 11 + "OBSERVABLE_INCLUDE(2) rec[-1]"
 
@@ -97,9 +97,9 @@ def test_too_many_active_coordinates() -> None:
         circuit.compile_detector_sampler,
         circuit.reference_sample,
         compiled.record_plan,
-        lambda: compiled.detector_plan(reported=[0]),
-        lambda: compiled.fault_plan(reported=[0], postselected=[]),
-        lambda: compiled.reference_detectors,
+        lambda: compiled.detector_plan(RequestedOutputs.of([0])),
+        lambda: compiled.fault_plan(RequestedOutputs.of([0])),
+        lambda: compiled.reference_detectors(),
     ):
         with pytest.raises(ResourceLimitError) as error:
             ask()
@@ -119,9 +119,9 @@ def test_limit_of_active_coordinates() -> None:
         circuit.compile_sampler(max_active_coordinates=4)
     assert circuit.compile_sampler(max_active_coordinates=5).sample(3).shape == (3, 1)
     assert circuit.plan().peak_width == 5
-    compiled = compile_circuit(circuit.to_stim(), max_active_coordinates=4)
+    compiled = circuit.compile()
     with pytest.raises(ResourceLimitError, match="needs 5"):
-        compiled.record_plan()
+        compiled.record_plan(max_active_coordinates=4)
 
 
 def with_a_wide_end(width: int) -> Circuit:
@@ -156,13 +156,10 @@ def test_limit_of_a_method() -> None:
 def test_reference_of_detectors_without_a_wide_end(width: int) -> None:
     """The same detectors whether the outcomes that they do not depend on are simulated or not."""
     circuit = with_a_wide_end(width).to_stim()
-    whole = compile_circuit(circuit)
-    needed = whole.detector_plan(reported=[0, 1]).peak_width
-    assert whole.reference_detectors & 1  # likely outcome 1
-    assert (
-        compile_circuit(circuit, max_active_coordinates=needed).reference_detectors
-        == whole.reference_detectors
-    )
+    whole = Circuit(circuit).compile()
+    needed = whole.detector_plan(RequestedOutputs.of([0, 1])).peak_width
+    assert whole.reference_detectors() & 1  # likely outcome 1
+    assert Circuit(circuit).compile().reference_detectors(needed) == whole.reference_detectors()
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -181,12 +178,12 @@ def test_reference_of_measurements_in_another_order(seed: int) -> None:
     lines += [f"R_ZZ(0.3) {q} {q + 1}" for q in end[:-1]]
     lines += [f"MPP {'*'.join(f'X{q}' for q in end)}", f"MX {qubits}"]
     circuit = Circuit("\n".join(lines)).to_stim()
-    whole = compile_circuit(circuit)
+    whole = Circuit(circuit).compile()
     assert whole.quantum.reordered
-    needed = whole.detector_plan(reported=range(8)).peak_width
-    narrow = compile_circuit(circuit, max_active_coordinates=needed)
+    needed = whole.detector_plan(RequestedOutputs.of(range(8))).peak_width
+    narrow = Circuit(circuit).compile()
     assert narrow.quantum.peak_width > needed
-    assert narrow.reference_detectors == whole.reference_detectors
+    assert narrow.reference_detectors(needed) == whole.reference_detectors()
 
 
 def test_limits_are_runtime_errors() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import stim
 
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford import Circuit
 from stim_nonclifford.compiler.channels import Channel, channel_of_patterns, independent_errors
 from stim_nonclifford.compiler.steps import Noise, program_of
 
@@ -216,8 +216,8 @@ def test_channels_of_instructions(text: str, patterns: Patterns) -> None:
 @pytest.mark.parametrize("p", [0.0, 1e-12, 1e-3, 0.5, 0.75, 1.0])
 def test_flip_probabilities_of_instructions(text: str, p: float) -> None:
     """The first record is flipped with exactly this probability, and the qubit only where it should be."""
-    noiseless = exact_outputs(compile_circuit(stim.Circuit(text.format(p=0))).record_plan()).kept
-    noisy = exact_outputs(compile_circuit(stim.Circuit(text.format(p=p))).record_plan()).kept
+    noiseless = exact_outputs(Circuit(text.format(p=0)).compile().record_plan()).kept
+    noisy = exact_outputs(Circuit(text.format(p=p)).compile().record_plan()).kept
     flipped = 0b11 if text.startswith("E") else 0b1
     expected: dict[int, float] = {}
     for row, probability in noiseless.items():
@@ -238,7 +238,7 @@ def test_chain_of_correlated_errors(p: float, q: float) -> None:
         ELSE_CORRELATED_ERROR(0.25) X2 X0
         M 0 1 2
     """)
-    found = exact_outputs(compile_circuit(circuit).record_plan()).kept
+    found = exact_outputs(Circuit(circuit).compile().record_plan()).kept
     rest = (1 - p) * (1 - q)
     expected = {0b001: p, 0b010: (1 - p) * q, 0b101: rest / 4, 0b000: rest * 3 / 4}
     for row in {*found, *expected}:

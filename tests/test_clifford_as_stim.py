@@ -12,7 +12,7 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 
 from .exact import convolve, exact_outputs, largest_difference, mask, mask_of
 from .oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
@@ -160,7 +160,7 @@ def assert_same_flips(circuit: stim.Circuit) -> None:
     model = circuit.detector_error_model(allow_gauge_detectors=True)
     expected = convolve({flipped: p} for flipped, p in symptoms(model).items())
     num_outputs = circuit.num_detectors + circuit.num_observables
-    plan = compile_circuit(circuit).detector_plan(reported=range(num_outputs))
+    plan = Circuit(circuit).compile().detector_plan(RequestedOutputs.of(range(num_outputs)))
     found = exact_outputs(plan)
     assert found.discarded == 0
     assert largest_difference(found.kept, expected) < 1e-10, circuit
@@ -321,7 +321,7 @@ def test_reference_samples_of_random_circuits(seed: int) -> None:
         np.testing.assert_array_equal(Circuit(next_to_t).reference_sample(), expected)
         packed = Circuit(split).reference_sample(bit_packed=True)
         np.testing.assert_array_equal(packed, split.reference_sample(bit_packed=True))
-        assert compile_circuit(next_to_t).reference_records == mask_of(expected)
+        assert Circuit(next_to_t).compile().reference_records() == mask_of(expected)
 
 
 def one_group_per_instruction(circuit: stim.Circuit) -> stim.Circuit:

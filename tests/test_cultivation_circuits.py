@@ -33,6 +33,7 @@ from circuits.cultivation.injection import INJECTIONS
 from circuits.cultivation.noise import NoiseModel, add_noise
 from circuits.cultivation.rotations import opposite_rotation_sites
 from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine
 
 ROOT = Path(__file__).parents[1]
@@ -274,7 +275,8 @@ def test_true_t_gates_give_zero_with_certainty(distance: int, injection: str, no
     """By the exact law of all quantum outcomes of a shot without faults."""
     circuit = snc.Circuit(cultivation_circuit(distance, injection=injection, noise=noise))
     plan = circuit.compile().detector_plan(
-        reported=range(circuit.num_detectors + circuit.num_observables), skip_reference_sample=True
+        RequestedOutputs.of(range(circuit.num_detectors + circuit.num_observables)),
+        skip_reference_sample=True,
     )
     assert len(plan.coins) == len(plan.constant) == 0
     signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)

@@ -15,7 +15,8 @@ import stim
 import stim_nonclifford as snc
 from circuits.cultivation import cultivation_circuit
 from circuits.cultivation.protocol import INJECTION_CHOICES
-from stim_nonclifford.compiler.mechanisms import Fault
+from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.compiler.effects import Fault
 from stim_nonclifford.compiler.steps import Measure, Noise
 from stim_nonclifford.engines import CpuEngine
 
@@ -41,7 +42,7 @@ class Faults:
         compiled = circuit.compile()
         detectors = circuit.num_detectors
         self._program = compiled.program
-        self._plan = compiled.detector_plan(reported=[detectors], postselected=range(detectors))
+        self._plan = compiled.detector_plan(RequestedOutputs.of([detectors], range(detectors)))
         self._engine = CpuEngine(self._plan)
         self._rows: dict[int, np.ndarray] = {}
         self._fates: dict[bytes, Fate] = {}

@@ -15,6 +15,7 @@ import pytest
 
 import stim_nonclifford as snc
 from circuits.cultivation import INJECTION_CHOICES, cultivation_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine
 
 P = 1e-7  # small enough for the next order, some 10^2 times P, to be below the tolerance
@@ -25,7 +26,7 @@ class Mechanisms:
 
     def __init__(self, circuit: snc.Circuit) -> None:
         detectors = circuit.num_detectors
-        plan = circuit.compile().detector_plan(reported=[detectors], postselected=range(detectors))
+        plan = circuit.compile().detector_plan(RequestedOutputs.of([detectors], range(detectors)))
         self.rates = plan.rates / P
         self.checks, self.rest = np.split(plan.effects.dense(plan.num_row_bits), [plan.num_checks], axis=1)
         self.engine = CpuEngine(plan)

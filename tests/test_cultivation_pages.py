@@ -20,6 +20,7 @@ from circuits.cultivation.color_code import ColorCode
 from circuits.cultivation.pictures import PICTURES, all_pictures, write_pictures
 from circuits.cultivation.protocol import build_noiseless
 from circuits.cultivation.svg import Box, Panel, Picture
+from stim_nonclifford.compiler import RequestedOutputs
 
 FOLDER = Path(__file__).parents[1] / "circuits" / "cultivation"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -103,7 +104,7 @@ def test_detector_table(distance: int) -> None:
     # The sentences below the table.
     total = (circuit.num_detectors, len(dependent - {circuit.num_detectors}))
     assert total == {3: (20, 5), 5: (107, 22)}[distance]
-    plan = circuit.compile().detector_plan(reported=[], postselected=range(circuit.num_detectors))
+    plan = circuit.compile().detector_plan(RequestedOutputs.of([], range(circuit.num_detectors)))
     assert plan.num_checks == {3: 16, 5: 93}[distance]
     assert circuit.num_detectors in dependent
 

@@ -13,7 +13,7 @@ import stim
 from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_kernels
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
 from stim_nonclifford.engines.reference import likely_outputs, sample_shots
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan
@@ -156,15 +156,15 @@ FIXED = {
 def plans_of(text: str) -> Iterator[tuple[str, Plan]]:
     """Plans for records, for detectors, for kept shots and for counting."""
     circuit = Circuit(text).to_stim()
-    compiled = compile_circuit(circuit)
+    compiled = Circuit(circuit).compile()
     detectors = range(circuit.num_detectors)
     observables = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)
     yield "records", compiled.record_plan()
     if not circuit.num_detectors + circuit.num_observables:
         return
-    yield "detectors", compiled.detector_plan(reported=[*detectors, *observables])
-    yield "kept", compiled.detector_plan(reported=[*observables, *detectors], postselected=detectors[::3])
-    yield "counts", compiled.detector_plan(reported=observables, postselected=detectors[:2])
+    yield "detectors", compiled.detector_plan(RequestedOutputs.of([*detectors, *observables]))
+    yield "kept", compiled.detector_plan(RequestedOutputs.of([*observables, *detectors], detectors[::3]))
+    yield "counts", compiled.detector_plan(RequestedOutputs.of(observables, detectors[:2]))
 
 
 def assert_same_shots(
@@ -203,7 +203,9 @@ def test_random_circuits(seed: int) -> None:
 def test_many_fair_outcomes() -> None:
     """Shots whose decisions halve the mass of their random number until a new one is drawn."""
     circuit = Circuit(cultivation_circuit(distance=5, p=4e-3))
-    plan = circuit.compile().detector_plan(reported=range(circuit.num_detectors + circuit.num_observables))
+    plan = circuit.compile().detector_plan(
+        RequestedOutputs.of(range(circuit.num_detectors + circuit.num_observables))
+    )
     rows = ReferenceEngine(plan).sample(7, 430, 20)
     np.testing.assert_array_equal(CpuEngine(plan).sample(7, 430, 20), rows)
 
@@ -274,7 +276,7 @@ def test_likely_outputs(kernels: str) -> None:
     ones = 0
     for seed in range(40):
         for k, _, circuit in seeded_circuits(seed, 3, num_qubits=2 + seed % 4, num_operations=30):
-            plan = compile_circuit(Circuit(str(circuit)).to_stim()).record_plan()
+            plan = Circuit(str(circuit)).compile().record_plan()
             likely = CpuEngine(plan, kernels=kernels).likely_outputs()
             assert likely.dtype == np.bool_
             assert likely.shape == (plan.num_outputs,)
@@ -410,7 +412,7 @@ def test_kept_shots_of_a_plan_without_outputs() -> None:
 def test_stores_nothing_more_where_nothing_repeats() -> None:
     """Each shot has other random outcomes than any before it."""
     layer = "R_Z(0.3) 0 1 2 3\nMXX 0 1 2 3\nR_X(0.2) 0 1 2 3\nMZZ 1 2 3 0\n"
-    plan = compile_circuit(Circuit("RX 0 1 2 3\n" + 20 * layer).to_stim()).record_plan()
+    plan = Circuit("RX 0 1 2 3\n" + 20 * layer).compile().record_plan()
     stored, simulated = CpuEngine(plan), CpuEngine(plan, cache_bytes=0)
     stored.sample(SEED, 0, 20_000)
     nodes = stored.statistics()["nodes"]
@@ -463,7 +465,7 @@ def sum_of(tallies: list[Tally]) -> Tally:
 @pytest.mark.parametrize("max_errors", [1, 2, 700, 20_000, 10**9])
 def test_limit_of_errors(max_errors: int, threads: int) -> None:
     """The block in which counting stops does not depend on threads; the limit is found by hand."""
-    plan = compile_circuit(stim.Circuit("X_ERROR(0.01) 0\nM 0")).record_plan()
+    plan = Circuit("X_ERROR(0.01) 0\nM 0").compile().record_plan()
     first_shot, shots = 300, 1_500_000
     engine = CpuEngine(plan, threads=threads)
     errors = engine.sample(SEED, first_shot, shots)[:, 0]
@@ -488,7 +490,7 @@ def test_limit_of_errors_in_both_engines(max_errors: int) -> None:
 
 
 def test_instruction_set_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = compile_circuit(stim.Circuit("M 0")).record_plan()
+    plan = Circuit("M 0").compile().record_plan()
     monkeypatch.setenv("STIM_NONCLIFFORD_ISA", "generic")
     assert CpuEngine(plan).kernels == "generic"
     monkeypatch.setenv("STIM_NONCLIFFORD_ISA", "avx3")
@@ -502,7 +504,7 @@ def test_instruction_set_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_unknown_instruction_set() -> None:
-    plan = compile_circuit(stim.Circuit("M 0")).record_plan()
+    plan = Circuit("M 0").compile().record_plan()
     with pytest.raises(ValueError, match="no kernels 'sse'"):
         CpuEngine(plan, kernels="sse")
 
@@ -528,7 +530,7 @@ def test_samples_follow_the_exact_distribution(seed: int) -> None:
     Exclusive noise with large probabilities is in them: both engines could agree and be wrong.
     """
     for k, _, circuit in seeded_circuits(seed, 5, num_qubits=3, num_operations=25):
-        compiled = compile_circuit(circuit)
+        compiled = Circuit(circuit).compile()
         rows = CpuEngine(compiled.record_plan()).sample(9, 0, 20_000)
         samples = np.unpackbits(rows, axis=1, count=circuit.num_measurements, bitorder="little").astype(
             np.bool_
@@ -539,7 +541,7 @@ def test_samples_follow_the_exact_distribution(seed: int) -> None:
 def test_samples_of_sites_follow_the_exact_distribution() -> None:
     """10^5 shots of seed 10; false alarms: 1e-8."""
     circuit = stim.Circuit(REPEATED_SITES)
-    rows = CpuEngine(compile_circuit(circuit).record_plan()).sample(10, 0, 100_000)
+    rows = CpuEngine(Circuit(circuit).compile().record_plan()).sample(10, 0, 100_000)
     samples = np.unpackbits(rows, axis=1, count=circuit.num_measurements, bitorder="little").astype(np.bool_)
     assert p_value(samples, record_distribution(circuit)) > 1e-8
 
@@ -560,8 +562,8 @@ def test_counts_follow_the_exact_distribution() -> None:
 
 def test_counting_without_outputs() -> None:
     """Discards are counted although nothing is reported."""
-    compiled = compile_circuit(stim.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]"))
-    plan = compiled.detector_plan(reported=(), postselected=(0,))
+    compiled = Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]").compile()
+    plan = compiled.detector_plan(RequestedOutputs.of((), (0,)))
     tally = CpuEngine(plan).count(SEED, 0, 3000)
     assert tally == ReferenceEngine(plan).count(SEED, 0, 3000)
     assert 500 < tally.discards < 1000  # more than ten standard deviations around 750
@@ -571,8 +573,8 @@ def test_counting_without_outputs() -> None:
 
 def test_never_kept() -> None:
     """The postselected detector always fires."""
-    compiled = compile_circuit(stim.Circuit("X 0\nM 0\nDETECTOR rec[-1]"))
-    plan = compiled.detector_plan(reported=(0,), postselected=(0,), skip_reference_sample=True)
+    compiled = Circuit("X 0\nM 0\nDETECTOR rec[-1]").compile()
+    plan = compiled.detector_plan(RequestedOutputs.of((0,), (0,)), skip_reference_sample=True)
     assert plan.never_kept
     for engine in (CpuEngine(plan), ReferenceEngine(plan)):
         assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})

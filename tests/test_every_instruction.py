@@ -12,7 +12,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford import Circuit
 
 from .exact import exact_outputs, largest_difference, mask_of
 from .oracle.density_matrix import record_distribution
@@ -126,7 +126,7 @@ def check(line: str, seed: int) -> None:
             ]
         )
         circuit = snc.Circuit(text).to_stim()
-        found = exact_outputs(compile_circuit(circuit).record_plan()).kept
+        found = exact_outputs(Circuit(circuit).compile().record_plan()).kept
         expected = {mask_of(record): p for record, p in record_distribution(circuit).items()}
         assert largest_difference(found, expected) < TOLERANCE, text
 

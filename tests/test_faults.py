@@ -18,7 +18,7 @@ FAMILIES = ALL_FAMILIES - {Family.REPEAT}
 def fate_by_density_matrix(circuit: snc.Circuit, with_faults: snc.Circuit) -> tuple[float, float, float]:
     """(kept and right, kept and wrong, discarded) of the noise-free circuit with the faults in it."""
     num_detectors = circuit.num_detectors
-    reference = circuit.compile().reference_detectors
+    reference = circuit.compile().reference_detectors()
     right = wrong = discarded = 0.0
     for bits, probability in detector_distribution(with_faults.to_stim()).items():
         flips = mask_of(bits) ^ reference

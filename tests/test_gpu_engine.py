@@ -15,7 +15,7 @@ import stim
 
 from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, ResourceLimitError, _native
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
@@ -99,15 +99,15 @@ def test_cultivation(distance: int, options: dict[str, Any]) -> None:
     circuit = Circuit(cultivation_circuit(distance=distance, p=2e-3))
     detectors, bits = range(circuit.num_detectors), circuit.num_detectors + circuit.num_observables
     compiled = circuit.compile()
-    counting = compiled.detector_plan(reported=range(len(detectors), bits), postselected=detectors)
+    counting = compiled.detector_plan(RequestedOutputs.of(range(len(detectors), bits), detectors))
     assert_same_shots(counting, GpuEngine(counting, host(**options)), 5, 60_000)
-    everything = compiled.detector_plan(reported=range(bits))
+    everything = compiled.detector_plan(RequestedOutputs.of(range(bits)))
     assert_same_shots(everything, GpuEngine(everything, host(**options)), 5, 1500)
 
 
 @pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
 def test_wide_vectors(options: dict[str, Any]) -> None:
-    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    plan = Circuit(DEEP).compile().record_plan()
     assert plan.peak_width == 10
     assert_same_shots(plan, GpuEngine(plan, host(**options)), 3, 300)
 
@@ -134,7 +134,7 @@ def test_weak_measurements(options: dict[str, Any]) -> None:
     ]
     kinds = []
     for plan in plans:
-        image = _native.Engine(plan, 1, 0).device_image()
+        image = _native.plan_image(plan)
         kinds.append("".join("RAMW"[kind] for kind, _, _ in _native.image_steps(image.ctypes.data)))
         assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
     for pair in ("RW", "WR", "AW", "WA", "WW"):
@@ -143,11 +143,11 @@ def test_weak_measurements(options: dict[str, Any]) -> None:
 
 def test_backends_are_what_they_should_be() -> None:
     """The sizes for which they are made."""
-    deep = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    deep = Circuit(DEEP).compile().record_plan()
     events = dict(plans_of(FIXED["events"]))["records"]
     cultivation = Circuit(cultivation_circuit(distance=5, p=2e-3))
     detectors = range(cultivation.num_detectors)
-    tables = cultivation.compile().detector_plan(reported=(0,), postselected=detectors)
+    tables = cultivation.compile().detector_plan(RequestedOutputs.of((0,), detectors))
     plain, small = (
         [DevicePlan(plan, host(shared_bytes=size), 1 << 20) for plan in (deep, events, tables)]
         for size in (227 << 10, SMALL_SHARED)
@@ -211,7 +211,7 @@ def test_decisions_are_seldom_close() -> None:
 
 def test_close_decisions_are_counted() -> None:
     """A rotation so small that its outcome's probability, 2.5e-13, is nearly taken as certain."""
-    plan = compile_circuit(Circuit("R 0\nR_X(3.1831e-7) 0\nM 0").to_stim()).record_plan()
+    plan = Circuit("R 0\nR_X(3.1831e-7) 0\nM 0").compile().record_plan()
     engine = GpuEngine(plan, host())
     engine.sample(SEED, 0, 100)
     assert engine.statistics()["close_decisions"] > 0
@@ -234,7 +234,7 @@ def test_any_seed(seed: int) -> None:
 @pytest.mark.parametrize("max_errors", [1, 2, 700, 20_000, 10**9])
 def test_limit_of_errors(max_errors: int) -> None:
     """Over several chunks, the first of which ends within a block."""
-    plan = compile_circuit(stim.Circuit("X_ERROR(0.01) 0\nM 0")).record_plan()
+    plan = Circuit("X_ERROR(0.01) 0\nM 0").compile().record_plan()
     engine = GpuEngine(plan, host())
     tally = CpuEngine(plan).count(SEED, 300, 3_000_000, max_errors)
     assert engine.count(SEED, 300, 3_000_000, max_errors) == tally
@@ -242,8 +242,10 @@ def test_limit_of_errors(max_errors: int) -> None:
 
 
 def test_chunks_grow_and_agree() -> None:
-    plan = compile_circuit(stim.Circuit("X_ERROR(0.001) 0 1\nM 0 1\nDETECTOR rec[-1]")).detector_plan(
-        reported=(0,), postselected=()
+    plan = (
+        Circuit("X_ERROR(0.001) 0 1\nM 0 1\nDETECTOR rec[-1]")
+        .compile()
+        .detector_plan(RequestedOutputs.of((0,)))
     )
     engine = GpuEngine(plan, host())
     assert engine.count(SEED, 77, 8_000_000) == CpuEngine(plan).count(SEED, 77, 8_000_000)
@@ -261,8 +263,8 @@ def test_split_calls() -> None:
 
 
 def test_never_kept() -> None:
-    compiled = compile_circuit(stim.Circuit("X 0\nM 0\nDETECTOR rec[-1]"))
-    plan = compiled.detector_plan(reported=(0,), postselected=(0,), skip_reference_sample=True)
+    compiled = Circuit("X 0\nM 0\nDETECTOR rec[-1]").compile()
+    plan = compiled.detector_plan(RequestedOutputs.of((0,), (0,)), skip_reference_sample=True)
     engine = GpuEngine(plan, host())
     assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
     assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
@@ -271,8 +273,8 @@ def test_never_kept() -> None:
 
 
 def test_no_shots_and_no_outputs() -> None:
-    compiled = compile_circuit(stim.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]"))
-    plan = compiled.detector_plan(reported=(), postselected=(0,))
+    compiled = Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]").compile()
+    plan = compiled.detector_plan(RequestedOutputs.of((), (0,)))
     engine = GpuEngine(plan, host())
     assert engine.count(SEED, 0, 3000) == CpuEngine(plan).count(SEED, 0, 3000)
     assert engine.sample_kept(SEED, 0, 3000).shape == CpuEngine(plan).sample_kept(SEED, 0, 3000).shape
@@ -313,13 +315,13 @@ def test_too_little_memory() -> None:
 
 
 def test_too_little_memory_for_a_vector() -> None:
-    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    plan = Circuit(DEEP).compile().record_plan()
     with pytest.raises(ResourceLimitError, match=r"2\^10 numbers"):
         GpuEngine(plan, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))
 
 
 def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stim_nonclifford.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
-    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    plan = Circuit(DEEP).compile().record_plan()
     with pytest.raises(ResourceLimitError, match=r"2\^10 numbers; engine='gpu' can have up to 2\^8"):
         GpuEngine(plan, host())

@@ -7,7 +7,7 @@ import pytest
 
 from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, EngineUnavailableError
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 
@@ -40,14 +40,14 @@ def test_fixed_circuits(backend: CupyBackend, name: str) -> None:
 def test_counts_of_cultivation(backend: CupyBackend, distance: int) -> None:
     circuit = Circuit(cultivation_circuit(distance=distance, p=1e-3))
     detectors, bits = range(circuit.num_detectors), circuit.num_detectors + circuit.num_observables
-    plan = circuit.compile().detector_plan(reported=range(len(detectors), bits), postselected=detectors)
+    plan = circuit.compile().detector_plan(RequestedOutputs.of(range(len(detectors), bits), detectors))
     gpu = GpuEngine(plan, backend)
     assert gpu.count(SEED, 5, 10**7) == CpuEngine(plan).count(SEED, 5, 10**7)
     assert gpu.statistics()["close_decisions"] == 0
 
 
 def test_wide_vectors(backend: CupyBackend) -> None:
-    plan = compile_circuit(Circuit(DEEP).to_stim()).record_plan()
+    plan = Circuit(DEEP).compile().record_plan()
     rows = CpuEngine(plan).sample(SEED, 3, 5000)
     np.testing.assert_array_equal(GpuEngine(plan, backend).sample(SEED, 3, 5000), rows)
 

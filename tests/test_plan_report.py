@@ -63,7 +63,8 @@ def test_widths_of_published_circuits(name: str, peak_width: int) -> None:
 def test_widths_are_those_that_the_engine_allocates(seed: int) -> None:
     report = layers_of_rotations(seed).plan()
     assert report.widths.max() == report.peak_width == report.plan.peak_width
-    assert report.widths.shape == (len(report.operations),) == report.plan.operations.shape
+    plan = report.plan
+    assert report.widths.shape == (len(report.operations),) == (len(plan.rotation_terms) + plan.num_outcomes,)
 
 
 def test_a_weak_measurement_needs_no_larger_vector() -> None:
@@ -131,19 +132,23 @@ def test_places_are_those_of_the_operations(seed: int) -> None:
     circuit = layers_of_rotations(seed)
     report = circuit.plan()
     lines = str(circuit).splitlines()
-    rows = zip(report.operations, report.plan.operations, strict=True)
-    for operation, row in rows:
+    terms = iter(report.plan.rotation_terms)
+    outcomes = iter(range(report.plan.num_outcomes))
+    for operation in report.operations:
         text = lines[operation.line - 1].strip()
         assert text.startswith(operation.instruction)
-        assert operation.outcome == (int(row["outcome"]) if operation.kind == "measurement" else None)
-        assert operation.sign_controlled == (row["sign"] >= 0)
         for factor in operation.pauli.split("*"):
             assert factor[1:] in text.split()
         if operation.kind == "measurement":
             assert operation.instruction in ("MR", "MXX", "M")
             assert operation.half_turns == 0
+            assert operation.outcome == next(outcomes)
+            assert not operation.sign_controlled
             continue
-        assert abs(row["cosine"]) == pytest.approx(expected_cosine(operation), abs=1e-12)
+        term = next(terms)
+        assert operation.outcome is None
+        assert operation.sign_controlled == (term["sign"] >= 0)
+        assert abs(term["cosine"]) == pytest.approx(expected_cosine(operation), abs=1e-12)
         if operation.instruction != "T":
             assert f"({operation.half_turns:g}" in text
     assert len({op.half_turns for op in report.operations}) > 10

@@ -14,6 +14,7 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit, SampleCounts
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.plan import Plan
 
 from .exact import exact_outputs
@@ -54,7 +55,7 @@ def postselected_plan(circuit: Circuit) -> Plan:
     detectors = range(circuit.num_detectors)
     observables = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)
     return circuit.compile().detector_plan(
-        reported=observables, postselected=detectors, skip_reference_sample=True
+        RequestedOutputs.of(observables, detectors), skip_reference_sample=True
     )
 
 
@@ -106,7 +107,7 @@ def test_cultivation_without_noise(name: str, skip_reference_sample: bool) -> No
     outputs = range(circuit.num_detectors + circuit.num_observables)
     for postselected in ((), outputs):
         plan = circuit.compile().detector_plan(
-            reported=outputs, postselected=postselected, skip_reference_sample=skip_reference_sample
+            RequestedOutputs.of(outputs, postselected), skip_reference_sample=skip_reference_sample
         )
         found = exact_outputs(plan)
         assert plan.num_outcomes > 0
@@ -224,5 +225,5 @@ def test_quantum_volume_circuit() -> None:
 def test_detector_that_fires_without_noise() -> None:
     """One detector of the wide circuit fires with probability 3/8."""
     compiled = load("k19_not_a_code_p5e-4").without_noise().compile()
-    plan = compiled.detector_plan(reported=[69], skip_reference_sample=True)
+    plan = compiled.detector_plan(RequestedOutputs.of([69]), skip_reference_sample=True)
     assert exact_outputs(plan).kept[1] == pytest.approx(3 / 8, abs=1e-12)

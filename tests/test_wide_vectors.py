@@ -7,7 +7,7 @@ import pytest
 
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_kernels
-from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import Plan
 
@@ -46,11 +46,11 @@ def wide_circuit(rng: np.random.Generator, *, layers: int, turned: float) -> str
 
 def plans_of(text: str) -> dict[str, Plan]:
     circuit = Circuit(text).to_stim()
-    compiled = compile_circuit(circuit)
+    compiled = Circuit(circuit).compile()
     detectors = range(circuit.num_detectors)
     return {
         "records": compiled.record_plan(),
-        "kept": compiled.detector_plan(reported=detectors, postselected=detectors[:2]),
+        "kept": compiled.detector_plan(RequestedOutputs.of(detectors, detectors[:2])),
     }
 
 
@@ -114,7 +114,7 @@ def test_long_circuits_stay_normalized() -> None:
     for qubit in range(7):
         text += f"    MXX {qubit} {qubit + 1}\n"
     text += "}\nMX 0"
-    plan = compile_circuit(Circuit(text).to_stim()).record_plan()
+    plan = Circuit(text).compile().record_plan()
     assert plan.num_outcomes > 1000
     rows = ReferenceEngine(plan).sample(1, 0, 3)
     np.testing.assert_array_equal(CpuEngine(plan).sample(1, 0, 3), rows)
@@ -127,8 +127,8 @@ def test_rounding_makes_no_outcomes(qubits: int, kernels: str) -> None:
     gates = Circuit(layers_of_gates(np.random.default_rng(6), qubits=qubits, layers=10, noise=False))
     circuit = gates + gates.inverse() + Circuit("M " + " ".join(map(str, range(qubits))))
     # A rotation before them all, so that something is left to measure.
-    plan = compile_circuit((Circuit("R_X(0.1) 0") + circuit).to_stim()).record_plan()
-    assert len(plan.operations) > 100 * qubits
+    plan = (Circuit("R_X(0.1) 0") + circuit).compile().record_plan()
+    assert len(plan.rotation_terms) > 100 * qubits
     law, _ = law_of(CpuEngine(plan, kernels=kernels), 0)
     assert set(law) == {0, 1}
     assert law[1] == pytest.approx(np.sin(0.05 * np.pi) ** 2, abs=1e-12)
@@ -145,7 +145,7 @@ def test_threads_share_a_shot() -> None:
         order = rng.permutation(qubits)
         lines.append("CX " + " ".join(map(str, order)))
     lines.append("M " + " ".join(map(str, range(qubits))))
-    plan = compile_circuit(Circuit("\n".join(lines)).to_stim()).record_plan()
+    plan = Circuit("\n".join(lines)).compile().record_plan()
     assert plan.peak_width == qubits
     expected = CpuEngine(plan).sample(1, 0, 3)
     for threads in (2, 3):
@@ -178,6 +178,6 @@ def test_laws_of_fused_gates_are_exact(seed: int, qubits: int, kernels: str) -> 
     rng = np.random.default_rng(seed)
     text = layers_of_gates(rng, qubits=qubits, layers=3) + "\nMPP "
     text += " ".join("*".join(f"{rng.choice(list('XYZ'))}{q}" for q in range(k, qubits, 3)) for k in range(3))
-    plan = compile_circuit(Circuit(text).to_stim()).record_plan()
+    plan = Circuit(text).compile().record_plan()
     assert plan.peak_width >= 14
     assert_same_laws(plan, kernels, rng)

@@ -11,15 +11,13 @@ import numpy.typing as npt
 import stim
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ..compiler.error_model import error_model
+from ..compiler.detector_error_model import detector_error_model
+from ..compiler.requested_outputs import checked_mask, postselected_outputs
 from ..dialect import first_wrong_tag, parse
-from ..engines import DEFAULT_CACHE_BYTES
+from ..engines import DEFAULT_CACHE_BYTES, likely_outputs
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
-from ..plan import MAX_INDEX_BITS
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
-from ..sampling.bits import checked_mask
-from ..sampling.questions import postselected_outputs
 from .editing import CircuitEditing
 from .proxies import CircuitProxies
 
@@ -54,6 +52,7 @@ class Circuit(CircuitEditing, CircuitProxies):
     """
 
     def __init__(self, circuit: str | stim.Circuit | Circuit = "") -> None:
+        self._compiled: FaultTable | None = None
         if isinstance(circuit, str):
             self._stim = parse(circuit)
             return
@@ -127,16 +126,21 @@ class Circuit(CircuitEditing, CircuitProxies):
         """Number of logical observables: one more than the largest observable index."""
         return self._stim.num_observables
 
-    def compile(self, *, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> CompiledCircuit:
+    def compile(self) -> CompiledCircuit:
         """Compiles the circuit, for a look at its plans; samplers do this themselves.
 
-        Args:
-            max_active_coordinates: Limit for the width of the coefficient vector of the plans.
+        The result is kept, and compiled anew only when the circuit has changed.
 
         Raises:
             NotImplementedError: An instruction is not supported.
         """
-        return compile_circuit(self._stim, max_active_coordinates=max_active_coordinates)
+        return self._fault_table().compiled
+
+    def _fault_table(self) -> FaultTable:
+        if self._compiled is None or self._compiled.circuit != self._stim:
+            circuit = self._stim.copy()
+            self._compiled = FaultTable(circuit, compile_circuit(circuit, likely_outputs))
+        return self._compiled
 
     def compile_sampler(
         self,
@@ -176,7 +180,8 @@ class Circuit(CircuitEditing, CircuitProxies):
             array([[ True]])
         """
         return CompiledMeasurementSampler(
-            self.compile(max_active_coordinates=max_active_coordinates),
+            self.compile(),
+            max_active_coordinates=max_active_coordinates,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
             reference_sample=reference_sample,
@@ -230,8 +235,8 @@ class Circuit(CircuitEditing, CircuitProxies):
             array([[ True]])
         """
         return CompiledDetectorSampler(
-            self._stim.copy(),
-            self.compile(max_active_coordinates=max_active_coordinates),
+            self._fault_table(),
+            max_active_coordinates=max_active_coordinates,
             seed=seed,
             postselection_mask=postselection_mask,
             postselected_observables_mask=postselected_observables_mask,
@@ -294,8 +299,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             method = "sample" if self.num_detectors or self.num_observables else "sample_measurements"
         elif method not in get_args(PlanMethod):
             raise ValueError(f"method is {method!r}; it must be one of {', '.join(get_args(PlanMethod))}.")
-        compiled = self.compile(max_active_coordinates=MAX_INDEX_BITS)
-        return plan_report(compiled, self._stim, method, postselected)
+        return plan_report(self.compile(), self._stim, method, postselected)
 
     def faults(self) -> list[CircuitFault]:
         r"""Every single fault that the circuit's noise can cause, in circuit order.
@@ -309,7 +313,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             line 2, tick 0: DEPOLARIZE1 0: Y0
             line 3, tick 0: M 0: record 0 flips
         """
-        return FaultTable(self._stim, self.compile()).faults
+        return self._fault_table().faults
 
     def outcome_probabilities(
         self,
@@ -343,7 +347,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             postselected = checked_mask(
                 postselection_mask, self.num_detectors, "postselection_mask", "detectors"
             )
-        return FaultTable(self._stim, self.compile()).outcome_probabilities(faults, postselected)
+        return self._fault_table().outcome_probabilities(faults, postselected)
 
     def with_faults(self, faults: Iterable[CircuitFault]) -> Circuit:
         r"""The circuit without its noise, but with given faults: for any other simulator to run.
@@ -366,7 +370,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             Z 0
             M !0
         """
-        return Circuit(FaultTable(self._stim, self.compile()).circuit_with(faults))
+        return Circuit(self._fault_table().circuit_with(faults))
 
     def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
         r"""A noiseless sample in which every measurement takes its more likely value.
@@ -385,7 +389,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             >>> Circuit("H 0\nT 0\nX 1\nM 0 1").reference_sample()
             array([False,  True])
         """
-        records = self.compile().reference_records
+        records = self.compile().reference_records()
         size = self.num_measurements
         packed = np.frombuffer(records.to_bytes(-(-size // 8), "little"), dtype=np.uint8)
         return packed if bit_packed else np.unpackbits(packed, count=size, bitorder="little").view(np.bool_)
@@ -408,7 +412,7 @@ class Circuit(CircuitEditing, CircuitProxies):
                 detector(1, 2) D0
             ''')
         """
-        return error_model(
+        return detector_error_model(
             self.compile().effects("detectors"),
             self.num_detectors,
             self.num_observables,

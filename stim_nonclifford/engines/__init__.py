@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from ..plan import Plan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
@@ -29,6 +32,7 @@ __all__ = [
     "SamplingEngine",
     "Tally",
     "engine_factory",
+    "likely_outputs",
 ]
 
 EngineName = Literal["auto", "cpu", "gpu", "reference"]
@@ -88,3 +92,15 @@ def engine_factory(
             cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes)
         )
     return cpu
+
+
+def likely_outputs(plan: Plan) -> npt.NDArray[np.bool_]:
+    """What the outcomes flip without noise if every outcome is the more likely one; see ``reference``.
+
+    Args:
+        plan: The plan; it must not postselect.
+
+    Returns:
+        bool, shape (num_outputs,).
+    """
+    return CpuEngine(plan, cache_bytes=0).likely_outputs()

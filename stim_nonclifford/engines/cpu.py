@@ -28,9 +28,8 @@ class CpuEngine:
         ValueError: The kernels are not available.
 
     Examples:
-        >>> import stim
-        >>> from stim_nonclifford.compiler import compile_circuit
-        >>> engine = CpuEngine(compile_circuit(stim.Circuit("X 0\nM 0")).record_plan())
+        >>> import stim_nonclifford as snc
+        >>> engine = CpuEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
         >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
         [[1], [1], [1]]
     """

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import coefficients
+from ..coefficients import IndexPauli
 from ..errors import ResourceLimitError
-from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, Plan
+from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, WEAK_MEASURE, Plan
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 
@@ -61,7 +62,7 @@ class Branch:
         probability: Its probability.
         discarded: Whether an outcome check fires in it.
         outputs: Outputs that the outcomes flip; bool, shape (num_outputs,).
-        outcomes: Outcomes of the MEASUREs, up to the last one that was made.
+        outcomes: Outcomes of the measurements, up to the last one that was done.
     """
 
     probability: float
@@ -77,9 +78,8 @@ class ReferenceEngine:
         plan: The plan.
 
     Examples:
-        >>> import stim
-        >>> from stim_nonclifford.compiler import compile_circuit
-        >>> engine = ReferenceEngine(compile_circuit(stim.Circuit("X 0\nM 0")).record_plan())
+        >>> import stim_nonclifford as snc
+        >>> engine = ReferenceEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
         >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
         [[1], [1], [1]]
     """
@@ -199,7 +199,7 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
             if _check_fires(plan, after, len(outcomes)):
                 branches.append(Branch(reached, True, after[first_output:], path))
                 continue
-            projected = coefficients.measure(vector, operation, outcome)
+            projected = _project(vector, operation, outcome)
             stack.append((k + 1, projected, after, reached, path))
     return branches
 
@@ -216,9 +216,8 @@ def likely_outputs(plan: Plan) -> Bits:
         bool, shape (num_outputs,).
 
     Examples:
-        >>> import stim
-        >>> from stim_nonclifford.compiler import compile_circuit
-        >>> likely_outputs(compile_circuit(stim.Circuit("RX 0\nS[T] 0\nS 0\nMX 0")).record_plan())
+        >>> import stim_nonclifford as snc
+        >>> likely_outputs(snc.Circuit("RX 0\nT 0\nS 0\nMX 0").compile().record_plan())
         array([ True])
     """
     row = _branch_row(plan, np.zeros(plan.num_signature_bits, dtype=np.bool_))
@@ -229,7 +228,7 @@ def likely_outputs(plan: Plan) -> Bits:
         outcome = int(_weight_of_one(vector, plan.operations[k]) > 0.5 * (1 + _TIE))
         if outcome:
             row[plan.outcome_effects.row(effect)] ^= True
-        vector = coefficients.measure(vector, plan.operations[k], outcome)
+        vector = _project(vector, plan.operations[k], outcome)
         k += 1
     return row[plan.num_signs + plan.num_outcome_checks :]
 
@@ -254,10 +253,10 @@ def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
         ResourceLimitError: The plan has more than 16 coins.
 
     Examples:
-        >>> import stim
-        >>> from stim_nonclifford.compiler import compile_circuit
-        >>> compiled = compile_circuit(stim.Circuit("RX 0\nS[T] 0\nMX 0\nDETECTOR rec[-1]"))
-        >>> plan = compiled.detector_plan(reported=[0])
+        >>> import stim_nonclifford as snc
+        >>> from stim_nonclifford.compiler import RequestedOutputs
+        >>> compiled = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile()
+        >>> plan = compiled.detector_plan(RequestedOutputs.of([0]))
         >>> _, kept = fate_of_row(plan, plan.row_of(0))
         >>> round(kept[1], 6)  # sin(pi/8)^2
         0.146447
@@ -333,7 +332,7 @@ def _finish(plan: Plan, row: Bits, seed: int, shot: int, mechanisms: list[int]) 
             branch[plan.outcome_effects.row(j)] ^= True
         if _check_fires(plan, branch, j):
             return Shot(True, outputs, mechanisms)
-        vector = coefficients.measure(vector, operation, outcome)
+        vector = _project(vector, operation, outcome)
         k += 1
     return Shot(False, outputs ^ branch[plan.num_signs + plan.num_outcome_checks :], mechanisms)
 
@@ -349,28 +348,56 @@ def _branch_row(plan: Plan, signature: Bits) -> Bits:
 def _run_to_measurement(
     plan: Plan, k: int, vector: coefficients.Vector, row: Bits
 ) -> tuple[int, coefficients.Vector]:
-    """Applies operations from number k on, up to the next MEASURE."""
-    while k < len(plan.operations) and plan.operations[k]["kind"] != MEASURE:
+    """Applies operations from number k on, up to the next measurement; of a weak one, its activation too."""
+    while k < len(plan.operations):
         operation = plan.operations[k]
-        if operation["kind"] == ROTATE:
-            reverse = operation["sign"] >= 0 and bool(row[operation["sign"]])
-            vector = coefficients.rotate(vector, operation, reverse)
-        elif operation["kind"] == ACTIVATE:
-            vector = coefficients.activate(vector, operation)
+        if operation["kind"] != MEASURE:
+            vector = _rotate(plan, operation, vector, row)
+        if operation["kind"] in (MEASURE, WEAK_MEASURE):
+            break
         k += 1
     return k, vector
 
 
+def _rotate(plan: Plan, operation: np.void, vector: coefficients.Vector, row: Bits) -> coefficients.Vector:
+    """Rotates by the angles of an operation's terms; the first of them may wake a coordinate."""
+    terms = plan.rotation_terms[operation["first_term"] : operation["end_term"]]
+    angles = [(float(term["cosine"]), _sine(term, row)) for term in terms]
+    pauli = _pauli_of(operation)
+    if operation["kind"] != ROTATE:
+        about_x = operation["kind"] == ACTIVATE and pauli.x != 0
+        vector = coefficients.activate(vector, about_x, *angles.pop(0))
+        woken = 1 << int(operation["pivot"])
+        pauli = IndexPauli(woken, 0, 0) if about_x else IndexPauli(0, woken, 0)
+    for cosine, sine in angles:
+        vector = coefficients.rotate(vector, pauli, cosine, sine)
+    return vector
+
+
+def _sine(term: np.void, row: Bits) -> float:
+    """The sine of a rotation about the Pauli of its operation, with the sign that it has in this shot."""
+    is_flipped = term["sign"] >= 0 and bool(row[term["sign"]])
+    return float(-term["sine"] if is_flipped != bool(term["is_reversed"]) else term["sine"])
+
+
+def _pauli_of(operation: np.void) -> IndexPauli:
+    return IndexPauli(int(operation["x"]), int(operation["z"]), int(operation["i_power"]))
+
+
 def _weight_of_one(vector: coefficients.Vector, operation: np.void) -> float:
     """The probability of outcome 1, certain outcomes made exactly so."""
-    zero, one = coefficients.outcome_weights(vector, operation)
+    zero, one = coefficients.outcome_weights(vector, _pauli_of(operation), int(operation["pivot"]))
     probability = one / (zero + one)
     if probability < CERTAIN:
         return 0.0
     return 1.0 if probability > 1 - CERTAIN else probability
 
 
+def _project(vector: coefficients.Vector, operation: np.void, outcome: int) -> coefficients.Vector:
+    return coefficients.measure(vector, _pauli_of(operation), int(operation["pivot"]), outcome)
+
+
 def _check_fires(plan: Plan, row: Bits, outcome: int) -> bool:
-    """Whether an outcome check that became final with this MEASURE is set."""
+    """Whether an outcome check that became final with this outcome is set."""
     final = np.flatnonzero(plan.outcome_check_deadlines == outcome)
     return bool(row[plan.num_signs + final].any())

@@ -39,12 +39,12 @@ SNC_HOST_DEVICE double signed_by(bool negative, double value) { return negative 
 
 // The sum of the angles of a rotation. is_set(bit) tells the signs.
 template <typename IsSet>
-SNC_HOST_DEVICE Angle sum_of_angles(const Rotation& rotation, const AngleTerm* terms, IsSet is_set) {
-    const AngleTerm& first = terms[rotation.first_term];
+SNC_HOST_DEVICE Angle sum_of_angles(const Rotation& rotation, const RotationTerm* terms, IsSet is_set) {
+    const RotationTerm& first = terms[rotation.first_term];
     Angle sum{first.cosine, signed_by(is_set(first.sign), first.sine)};
     for (uint32_t t = rotation.first_term + 1; t < rotation.end_term; ++t) {
-        const AngleTerm& next = terms[t];
-        const double sine = signed_by(is_set(next.sign) != (next.reversed != 0), next.sine);
+        const RotationTerm& next = terms[t];
+        const double sine = signed_by(is_set(next.sign) != (next.is_reversed != 0), next.sine);
         const double cosine = sum.cosine * next.cosine - sum.sine * sine;
         sum.sine = sum.sine * next.cosine + sum.cosine * sine;
         sum.cosine = cosine;

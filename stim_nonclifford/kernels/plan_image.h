@@ -2,6 +2,7 @@
 #pragma once
 
 #include "noise_draws.h"
+#include "rotation_term.h"
 
 namespace snc {
 
@@ -16,13 +17,6 @@ constexpr uint32_t max_vector_width = 31;
 
 // A number of thresholds is looked up by the highest byte of a word, and counted on from there.
 constexpr uint32_t guide_size = 256;
-
-// A rotation by a fixed angle, whose sign a bit of the branch row gives.
-struct AngleTerm {
-    double cosine, sine;   // of half the angle
-    int32_t sign;          // bit of the branch row, or -1
-    uint32_t reversed;     // whether the Pauli is minus that of the rotation
-};
 
 // Rotations about the same Pauli, made by the sum of their angles.
 struct Rotation {
@@ -70,7 +64,7 @@ struct PlanImage {
     uint64_t quiet_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
-    uint64_t terms;              // AngleTerm[]
+    uint64_t terms;              // RotationTerm[]
     uint64_t branch_constant;    // uint64[branch_words]
     uint64_t signature_images;   // uint64[num_signature_bits][branch_words]
     uint64_t outcome_effects;    // uint64[num_outcomes][branch_words]

@@ -168,7 +168,7 @@ class Simulation {
         if (step.end_rotation <= known_end_) return;
         known_begin_ = step.first_rotation;
         known_end_ = step.angles_end < known_begin_ + max_angles ? step.angles_end : known_begin_ + max_angles;
-        const auto* terms = plan_.array<AngleTerm>(plan_.terms);
+        const auto* terms = plan_.array<RotationTerm>(plan_.terms);
         const auto is_set = [&](int32_t bit) {
             return bit >= 0 && (row_[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
         };

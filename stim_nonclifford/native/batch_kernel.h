@@ -25,13 +25,13 @@ inline ComplexBlock operator+(const ComplexBlock& a, const ComplexBlock& b) { re
 inline ComplexBlock operator-(const ComplexBlock& a, const ComplexBlock& b) { return {a.re - b.re, a.im - b.im}; }
 inline ComplexBlock conjugate(const ComplexBlock& a) { return {a.re, -a.im}; }
 
-inline void batch_sum_of_run(double* angle, const Operation* run, size_t count, const uint8_t* flipped) {
-    const auto sine = [&](size_t k) {
-        const uint64_t mask = run[k].sign >= 0 ? flipped[run[k].sign] : 0;
-        return chosen(run[k].i_power != run[0].i_power ? ~mask : mask, all(run[k].sine), all(-run[k].sine));
+inline void batch_sum_angles(double* angle, const RotationTerm* terms, size_t count, const uint8_t* flipped) {
+    const auto sine = [&](const RotationTerm& term) {
+        const uint64_t mask = term.sign >= 0 ? flipped[term.sign] : 0;
+        return chosen(term.is_reversed != 0 ? ~mask : mask, all(term.sine), all(-term.sine));
     };
-    ComplexBlock sum{all(run[0].cosine), sine(0)};
-    for (size_t k = 1; k < count; ++k) sum = sum * ComplexBlock{all(run[k].cosine), sine(k)};
+    ComplexBlock sum{all(terms[0].cosine), sine(terms[0])};
+    for (size_t k = 1; k < count; ++k) sum = sum * ComplexBlock{all(terms[k].cosine), sine(terms[k])};
     put_complex(angle, 0, sum);
 }
 

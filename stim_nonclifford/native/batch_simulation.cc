@@ -86,15 +86,17 @@ void BatchSimulation::start(std::span<const Shot> shots) {
     std::fill_n(vector_.begin() + batch_shots, batch_shots, 0.0);
 }
 
-void BatchSimulation::sum_of_run(uint32_t first) {
-    kernels_.sum_of_run(sum_.data(), &plan_.operations[first], plan_.run_ends[first] - first, flipped_.data());
+void BatchSimulation::sum_angles(const Operation& operation) {
+    const auto count = static_cast<size_t>(operation.end_term - operation.first_term);
+    kernels_.sum_angles(sum_.data(), &plan_.terms[size_t(operation.first_term)], count, flipped_.data());
 }
 
 void BatchSimulation::absorb(const SimulationStep& step) {
     for (const Absorption& absorption : step.absorptions) {
-        sum_of_run(absorption.first);
+        const Operation& operation = plan_.operations[absorption.operation];
+        sum_angles(operation);
         kernels_.add_angle(&angles_[block_size * absorption.slot], sum_.data(), absorption.is_new,
-                           plan_.operations[absorption.first].i_power == 2);
+                           pauli_of_rotation(operation).i_power == 2);
     }
 }
 
@@ -104,7 +106,6 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
     double* const vector = vector_.data();
     const Operation& operation = plan_.operations[step.operation];
     const bool is_weak = step.kind == weakly_measure;
-    const Operation& measurement = is_weak ? plan_.operations[plan_.run_ends[step.operation]] : operation;
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
     const uint64_t size_left = is_weak ? size : size_after / 2;  // after a measurement
     const auto note = [&](uint64_t written, uint64_t flops) {
@@ -117,12 +118,12 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
             return true;  // not in plans that this suits
         case rotate:
             note(size, 8 * size);
-            sum_of_run(step.operation);
+            sum_angles(operation);
             kernels_.rotate(vector, operation, sum_.data());
             return true;
         case activate:
             note(size_after, (operation.x == 0 ? 12 : 4) * size);
-            sum_of_run(step.operation);
+            sum_angles(operation);
             kernels_.activate(vector, operation, sum_.data());
             return true;
         case apply_phases:
@@ -132,21 +133,21 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
             return true;
         case measure:
             note(size_left, (operation.x == 0 ? 10 : 16) * size_left);
-            kernels_.measure(vector, measurement, branches_.data(), weights_.data());
+            kernels_.measure(vector, operation, branches_.data(), weights_.data());
             break;
         case weakly_measure:
             note(size_left, 28 * size_left);
-            sum_of_run(step.operation);
-            kernels_.measure_weakly(vector, measurement, sum_.data(), branches_.data(), weights_.data());
+            sum_angles(operation);
+            kernels_.measure_weakly(vector, operation, sum_.data(), branches_.data(), weights_.data());
             break;
         case measure_through:
             note(size_left, flops_of(step.product) + 22 * size_left);
             kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), true);
-            kernels_.measure_through(vector, table_.data(), step.width_before, step.width_after, measurement,
+            kernels_.measure_through(vector, table_.data(), step.width_before, step.width_after, operation,
                                      branches_.data(), weights_.data());
             break;
     }
-    decide(measurement, shots);
+    decide(operation, shots);
     kernels_.take(vector, branches_.data(), size_left, ones_, weights_.data());
     for (const auto& [into, from] : step.merged)
         kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);

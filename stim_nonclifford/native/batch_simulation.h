@@ -47,7 +47,7 @@ class BatchSimulation {
    private:
     using Bits = std::vector<uint32_t>;
     void start(std::span<const Shot> shots);
-    void sum_of_run(uint32_t first);
+    void sum_angles(const Operation& operation);
     void absorb(const SimulationStep& step);
     // Makes a step; false if all shots are discarded after it.
     bool make_step(const SimulationStep& step, std::span<Shot> shots);

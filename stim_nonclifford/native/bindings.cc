@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "bindings.h"
+#include "device_plan.h"
 #include "engine.h"
 #include "philox.h"
 
@@ -30,14 +31,15 @@ snc::SparseRows to_rows(nb::handle object) {
     return {to_vector<int64_t>(object.attr("starts")), to_vector<int32_t>(object.attr("bits"))};
 }
 
-// Operations come as bytes: a structured array has no type of its own here.
-std::vector<snc::Operation> to_operations(nb::handle object) {
+// Structured arrays have no type of their own here, and come as bytes.
+template <typename Record>
+std::vector<Record> to_records(nb::handle object) {
     const auto raw = nb::cast<nb::bytes>(object.attr("tobytes")());
-    if (nb::cast<size_t>(object.attr("dtype").attr("itemsize")) != sizeof(snc::Operation))
-        throw std::invalid_argument("OPERATION_DTYPE of plan.py and struct Operation of plan.h differ.");
-    std::vector<snc::Operation> operations(raw.size() / sizeof(snc::Operation));
-    if (!operations.empty()) std::memcpy(operations.data(), raw.c_str(), raw.size());
-    return operations;
+    if (nb::cast<size_t>(object.attr("dtype").attr("itemsize")) != sizeof(Record))
+        throw std::invalid_argument("A record of plan.py and its struct in plan.h differ in size.");
+    std::vector<Record> records(raw.size() / sizeof(Record));
+    if (!records.empty()) std::memcpy(records.data(), raw.c_str(), raw.size());
+    return records;
 }
 
 snc::Plan to_plan(nb::handle plan) {
@@ -57,7 +59,8 @@ snc::Plan to_plan(nb::handle plan) {
         .alias_thresholds = to_vector<uint64_t>(plan.attr("alias_thresholds")),
         .alias_indices = to_vector<int32_t>(plan.attr("alias_indices")),
         .coins = to_rows(plan.attr("coins")),
-        .operations = to_operations(plan.attr("operations")),
+        .operations = to_records<snc::Operation>(plan.attr("operations")),
+        .terms = to_records<snc::RotationTerm>(plan.attr("rotation_terms")),
         .branch_constant = to_vector<int32_t>(plan.attr("branch_constant")),
         .signature_images = to_rows(plan.attr("signature_images")),
         .outcome_effects = to_rows(plan.attr("outcome_effects")),
@@ -137,8 +140,8 @@ std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
     return engine.likely_outputs(check_signals);
 }
 
-Bytes device_image(const snc::Engine& engine) {
-    const std::vector<uint64_t> words = engine.device_image();
+Bytes plan_image(nb::handle plan) {
+    const std::vector<uint64_t> words = snc::make_plan_image(to_plan(plan), snc::kernels());
     const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
     return to_array({bytes, bytes + words.size() * sizeof(uint64_t)}, words.size(), sizeof(uint64_t));
 }
@@ -174,6 +177,7 @@ NB_MODULE(_native, m) {
     m.def("available_kernels", &snc::available_kernels, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
+    m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_device(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
         .def(
@@ -195,7 +199,6 @@ NB_MODULE(_native, m) {
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
         .def("likely_outputs", &likely_outputs,
              "The outputs (as words) that the outcomes of signature 0 flip if they are the likely ones.")
-        .def("device_image", &device_image, "The plan as the device's kernels read it: uint8, shape (words, 8).")
         .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
         .def_prop_ro("kernels", &snc::Engine::kernels_name, "The instruction set in use.");
 }

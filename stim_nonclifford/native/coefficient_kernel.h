@@ -11,11 +11,11 @@
 
 namespace snc::SNC_ISA {
 
-inline void activate(double* vector, const Operation& operation) {
-    const uint64_t size = uint64_t{1} << operation.width;
-    const bool is_diagonal = operation.x == 0;
+inline void activate(double* vector, const VectorRotation& rotation) {
+    const uint64_t size = uint64_t{1} << rotation.width;
+    const bool is_diagonal = rotation.x == 0;
     const double scale = is_diagonal ? std::sqrt(0.5) : 1;
-    const double c = operation.cosine * scale, s = operation.sine * scale;
+    const double c = rotation.cosine * scale, s = rotation.sine * scale;
     const auto one = [&](auto r, auto i, auto cosine, auto sine, auto use) {
         const auto cr = cosine * r, ci = cosine * i, sr = sine * r, si = sine * i;
         if (is_diagonal)

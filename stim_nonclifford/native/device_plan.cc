@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "path_simulation.h"
 #include "plan_image.h"
 
 namespace snc {
@@ -45,72 +46,76 @@ uint32_t top_bit(uint32_t bits) { return 31 - static_cast<uint32_t>(std::countl_
 class Steps {
    public:
     explicit Steps(const Plan& plan) : plan_(plan) {
-        for (size_t place = 0; place < plan.operations.size();) place = add(place);
+        for (size_t k = 0; k < plan.operations.size(); ++k) {
+            if (k > 0 && plan.operations[k].segment != plan.operations[k - 1].segment) finish_segment();
+            add(plan.operations[k]);
+        }
         finish_pass();
         finish_segment();
     }
 
     std::vector<Step> steps;
     std::vector<Rotation> rotations;
-    std::vector<AngleTerm> terms;
     uint32_t vector_width = 0;
 
    private:
-    // Adds the step at this place; returns the next place.
-    size_t add(size_t place) {
-        const Operation& operation = plan_.operations[place];
-        const size_t after = plan_.run_ends[place];
+    void add(const Operation& operation) {
         const auto width = static_cast<uint32_t>(operation.width);
         vector_width = std::max(vector_width, width);
-        if (operation.kind == Kind::rotate) {
-            add_rotation(place);
-            if (!fits_pass(rotations.back(), static_cast<uint32_t>(operation.x))) {
-                const Rotation moved = rotations.back();
-                rotations.pop_back();
+        switch (operation.kind) {
+            case Kind::rotate:
+                add_to_pass(operation);
+                return;
+            case Kind::activate: {
                 finish_pass();
-                rotations.push_back(moved);
-                open_pass(rotations.size() - 1, width);
-                fits_pass(rotations.back(), static_cast<uint32_t>(operation.x));
-            }
-            return after;
-        }
-        const bool is_weak = operation.kind == Kind::activate && operation.x == 0 && is_weak_measurement(after, width);
-        if (is_weak && pass_is_open_) {
-            summed_ = combination(static_cast<uint32_t>(plan_.operations[after].x) ^ 1U << width);
-            sums_weights_ = summed_.has_value();
-        }
-        finish_pass();
-        Step step{};
-        step.width = width;
-        if (operation.kind == Kind::activate) {
-            step.first_rotation = static_cast<uint32_t>(rotations.size());
-            add_rotation(place);
-            step.end_rotation = step.first_rotation + 1;
-            if (!is_weak) {
-                step.kind = StepKind::activate;
-                step.x = static_cast<uint32_t>(operation.x);
                 vector_width = std::max(vector_width, width + 1);
+                Step step = step_of(StepKind::activate, operation);
+                step.x = static_cast<uint32_t>(operation.x);
                 steps.push_back(step);
-                return after;
+                return;
             }
-            step.kind = StepKind::weak_measure;
-            add_measurement(step, plan_.operations[after]);
-            return after + 1;
+            case Kind::measure:
+                finish_pass();
+                add_measurement(step_of(StepKind::measure, operation), operation);
+                return;
+            case Kind::weak_measure:
+                if (pass_is_open_) {
+                    summed_ = combination(static_cast<uint32_t>(operation.x) ^ 1U << width);
+                    sums_weights_ = summed_.has_value();
+                }
+                finish_pass();
+                add_measurement(step_of(StepKind::weak_measure, operation), operation);
+                return;
         }
-        step.kind = StepKind::measure;
-        add_measurement(step, operation);
-        return after;
     }
 
-    // Whether the MEASURE at this place, if it is one, measures coordinate number `woken`, which has just been woken,
-    // in such a way that the vector need not grow.
-    bool is_weak_measurement(size_t place, uint32_t woken) const {
-        if (place == plan_.operations.size()) return false;
-        const Operation& next = plan_.operations[place];
-        return next.kind == Kind::measure && std::cmp_equal(next.pivot, woken) && (next.x >> woken & 1) != 0;
+    // A step with the rotation that wakes a coordinate, if the operation has one.
+    Step step_of(StepKind kind, const Operation& operation) {
+        Step step{};
+        step.kind = kind;
+        step.width = static_cast<uint32_t>(operation.width);
+        if (operation.first_term < operation.end_term) {
+            step.first_rotation = static_cast<uint32_t>(rotations.size());
+            add_rotation(operation);
+            step.end_rotation = step.first_rotation + 1;
+        }
+        return step;
     }
 
-    void add_measurement(Step& step, const Operation& measurement) {
+    // Adds a rotation to the open pass, or to a new one.
+    void add_to_pass(const Operation& operation) {
+        const auto x = static_cast<uint32_t>(operation.x);
+        add_rotation(operation);
+        if (fits_pass(rotations.back(), x)) return;
+        const Rotation moved = rotations.back();
+        rotations.pop_back();
+        finish_pass();
+        rotations.push_back(moved);
+        open_pass(rotations.size() - 1, static_cast<uint32_t>(operation.width));
+        fits_pass(rotations.back(), x);
+    }
+
+    void add_measurement(Step step, const Operation& measurement) {
         step.x = static_cast<uint32_t>(measurement.x);
         step.z = static_cast<uint32_t>(measurement.z);
         step.i_power = measurement.i_power;
@@ -119,20 +124,14 @@ class Steps {
         const auto checks = plan_.final_checks.begin() + measurement.outcome * static_cast<int64_t>(plan_.sign_words);
         step.has_checks = std::any_of(checks, checks + plan_.sign_words, [](uint64_t word) { return word != 0; });
         steps.push_back(step);
-        finish_segment();
     }
 
-    void add_rotation(size_t place) {
-        const Operation& first = plan_.operations[place];
+    void add_rotation(const Operation& operation) {
         Rotation rotation{};
-        rotation.z = first.kind == Kind::activate ? 0 : static_cast<uint32_t>(first.z);
-        rotation.i_power = first.i_power;
-        rotation.first_term = static_cast<uint32_t>(terms.size());
-        for (size_t k = place; k < plan_.run_ends[place]; ++k) {
-            const Operation& term = plan_.operations[k];
-            terms.push_back({term.cosine, term.sine, term.sign, term.i_power != first.i_power});
-        }
-        rotation.end_term = static_cast<uint32_t>(terms.size());
+        rotation.z = operation.kind == Kind::rotate ? static_cast<uint32_t>(operation.z) : 0;
+        rotation.i_power = pauli_of_rotation(operation).i_power;
+        rotation.first_term = static_cast<uint32_t>(operation.first_term);
+        rotation.end_term = static_cast<uint32_t>(operation.end_term);
         rotations.push_back(rotation);
     }
 
@@ -227,8 +226,10 @@ std::vector<uint32_t> guide_of(const std::vector<uint64_t>& thresholds) {
 
 }  // namespace
 
-std::vector<uint64_t> make_plan_image(const Plan& plan, const OutcomeLaws::QuietLaw& quiet) {
+std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) {
     const Steps steps(plan);
+    PathSimulation simulation(plan, kernels, [] {});
+    const PathSimulation::QuietLaw quiet = simulation.quiet_law();
     const RowLayout& layout = plan.layout;
     PlanImage header{};
     header.check_words = layout.check_words;
@@ -264,7 +265,7 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const OutcomeLaws::Quiet
     header.quiet_outputs = image.append(quiet.outputs);
     header.steps = image.append(steps.steps);
     header.rotations = image.append(steps.rotations);
-    header.terms = image.append(steps.terms);
+    header.terms = image.append(plan.terms);
     header.branch_constant = image.append(plan.branch_constant);
     header.signature_images = image.append(plan.signature_images);
     header.outcome_effects = image.append(plan.outcome_effects);

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "job.h"
-#include "outcome_law.h"
+#include "kernels.h"
 #include "plan.h"
 
 namespace snc {
 
-// The plan as a PlanImage. `quiet` is the law of signature 0.
-std::vector<uint64_t> make_plan_image(const Plan& plan, const OutcomeLaws::QuietLaw& quiet);
+// The plan as a PlanImage.
+std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels);
 
 // A launch of one of the kernels of `kernels/entries.cu`, all teams one after another.
 struct HostLaunch {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "device_plan.h"
 #include "kernels.h"
 #include "law_store.h"
 #include "outcome_law.h"
@@ -76,9 +75,6 @@ class Engine {
 
     std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature);
 
-    // The plan as the kernels for GPUs read it.
-    std::vector<uint64_t> device_image() const { return make_plan_image(plan_, quiet_); }
-
     LawStatistics statistics() const;
     size_t row_bytes() const { return (plan_.layout.num_outputs + 7) / 8; }
     const Plan& plan() const { return plan_; }
@@ -117,7 +113,7 @@ class Engine {
     const Kernels& kernels_;
     LawStore store_;
     std::vector<Worker> workers_;
-    OutcomeLaws::QuietLaw quiet_;
+    PathSimulation::QuietLaw quiet_;
     std::chrono::steady_clock::time_point last_poll_{};  // lasts over the waves of a call
     // Set while another thread, or the poll, has thrown.
     std::function<void()> interrupted_;

@@ -203,7 +203,7 @@ inline void copy_numbers(const From* from, size_t count, To* to) {
 // Makes the gates of a pass in part `part` of `parts` parts of the vector, which do not share coefficients.
 // `rotations` are the factors of the gates that are not fused, in this order, in indices of the pass; `tables` those
 // of the others; `pieces` has room for two pieces.
-inline void run_pass(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+inline void run_pass(double* vector, int32_t width, const GatePass& pass, const VectorRotation* rotations, const double* tables,
                      double* pieces, uint32_t part, uint32_t parts) {
     constexpr size_t chunk_size = size_t{2} << chunk_bits;
     uint64_t offsets[PieceLoad::chunks] = {0}, pivots = 0;
@@ -230,7 +230,7 @@ inline void run_pass(double* vector, int32_t width, const GatePass& pass, const 
         const uint64_t first = first_of(r);
         load.load(PieceLoad::blocks);
         if (r + 1 < end) load.begin(first_of(r + 1), next);
-        const Operation* rotation = rotations;
+        const VectorRotation* rotation = rotations;
         const double* table = tables;
         for (const Gate& gate : pass.gates) {
             if (gate.is_fused) {

@@ -49,18 +49,18 @@ struct CoefficientKernels {
     void (*start)(double* vector);
 
     // v <- cos v - i sin P v, with sin negated if `reverse`.
-    void (*rotate)(double* vector, const Operation& operation, bool reverse);
+    void (*rotate)(double* vector, const VectorRotation& rotation, bool reverse);
     // Two of them, of a vector of the same width.
-    void (*rotate_twice)(double* vector, const Operation& first, const Operation& second);
+    void (*rotate_twice)(double* vector, const VectorRotation& first, const VectorRotation& second);
 
     // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
     // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has
     // room for 2^piece_bits coefficients.
-    void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const Operation* rotations, const double* tables,
+    void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const VectorRotation* rotations, const double* tables,
                      double* piece, uint32_t part, uint32_t parts);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
-    void (*activate)(double* vector, const Operation& operation);
+    void (*activate)(double* vector, const VectorRotation& rotation);
 
     OutcomeWeights (*outcome_weights)(const double* vector, const Operation& operation);
 
@@ -88,8 +88,8 @@ constexpr uint32_t batch_shots = 8;
 // What is done with the vectors of a batch of shots, as in CoefficientKernels. Coefficient k of all shots is block k: the
 // real parts, then the imaginary parts. An angle is such a block too, of cosines and sines.
 struct BatchKernels {
-    // The sum of the angles of a run of rotations; `flipped` has for each sign the shots, as a mask, that reverse it.
-    void (*sum_of_run)(double* angle, const Operation* run, size_t count, const uint8_t* flipped);
+    // The sum of the angles of rotations; `flipped` has for each sign the shots, as a mask, that reverse it.
+    void (*sum_angles)(double* angle, const RotationTerm* terms, size_t count, const uint8_t* flipped);
     // Adds it, or minus it, to another one, which has no value yet if `is_new`.
     void (*add_angle)(double* to, const double* angle, bool is_new, bool reverse);
     // The product of phases, or of the squares of their inverses, for each index of that width.

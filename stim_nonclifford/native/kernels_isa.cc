@@ -30,7 +30,7 @@ constexpr CoefficientKernels coefficient_kernels = {
 };
 
 constexpr BatchKernels batch_kernels = {
-    .sum_of_run = batch_sum_of_run,
+    .sum_angles = batch_sum_angles,
     .add_angle = batch_add_angle,
     .phases = batch_phases,
     .apply_phases = batch_apply_phases,

@@ -155,22 +155,10 @@ size_t OutcomeLaws::go_to_last_station() {
     return 0;
 }
 
-OutcomeLaws::QuietLaw OutcomeLaws::quiet_law() {
-    const PathSimulation::Stop stop = start_quiet();
-    const uint64_t* outputs = simulation_.outputs();
-    return {stop.outcome < 0, stop.outcome == PathSimulation::kept, {outputs, outputs + plan_.layout.output_words}};
-}
-
 std::vector<uint64_t> OutcomeLaws::likely_outputs() {
-    for (PathSimulation::Stop stop = start_quiet(); stop.outcome >= 0; stop = simulation_.advance())
+    for (PathSimulation::Stop stop = simulation_.start_quiet(); stop.outcome >= 0; stop = simulation_.advance())
         simulation_.take(stop.probability_of_one > 0.5 * (1 + tie));
     return {simulation_.outputs(), simulation_.outputs() + plan_.layout.output_words};
-}
-
-PathSimulation::Stop OutcomeLaws::start_quiet() {
-    simulation_.choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
-    simulation_.start();
-    return simulation_.advance();
 }
 
 std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {

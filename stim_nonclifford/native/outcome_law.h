@@ -64,13 +64,7 @@ class OutcomeLaws {
         }
     }
 
-    // What happens to shots with signature 0: `fixed` if it is the same for all.
-    struct QuietLaw {
-        bool fixed;
-        bool kept;
-        std::vector<uint64_t> outputs;
-    };
-    QuietLaw quiet_law();
+    PathSimulation::QuietLaw quiet_law() { return simulation_.quiet_law(); }
 
     // What the outcomes of signature 0 flip if every one is the more likely one, and 0 if both are equally likely.
     std::vector<uint64_t> likely_outputs();
@@ -113,8 +107,6 @@ class OutcomeLaws {
     void find_shared(OutcomeDecisions decisions);
     // Goes to the last station on the way; returns how many decisions have been made there.
     size_t go_to_last_station();
-    // Starts on the path of signature 0, and goes to its first MEASURE that is not certain.
-    PathSimulation::Stop start_quiet();
     // Whether to store more, and to simulate in batches, from how many lookups of late found their outcomes stored.
     void review();
 

@@ -45,12 +45,12 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
       operations_up_to_(plan.num_outcomes),
       first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
     for (size_t k = plan.operations.size(); k-- > 0;)
-        if (plan.operations[k].sign >= 0) first_with_[static_cast<size_t>(plan.operations[k].sign)] = static_cast<uint32_t>(k);
+        for_each_sign(plan.operations[k], [&](size_t sign) { first_with_[sign] = static_cast<uint32_t>(k); });
     for (uint32_t k = 0; k < plan.operations.size(); ++k)
-        if (plan.operations[k].kind == Kind::measure && has_final_checks(plan.operations[k])) checking_.push_back(k);
+        if (plan.operations[k].measures() && has_final_checks(plan.operations[k])) checking_.push_back(k);
     for (size_t k = 0; k < plan.steps.steps.size(); ++k)
         if (is_measured(plan.steps.steps[k].kind))
-            operations_up_to_[static_cast<size_t>(measured_by(plan.steps.steps[k]).outcome)] = begin_of_step(k + 1);
+            operations_up_to_[static_cast<size_t>(plan.operations[plan.steps.steps[k].operation].outcome)] = begin_of_step(k + 1);
     save_prefix();
 }
 
@@ -89,6 +89,17 @@ void PathSimulation::start() {
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
     kernels_.coefficients.start(vector_.data());
+}
+
+PathSimulation::QuietLaw PathSimulation::quiet_law() {
+    const Stop stop = start_quiet();
+    return {stop.outcome < 0, stop.outcome == kept, {outputs(), outputs() + plan_.layout.output_words}};
+}
+
+PathSimulation::Stop PathSimulation::start_quiet() {
+    choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
+    start();
+    return advance();
 }
 
 bool PathSimulation::resume(const Station& quiet) {
@@ -164,10 +175,10 @@ std::vector<bool> PathSimulation::steps_that_may_differ() const {
     std::vector<bool> found(plan_.steps.steps.size());
     size_t end = 0;
     for (size_t k = 0; k < found.size(); ++k)
-        for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin) {
-            const int32_t sign = plan_.operations[begin].sign;
-            if (test(signs, sign) && first_with_[static_cast<size_t>(sign)] == begin) found[k] = true;
-        }
+        for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin)
+            for_each_sign(plan_.operations[begin], [&](size_t sign) {
+                if (test(signs, static_cast<int32_t>(sign)) && first_with_[sign] == begin) found[k] = true;
+            });
     return found;
 }
 
@@ -211,17 +222,19 @@ PathSimulation::Stop PathSimulation::advance(const Stop* known) {
     const auto& steps = plan_.steps.steps;
     while (!state_.check_fired) {
         if (state_.step == steps.size()) return {0, kept};
-        if (!make_step(known, true)) return {state_.probability_of_one, measured_by(steps[state_.step]).outcome};
+        if (!make_step(known, true)) return {state_.probability_of_one, plan_.operations[steps[state_.step].operation].outcome};
     }
     return {0, discarded};
 }
 
-Operation PathSimulation::sum_of_run(size_t first) const {
-    Operation sum = plan_.operations[first];
-    if (test(state_.row, sum.sign)) sum.sine = -sum.sine;
-    for (size_t k = first + 1; k < plan_.run_ends[first]; ++k) {
-        const Operation& next = plan_.operations[k];
-        const bool reverse = test(state_.row, next.sign) != (next.i_power != sum.i_power);
+VectorRotation PathSimulation::rotation_of(const Operation& operation) const {
+    VectorRotation sum = pauli_of_rotation(operation);
+    const RotationTerm& first = plan_.terms[size_t(operation.first_term)];
+    sum.cosine = first.cosine;
+    sum.sine = test(state_.row, first.sign) ? -first.sine : first.sine;
+    for (auto k = size_t(operation.first_term) + 1; k < size_t(operation.end_term); ++k) {
+        const RotationTerm& next = plan_.terms[k];
+        const bool reverse = test(state_.row, next.sign) != (next.is_reversed != 0);
         const double sine = reverse ? -next.sine : next.sine;
         const double cosine = sum.cosine * next.cosine - sum.sine * sine;
         sum.sine = sum.sine * next.cosine + sum.cosine * sine;
@@ -230,8 +243,8 @@ Operation PathSimulation::sum_of_run(size_t first) const {
     return sum;
 }
 
-Operation PathSimulation::rotation_at(size_t first) {
-    Operation rotation = sum_of_run(first);
+VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {
+    VectorRotation rotation = rotation_of(operation);
     if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm) {
         state_.norm /= rotation.cosine * rotation.cosine;
         rotation.sine /= rotation.cosine;
@@ -258,7 +271,7 @@ void PathSimulation::run_pass(const SimulationStep& step) {
         if (gate.is_fused) {
             kernels_.clear_table(table, gate);
             for (const Gate::Factor& factor : gate.factors) {
-                const Operation sum = sum_of_run(factor.first);
+                const VectorRotation sum = rotation_of(plan_.operations[factor.first]);
                 kernels_.multiply_table(table, gate, factor, sum.cosine, sum.sine, sum.i_power);
             }
             kernels_.exchange_table(table, gate);
@@ -267,7 +280,7 @@ void PathSimulation::run_pass(const SimulationStep& step) {
             continue;
         }
         for (const Gate::Factor& factor : gate.factors) {
-            Operation rotation = rotation_at(factor.first);
+            VectorRotation rotation = scaled_rotation_of(plan_.operations[factor.first]);
             rotation.x = factor.x;
             rotation.z = factor.z & piece_mask;
             rotation.width = piece_bits;
@@ -290,7 +303,7 @@ void PathSimulation::run_pass(const SimulationStep& step) {
 
 void PathSimulation::absorb(const SimulationStep& step) {
     for (const Absorption& absorption : step.absorptions) {
-        const Operation sum = sum_of_run(absorption.first);
+        const VectorRotation sum = rotation_of(plan_.operations[absorption.operation]);
         const Angle added{sum.cosine, sum.i_power == 2 ? -sum.sine : sum.sine};
         Angle& angle = state_.angles[absorption.slot];
         angle = absorption.is_new ? added : angle + added;
@@ -343,7 +356,7 @@ void PathSimulation::normalize(int32_t width) {
 void PathSimulation::rotate(const SimulationStep& step, bool takes_two) {
     const uint64_t size = uint64_t{1} << step.width_before;
     note_pass(size, size, 4);
-    const Operation first = rotation_at(step.operation);
+    const VectorRotation first = scaled_rotation_of(plan_.operations[step.operation]);
     ++state_.step;
     const SimulationStep* const next = state_.step < plan_.steps.steps.size() ? &plan_.steps.steps[state_.step] : nullptr;
     takes_two = takes_two && step.width_before >= min_width_for_two && next != nullptr &&
@@ -354,7 +367,7 @@ void PathSimulation::rotate(const SimulationStep& step, bool takes_two) {
     }
     ++work_.steps;
     work_.flops += 4 * size;
-    kernels_.coefficients.rotate_twice(own_vector(), first, rotation_at(next->operation));
+    kernels_.coefficients.rotate_twice(own_vector(), first, scaled_rotation_of(plan_.operations[next->operation]));
     ++state_.step;
 }
 
@@ -376,7 +389,7 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
             return true;
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
-            kernels_.coefficients.activate(own_vector(), sum_of_run(step.operation));
+            kernels_.coefficients.activate(own_vector(), rotation_of(operation));
             ++state_.step;
             return true;
         case SimulationStep::Kind::apply_phases:
@@ -386,10 +399,10 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
             ++state_.step;
             return true;
         case SimulationStep::Kind::weakly_measure: {
-            const Operation sum = sum_of_run(step.operation);
+            const VectorRotation sum = rotation_of(operation);
             note_pass(size, 0, 24);
             state_.woken = {sum.cosine, sum.sine};
-            state_.weights = kernels_.coefficients.weak_weights(lies_in_, measured_by(step), sum.cosine, sum.sine);
+            state_.weights = kernels_.coefficients.weak_weights(lies_in_, operation, sum.cosine, sum.sine);
             break;
         }
         case SimulationStep::Kind::measure:
@@ -415,7 +428,7 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
 
 void PathSimulation::take(bool outcome) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
-    const Operation& measurement = measured_by(step);
+    const Operation& measurement = plan_.operations[step.operation];
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     const double* const from = std::exchange(lies_in_, vector_.data());
     double* const to = vector_.data();
@@ -441,11 +454,6 @@ void PathSimulation::take(bool outcome) {
                    plan_.branch_words);
     state_.check_fired |= fires(measurement, state_);
     ++state_.step;
-}
-
-const Operation& PathSimulation::measured_by(const SimulationStep& step) const {
-    const bool after_activation = step.kind == SimulationStep::Kind::weakly_measure;
-    return plan_.operations[after_activation ? plan_.run_ends[step.operation] : step.operation];
 }
 
 const uint64_t* PathSimulation::final_checks_of(const Operation& measurement) const {

@@ -69,6 +69,16 @@ class PathSimulation {
     // Threads for the rotations of wide vectors; null: none.
     void set_team(Team* team) { team_ = team; }
 
+    // What happens to shots with signature 0: `fixed` if it is the same for all.
+    struct QuietLaw {
+        bool fixed;
+        bool kept;
+        std::vector<uint64_t> outputs;
+    };
+    QuietLaw quiet_law();
+    // Starts on the path of signature 0, and goes to its first MEASURE that is not certain.
+    Stop start_quiet();
+
     // Whose path it is from now on; `start`, `go_to` or `resume` comes next.
     void choose(std::span<const uint64_t> signature);
     void start();
@@ -100,10 +110,10 @@ class PathSimulation {
     // Two rotations are one step if `takes_two`.
     bool make_step(const Stop* known, bool takes_two);
     void rotate(const SimulationStep& step, bool takes_two);
-    // The operation with the sum of the angles of its run, as the signs are now.
-    Operation sum_of_run(size_t first) const;
-    // The same for a rotation, up to the norm of the vector: a cosine of 1 saves a multiplication.
-    Operation rotation_at(size_t first);
+    // The rotation of an operation, by the sum of its angles as the signs are now.
+    VectorRotation rotation_of(const Operation& operation) const;
+    // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
+    VectorRotation scaled_rotation_of(const Operation& operation);
     void run_pass(const SimulationStep& step);
     void absorb(const SimulationStep& step);
     // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
@@ -116,7 +126,6 @@ class PathSimulation {
     bool fires(const Operation& measurement, const State& state) const;
     bool has_final_checks(const Operation& measurement) const;
     const uint64_t* final_checks_of(const Operation& measurement) const;
-    const Operation& measured_by(const SimulationStep& step) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
     // Of a station with a vector of that many numbers.
@@ -126,6 +135,12 @@ class PathSimulation {
     // For each step whether signs of a signature may differ from those of signature 0 there for the first time.
     std::vector<bool> steps_that_may_differ() const;
     void save_prefix();
+    // Calls use(sign) for the bits of the branch row that reverse an angle of the operation.
+    template <typename Use>
+    void for_each_sign(const Operation& operation, Use use) const {
+        for (int32_t k = operation.first_term; k < operation.end_term; ++k)
+            if (const int32_t sign = plan_.terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
+    }
     // The coefficients for a station that is made now: without copying them, if all of the memory that they have is used.
     AlignedDoubles leave_vector();
     // The coefficients, to be changed.
@@ -149,7 +164,7 @@ class PathSimulation {
     std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE
     std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
     std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
-    std::vector<Operation> rotations_;          // scratch of run_pass
+    std::vector<VectorRotation> rotations_;          // scratch of run_pass
     std::vector<double, Aligned<double>> tables_, pieces_;
     std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};

@@ -44,17 +44,8 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
 
 void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.operations = arrays.operations;
-    plan.run_ends.resize(plan.operations.size());
-    for (size_t k = 0; k < plan.operations.size(); ++k) {
-        const Operation& first = plan.operations[k];
-        size_t end = k + 1;
-        if (first.kind != Kind::measure)
-            while (end < plan.operations.size() && plan.operations[end].kind == Kind::rotate &&
-                   plan.operations[end].x == first.x && plan.operations[end].z == first.z)
-                ++end;
-        plan.run_ends[k] = static_cast<uint32_t>(end);
-    }
-    plan.steps = find_steps(plan.operations, plan.run_ends);
+    plan.terms = arrays.terms;
+    plan.steps = find_steps(plan.operations);
     plan.peak_width = arrays.peak_width;
     plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
     const uint32_t first_output = arrays.num_signs + arrays.num_outcome_checks;

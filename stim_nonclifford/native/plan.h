@@ -8,26 +8,41 @@
 #include <vector>
 
 #include "noise_draws.h"
+#include "rotation_term.h"
 #include "simulation_steps.h"
 
 namespace snc {
 
-enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2 };
+enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3 };
 
 // One record of OPERATION_DTYPE.
 struct Operation {
     uint64_t x;       // bits of the coefficient index that the Pauli flips
     uint64_t z;       // bits of the coefficient index that give its sign
-    double cosine;    // of half the rotation angle
-    double sine;
     Kind kind;
     int32_t width;    // active coordinates before the operation
     int32_t i_power;  // the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
-    int32_t pivot;    // measure: the bit that leaves the index
-    int32_t sign;     // rotate: bit of the branch row that reverses the angle, or -1
-    int32_t outcome;  // measure: its number, else -1
+    int32_t pivot;    // activate: the bit that joins the index; measurements: the bit that leaves it
+    int32_t outcome;  // measurements: the number of the outcome, else -1
+    int32_t segment;  // number of measurements before the operation
+    int32_t first_term, end_term;  // the rotation is by the sum of the angles of these terms
+
+    bool measures() const { return outcome >= 0; }
 };
-static_assert(sizeof(Operation) == 56, "must match OPERATION_DTYPE in plan.py");
+static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
+
+// A rotation of the vector by a known angle, about the Pauli i^i_power (-1)^|index & z| |index ^ x><index|.
+struct VectorRotation {
+    uint64_t x, z;
+    double cosine, sine;  // of half the angle
+    int32_t width, i_power;
+};
+
+// The Pauli of an operation's rotation, without its angle. A weak measurement wakes a coordinate by a rotation about its Z.
+inline VectorRotation pauli_of_rotation(const Operation& operation) {
+    if (operation.kind == Kind::weak_measure) return {0, uint64_t{1} << operation.pivot, 1, 0, operation.width, 0};
+    return {operation.x, operation.z, 1, 0, operation.width, operation.i_power};
+}
 
 // Calls use(bit) for the ones of a row.
 template <typename Use>
@@ -80,7 +95,7 @@ struct Plan {
 
     // Outcomes. Branch rows hold signs and outcome checks, then, from a word of their own, outputs.
     std::vector<Operation> operations;
-    std::vector<uint32_t> run_ends;           // [operations]: where the rotations about the same Pauli end
+    std::vector<RotationTerm> terms;
     StepList steps;
     uint32_t num_outcomes = 0;
     uint32_t sign_words = 0;                  // words with signs and outcome checks
@@ -105,6 +120,7 @@ struct PlanArrays {
     std::vector<int32_t> alias_indices;
     SparseRows coins;
     std::vector<Operation> operations;
+    std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;
     SparseRows signature_images, outcome_effects;
     std::vector<int32_t> outcome_check_deadlines;

@@ -13,18 +13,18 @@ namespace snc::SNC_ISA {
 // Vectors with fewer coefficients than a block has lanes.
 namespace scalar {
 
-inline void rotate(double* vector, const Operation& operation, double sine) {
-    const uint64_t size = uint64_t{1} << operation.width;
+inline void rotate(double* vector, const VectorRotation& rotation, double sine) {
+    const uint64_t size = uint64_t{1} << rotation.width;
     // -i sin P
-    const Phase factor = phase(sine, operation.i_power + 3);
+    const Phase factor = phase(sine, rotation.i_power + 3);
     double old_re[lanes], old_im[lanes];
     std::copy_n(vector, size, old_re);
     std::copy_n(vector + lanes, size, old_im);
     for (uint64_t a = 0; a < size; ++a) {
-        const uint64_t b = a ^ operation.x;
-        const double f = factor.value * sign_of(b & operation.z);
-        put(vector, a, operation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b])),
-            operation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]));
+        const uint64_t b = a ^ rotation.x;
+        const double f = factor.value * sign_of(b & rotation.z);
+        put(vector, a, rotation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b])),
+            rotation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]));
     }
 }
 
@@ -69,16 +69,16 @@ inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z
     }
 }
 
-inline void rotate(double* vector, const Operation& operation, bool reverse) {
-    const double sine = reverse ? -operation.sine : operation.sine;
-    if (operation.width < lane_bits) return scalar::rotate(vector, operation, sine);
-    const uint64_t blocks = uint64_t{1} << (operation.width - lane_bits);
-    const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
-    const Phase factor = phase(sine, operation.i_power + 3);  // -i sin P
-    const Block signs = lane_signs(operation.x, operation.z) * factor.value;
-    const Block cosine = all(operation.cosine);
-    const LaneExchange partner(operation.x);
-    const bool exchanges = (operation.x & (lanes - 1)) != 0;
+inline void rotate(double* vector, const VectorRotation& rotation, bool reverse) {
+    const double sine = reverse ? -rotation.sine : rotation.sine;
+    if (rotation.width < lane_bits) return scalar::rotate(vector, rotation, sine);
+    const uint64_t blocks = uint64_t{1} << (rotation.width - lane_bits);
+    const uint64_t x = rotation.x >> lane_bits, z = rotation.z >> lane_bits;
+    const Phase factor = phase(sine, rotation.i_power + 3);  // -i sin P
+    const Block signs = lane_signs(rotation.x, rotation.z) * factor.value;
+    const Block cosine = all(rotation.cosine);
+    const LaneExchange partner(rotation.x);
+    const bool exchanges = (rotation.x & (lanes - 1)) != 0;
     const auto turned = [&](Block block) { return exchanges ? partner(block) : block; };
 
     if (x == 0) {  // partners lie in the same block
@@ -95,7 +95,7 @@ inline void rotate(double* vector, const Operation& operation, bool reverse) {
     with_flag(factor.real, [&](auto real) {
         with_flag(z != 0, [&](auto has_signs) {
             with_flag(exchanges, [&](auto exchange) {
-                with_flag(operation.cosine == 1, [&](auto unit) {
+                with_flag(rotation.cosine == 1, [&](auto unit) {
                     rotate_pairs<real, has_signs, exchange, unit>(vector, blocks, x, z, signs, cosine, partner);
                 });
             });
@@ -118,7 +118,7 @@ inline ComplexBlock turned(const ComplexBlock& own, const ComplexBlock& other, B
 
 // Two rotations that exchange blocks by different masks: the vector goes through the registers once for both.
 template <bool first_real, bool second_real, bool unit>
-inline void rotate_fours(double* vector, const Operation& first, const Operation& second) {
+inline void rotate_fours(double* vector, const VectorRotation& first, const VectorRotation& second) {
     // Of a coset's blocks from its first one: which, as the place in the vector, and whether they reverse a rotation.
     constexpr uint64_t first_odd = uint64_t{1} << 62, second_odd = uint64_t{1} << 63, places = first_odd - 1;
     const uint64_t z = first.z >> lane_bits, other_z = second.z >> lane_bits;
@@ -166,14 +166,14 @@ inline void rotate_fours(double* vector, const Operation& first, const Operation
 }
 
 // Two rotations, one after the other.
-inline void rotate_twice(double* vector, const Operation& first, const Operation& second) {
+inline void rotate_twice(double* vector, const VectorRotation& first, const VectorRotation& second) {
     const uint64_t x = first.x >> lane_bits, other_x = second.x >> lane_bits;
     if (x == 0 || other_x == 0 || x == other_x) {
         rotate(vector, first, false);
         rotate(vector, second, false);
         return;
     }
-    const auto is_real = [](const Operation& operation) { return phase(1.0, operation.i_power + 3).real; };
+    const auto is_real = [](const VectorRotation& rotation) { return phase(1.0, rotation.i_power + 3).real; };
     with_flag(is_real(first), [&](auto first_real) {
         with_flag(is_real(second), [&](auto second_real) {
             with_flag(first.cosine == 1 && second.cosine == 1, [&](auto unit) {

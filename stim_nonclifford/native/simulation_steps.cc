@@ -33,8 +33,6 @@ struct Phase {
     uint64_t z;
 };
 
-bool is_diagonal(const Operation& operation) { return operation.kind == Kind::rotate && operation.x == 0; }
-
 bool anticommutes(const Phase& phase, const Operation& measurement) {
     return (std::popcount(phase.z & measurement.x) & 1) != 0;
 }
@@ -120,68 +118,63 @@ class ProductBuilder {
 
 class StepFinder {
    public:
-    StepFinder(const std::vector<Operation>& operations, const std::vector<uint32_t>& run_ends)
-        : operations_(operations), run_ends_(run_ends), next_change_(operations.size()) {
+    explicit StepFinder(const std::vector<Operation>& operations) : operations_(operations), next_change_(operations.size()) {
         // For each operation the next one that is not diagonal.
         auto change = static_cast<uint32_t>(operations.size());
         for (uint32_t k = change; k-- > 0;) {
-            if (operations[k].kind == Kind::measure || operations[k].x != 0) change = k;
+            if (operations[k].measures() || operations[k].x != 0) change = k;
             next_change_[k] = change;
         }
     }
 
     StepList find() {
-        for (uint32_t k = 0; k < operations_.size();) k = add(k);
+        for (uint32_t k = 0; k < operations_.size(); ++k) add(k);
         make_run();
         list_.widest = std::max(list_.widest, stored_);
         return std::move(list_);
     }
 
    private:
-    // Adds steps for the operation, or the run that begins with it; returns the operation after it.
-    uint32_t add(uint32_t k) {
+    void add(uint32_t k) {
         const Operation& operation = operations_[k];
-        const uint32_t end = run_ends_[k];
-        if (operation.kind == Kind::measure) {
-            measure(k);
-            return k + 1;
-        }
         const bool stays_narrow = phases_.empty() && stored_ == width_ && operation.width < min_width - 1;
-        const bool before_rotation = next_change_[k] < operations_.size() && operations_[next_change_[k]].kind != Kind::measure;
-        if (operation.kind == Kind::rotate && operation.x != 0) make_phases(width_);
-        if (operation.kind == Kind::activate) {
-            const bool is_diagonal_activation = operation.x == 0;
-            if (stays_narrow && is_diagonal_activation && measures_weakly(end)) {
-                add_step(SimulationStep::Kind::weakly_measure, k, end + 1);
-                return end + 1;
-            }
-            ++width_;
-            if (is_diagonal_activation && !stays_narrow && !before_rotation) {
-                absorb(operation.z, k);
-                return end;
-            }
-            make_phases(width_ - 1);
-            add_step(SimulationStep::Kind::activate, k, end).width_after = width_;
-            stored_ = width_;
-            list_.widest = std::max(list_.widest, stored_);
-            return end;
+        const bool before_rotation = next_change_[k] < operations_.size() && !operations_[next_change_[k]].measures();
+        switch (operation.kind) {
+            case Kind::measure:
+                measure(k);
+                return;
+            case Kind::weak_measure:
+                if (stays_narrow) {
+                    add_step(SimulationStep::Kind::weakly_measure, k, k + 1);
+                    return;
+                }
+                ++width_;
+                absorb(k);
+                measure(k);
+                return;
+            case Kind::activate:
+                ++width_;
+                if (operation.x == 0 && !stays_narrow && !before_rotation) {
+                    absorb(k);
+                    return;
+                }
+                make_phases(width_ - 1);
+                add_step(SimulationStep::Kind::activate, k, k + 1).width_after = width_;
+                stored_ = width_;
+                list_.widest = std::max(list_.widest, stored_);
+                return;
+            case Kind::rotate:
+                if (operation.x != 0) make_phases(width_);
+                if (operation.x == 0 && !stays_narrow && !before_rotation) {
+                    absorb(k);
+                } else if (stored_ >= piece_bits) {
+                    run_.push_back(k);
+                    run_end_ = k + 1;
+                } else {
+                    add_step(SimulationStep::Kind::rotate, k, k + 1);
+                }
+                return;
         }
-        if (is_diagonal(operation) && !stays_narrow && !before_rotation) {
-            absorb(operation.z, k);
-            return end;
-        }
-        if (stored_ >= piece_bits) {
-            run_.push_back(k);
-            run_end_ = end;
-        } else {
-            add_step(SimulationStep::Kind::rotate, k, end);
-        }
-        return end;
-    }
-
-    bool measures_weakly(uint32_t k) const {
-        return k < operations_.size() && operations_[k].kind == Kind::measure &&
-               (operations_[k].x >> operations_[k].pivot & 1) != 0 && operations_[k].pivot == stored_;
     }
 
     void measure(uint32_t k) {
@@ -233,14 +226,15 @@ class StepFinder {
         phases_ = std::move(left);
     }
 
-    void absorb(uint64_t z, uint32_t k) {
+    void absorb(uint32_t k) {
         make_run();
+        const uint64_t z = pauli_of_rotation(operations_[k]).z;
         const auto equal = std::ranges::find(phases_, z, &Phase::z);
         const bool is_new = equal == phases_.end();
         const uint32_t slot = is_new ? list_.num_slots++ : equal->slot;
         if (is_new) phases_.push_back({slot, z});
         absorptions_.push_back({slot, k, is_new});
-        absorbed_ = run_ends_[k];
+        absorbed_ = k + 1;
     }
 
     // Makes the phases of the coordinates below `width`, and wakes these.
@@ -289,7 +283,6 @@ class StepFinder {
     }
 
     const std::vector<Operation>& operations_;
-    const std::vector<uint32_t>& run_ends_;
     std::vector<uint32_t> next_change_;
     int32_t width_ = 0, stored_ = 0;
     uint32_t done_ = 0, absorbed_ = 0;  // operations that steps have made or absorbed; that have been absorbed
@@ -302,8 +295,8 @@ class StepFinder {
 
 }  // namespace
 
-StepList find_steps(const std::vector<Operation>& operations, const std::vector<uint32_t>& run_ends) {
-    return StepFinder(operations, run_ends).find();
+StepList find_steps(const std::vector<Operation>& operations) {
+    return StepFinder(operations).find();
 }
 
 }  // namespace snc

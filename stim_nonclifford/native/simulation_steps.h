@@ -38,10 +38,10 @@ struct PhaseProduct {
     std::vector<uint64_t> columns;
 };
 
-// A phase takes up the angles of a run of operations.
+// A phase takes up the angle of an operation.
 struct Absorption {
     uint32_t slot;
-    uint32_t first;  // operation; the run follows it
+    uint32_t operation;
     bool is_new;
 };
 
@@ -50,7 +50,7 @@ struct SimulationStep {
         rotate,           // of the stored vector
         pass,             // many rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
-        weakly_measure,   // an activation, and the MEASURE after it: the vector keeps its size
+        weakly_measure,   // of the stored vector: it keeps its size
         apply_phases,     // makes the phases of `product`, and wakes coordinates
         measure,          // of the stored vector
         measure_through,  // of the stored vector with the phases of `product`
@@ -71,6 +71,6 @@ struct StepList {
     int32_t widest = 0;  // width of the largest stored vector
 };
 
-StepList find_steps(const std::vector<Operation>& operations, const std::vector<uint32_t>& run_ends);
+StepList find_steps(const std::vector<Operation>& operations);
 
 }  // namespace snc

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..engines import PackedBits
 from .device_bits import pack_on_device, unpack_on_device
 
-__all__ = ["checked_count", "checked_mask", "checked_seed", "columns", "pack", "unpack", "write_into"]
+__all__ = ["checked_count", "checked_seed", "columns", "pack", "unpack", "write_into"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -86,46 +86,6 @@ def checked_seed(seed: Any) -> int:
     if not 0 <= value < 1 << 64:
         raise ValueError(f"Expected seed to be None or a 64 bit unsigned integer, got {seed!r}.")
     return value
-
-
-def checked_mask(mask: Any, num_bits: int, name: str, what: str) -> list[int]:
-    """The positions that a mask selects.
-
-    Args:
-        mask: bool array of length num_bits, or uint8 array of ceil(num_bits / 8) bytes, least significant
-            bit first, as Sinter's masks; None selects nothing.
-        num_bits: Number of detectors or observables.
-        name: Name of the argument, for messages.
-        what: What the bits are, for messages.
-
-    Raises:
-        TypeError: The dtype is neither bool nor uint8.
-        ValueError: The shape is wrong, or bits beyond the last position are set.
-
-    Examples:
-        >>> checked_mask(np.array([0b101], dtype=np.uint8), 3, "mask", "detectors")
-        [0, 2]
-    """
-    if mask is None:
-        return []
-    array = np.asarray(mask)
-    num_bytes = -(-num_bits // 8)
-    expected = (
-        f"{name} must be a NumPy array of dtype bool and shape ({num_bits},), or bit-packed little-endian of"
-        f" dtype uint8 and shape ({num_bytes},), for {num_bits} {what}"
-    )
-    if array.dtype == np.bool_:
-        if array.shape != (num_bits,):
-            raise ValueError(f"{expected}; got dtype bool and shape {array.shape}.")
-        return [int(k) for k in np.flatnonzero(array)]
-    if array.dtype != np.uint8:
-        raise TypeError(f"{expected}; got dtype {array.dtype}.")
-    if array.shape != (num_bytes,):
-        raise ValueError(f"{expected}; got dtype uint8 and shape {array.shape}.")
-    chosen = [int(k) for k in np.flatnonzero(np.unpackbits(array, bitorder="little"))]
-    if chosen and chosen[-1] >= num_bits:
-        raise ValueError(f"{name} selects number {chosen[-1]}, but there are only {num_bits} {what}.")
-    return chosen
 
 
 def write_into(out: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pathlib
 from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
-import stim
 
-from ..compiler import CompiledCircuit
+from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
+from ..compiler.requested_outputs import DetectorMethod, postselected_outputs, requested_by
 from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
@@ -20,7 +19,6 @@ from ..plan import Plan
 from .bits import checked_count, checked_seed, columns, pack, unpack, write_into
 from .device_bits import namespace_of
 from .outputs import check_output, kept_rows_from, rows_from
-from .questions import DetectorMethod, outputs_of, postselected_outputs
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, chunk_sizes
 
@@ -40,8 +38,7 @@ class CompiledDetectorSampler:
 
     def __init__(
         self,
-        circuit: stim.Circuit,
-        compiled: CompiledCircuit,
+        faults: FaultTable,
         *,
         seed: int | None = None,
         postselection_mask: npt.NDArray[Any] | None = None,
@@ -51,9 +48,11 @@ class CompiledDetectorSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> None:
-        self._circuit = circuit
-        self._compiled = compiled
+        self._faults = faults
+        self._compiled = compiled = faults.compiled
+        self._max_active_coordinates = max_active_coordinates
         self._seed = checked_seed(seed)
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
@@ -64,8 +63,7 @@ class CompiledDetectorSampler:
         )
         self._next_shot = 0
         # Of all methods, counting reads the least: where that is too wide, everything is.
-        reported, postselected = self._outputs_of("sample_counts")
-        compiled.check_width(reported=reported, postselected=postselected)
+        compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
 
     @property
     def num_detectors(self) -> int:
@@ -408,18 +406,17 @@ class CompiledDetectorSampler:
     def _causes(self) -> tuple[Plan, dict[int, list[CircuitFault]]]:
         """The plan for counting, and the faults that have the effect of each of its mechanisms."""
         plan = self._plan_for("sample_counts")
-        return plan, FaultTable(self._circuit, self._compiled).by_mechanism(plan)
+        return plan, self._faults.by_mechanism(plan)
 
     def _plan_for(self, method: DetectorMethod) -> Plan:
-        reported, postselected = self._outputs_of(method)
         return self._compiled.detector_plan(
-            reported=reported,
-            postselected=postselected,
+            self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,
+            max_active_coordinates=self._max_active_coordinates,
         )
 
-    def _outputs_of(self, method: DetectorMethod) -> tuple[range, Sequence[int]]:
-        return outputs_of(method, self._num_detectors, self._num_observables, self._postselected)
+    def _requested_by(self, method: DetectorMethod) -> RequestedOutputs:
+        return requested_by(method, self._num_detectors, self._num_observables, self._postselected)
 
     def _rows(self, shots: int, output: str = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, self._next_shot, shots)

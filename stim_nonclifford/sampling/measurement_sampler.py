@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compiler import CompiledCircuit
+from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..engines import DEFAULT_CACHE_BYTES, PackedBits, engine_factory
 from .bits import checked_count, checked_seed, unpack
 from .outputs import check_output, rows_from
@@ -36,6 +36,7 @@ class CompiledMeasurementSampler:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> None:
         if skip_reference_sample and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
@@ -44,11 +45,12 @@ class CompiledMeasurementSampler:
         make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
         changed = 0
         if skip_reference_sample:
-            changed = compiled.reference_records
+            changed = compiled.reference_records(max_active_coordinates)
         elif reference_sample is not None:
             given = _record_mask(reference_sample, self._num_measurements)
-            changed = compiled.reference_records ^ given
-        self._engine = make_engine(compiled.record_plan(reference=changed))
+            changed = compiled.reference_records(max_active_coordinates) ^ given
+        plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
+        self._engine = make_engine(plan)
         self._next_shot = 0
 
     @property

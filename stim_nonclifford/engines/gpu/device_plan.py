@@ -54,7 +54,7 @@ class DevicePlan:
     """
 
     def __init__(self, plan: Plan, backend: Backend, vector_budget: int) -> None:
-        words = _native.Engine(plan, 1, 0).device_image()
+        words = _native.plan_image(plan)
         self.image: Array = backend.to_device(words)
         wanted_events = _event_capacity(plan.mean_events)
         sizes = _native.image_sizes(words.ctypes.data, wanted_events)

@@ -1,4 +1,4 @@
-"""A detector error model out of the effects of the mechanisms."""
+"""The detector error model of a circuit, from the effects of its noise."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import stim
 
 from .channels import independent_errors
+from .effects import EffectTable
 from .gf2 import ones
-from .mechanisms import EffectTable
 
-__all__ = ["error_model"]
+__all__ = ["detector_error_model"]
 
 
-def error_model(
+def detector_error_model(
     table: EffectTable,
     num_detectors: int,
     num_observables: int,

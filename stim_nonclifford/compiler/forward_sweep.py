@@ -10,84 +10,57 @@ Clifford gate changes U alone. A Pauli P of the circuit is the Pauli P' = U^-1 P
 
 This is the generalized stabilizer formalism (T. J. Yoder, 2012) with the tableau computed once for all
 shots. The sweep follows the *base path*, on which every random outcome is 0; all other paths differ from
-it by signs of rotations, which the backward sweep (``mechanisms``) tracks.
+it by signs of rotations, which the backward sweep (``backward_sweep``) tracks.
 
-Rotations are lazy: they wait until a measurement does not commute with them, or with another one that
-waits after them and is needed. A rotation that no measurement needs is never applied.
+Rotations are deferred (``deferred_rotations``) until a measurement needs them. A rotation that no
+measurement needs is never applied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import stim
 
+from ..errors import assert_never
+from .deferred_rotations import DeferredRotation, DeferredRotations, gates_of
 from .gf2 import ones
+from .operations import Operation, OperationKind, RotationTerm
 from .paulis import Factors, Z, anticommute, bits_of, from_pauli_string, pauli_code, to_pauli_string
-from .steps import Clifford, Feedback, Measure, Noise, Program, Reset, Rotate
-from .waiting import Waiting, WaitingRotations, gates_of
+from .steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    Feedback,
+    Measure,
+    Noise,
+    ObservableStep,
+    Program,
+    Reset,
+    Rotate,
+    Step,
+)
 
-__all__ = ["Insertion", "Operation", "OperationKind", "QuantumProgram", "forward_sweep"]
-
-
-class OperationKind(IntEnum):
-    """What an operation does to the coefficient vector."""
-
-    ROTATE = 0
-    """v <- cos(a π/2) v - i sin(a π/2) (-1)^sign P v."""
-    ACTIVATE = 1
-    """ROTATE about P of one more coordinate, the highest bit of the index. It is in |+> before if P is Z,
-    v <- [exp(-i a π/2) v, exp(i a π/2) v] / √2; in |0> if it is X, v <- [cos(a π/2) v, -i sin(a π/2) v]."""
-    MEASURE = 2
-    """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot``."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One operation on the coefficient vector.
-
-    The Pauli is P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
-
-    Attributes:
-        kind: The kind of operation.
-        width: Number of active coordinates before the operation.
-        x: Bits of the index that P flips.
-        z: Bits of the index that P reads.
-        i_power: Power of i in front, 0 to 3; holds the sign of P on the base path.
-        half_turns: Rotation angle a of exp(-i a π/2 P); 0 for MEASURE.
-        pivot: MEASURE: the bit that disappears from the index. It is in ``x`` if that is not 0, else in
-            ``z``.
-        step: The step of the program that the operation comes from.
-    """
-
-    kind: OperationKind
-    width: int
-    x: int
-    z: int
-    i_power: int
-    half_turns: float
-    pivot: int
-    step: int
+__all__ = ["Insertion", "QuantumProgram", "forward_sweep"]
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """A Pauli inserted just before a step of the program, as a question to the backward sweep.
+    """A Pauli inserted just before a step of the program, whose effect the backward sweep finds.
 
     Attributes:
         step: The step.
         factors: The Pauli on the qubits of the circuit.
-        waiting: Steps of the rotations that come earlier in the circuit but are applied after the
+        deferred: Steps of the rotations that come earlier in the circuit but are applied after the
             insertion, and anticommute with it.
-        reordered: Records that anticommute with it, and are measured before it though they come after
-            the step in the circuit, or the other way round.
+        reordered: Records whose measurements anticommute with the insertion, and stand on one side of it
+            in the circuit but are done on the other side.
     """
 
     step: int
     factors: Factors
-    waiting: frozenset[int]
+    deferred: frozenset[int]
     reordered: frozenset[int]
 
 
@@ -96,17 +69,20 @@ class QuantumProgram:
     """What the forward sweep finds.
 
     Attributes:
-        operations: The operations on the coefficient vector, in order.
+        operations: The operations on the coefficient vector, in order: ROTATE and ACTIVATE with one term
+            each, and MEASURE.
+        num_signs: Number of rotations among them, each of which has a sign.
         activations: For each ACTIVATE, the stabilizer that makes the sign of its rotation a free choice.
         outcomes: For each MEASURE, the Pauli by which the paths of outcome 1 and 0 differ.
         coins: For each recorded fair coin (number of operations before it, record, the stabilizer by which
             the paths of its two outcomes differ).
         base_records: The measurement record of the base path.
         peak_width: Largest number of active coordinates.
-        reordered: Whether commuting measurements are made in another order than the circuit's.
+        reordered: Whether commuting measurements are done in another order than the circuit's.
     """
 
     operations: list[Operation] = field(default_factory=list)
+    num_signs: int = 0
     activations: list[Insertion] = field(default_factory=list)
     outcomes: list[Insertion] = field(default_factory=list)
     coins: list[tuple[int, int, Insertion]] = field(default_factory=list)
@@ -120,11 +96,11 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
 
     Args:
         program: The circuit's steps.
-        keep_order: Whether to make commuting measurements in the order of the circuit, not in the one that
+        keep_order: Whether to do commuting measurements in the order of the circuit, not in the order that
             wakes the fewest coordinates at a time.
 
     Returns:
-        The operations, the base path's record, and the questions for the backward sweep.
+        The operations, the base path's record, and the insertions for the backward sweep.
 
     Examples:
         >>> import stim
@@ -136,31 +112,8 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
     sweep = _ForwardSweep(program.num_qubits, keep_order)
     sweep.result.base_records = [0] * program.num_records
     for index, step in enumerate(program.steps):
-        match step:
-            case Measure() if not step.resets:
-                sweep.add_to_together(index, step)
-                continue
-            case Noise():
-                continue
-        sweep.measure_together()
-        match step:
-            case Clifford(gate, groups):
-                for targets in groups:
-                    sweep.to_coordinates.prepend(gate.inverse, targets)
-            case Rotate(factors, half_turns):
-                sweep.rotate(index, factors, half_turns)
-            case Measure(factors, record, inverted, _, _):
-                outcome = sweep.measure(index, factors, record)
-                sweep.result.base_records[record] = outcome ^ inverted
-                if outcome:
-                    sweep.apply_pauli(*_flipping(factors[0]))
-            case Reset(qubit, pauli):
-                if sweep.measure(index, ((qubit, pauli),)):
-                    sweep.apply_pauli(*_flipping((qubit, pauli)))
-            case Feedback(record, qubit, pauli):
-                if sweep.result.base_records[record]:
-                    sweep.apply_pauli(qubit, pauli)
-    sweep.measure_together()
+        sweep.follow(index, step)
+    sweep.measure_batch()
     return sweep.result
 
 
@@ -178,12 +131,46 @@ class _ForwardSweep:
         self.to_coordinates = stim.Tableau(num_qubits)
         self.active: list[int] = []  # active[k] is the coordinate of bit k of the index
         self.active_mask = 0
-        self.waiting = WaitingRotations(num_qubits)
-        # Measurements that commute, with nothing between them that depends on their order.
-        self.together: list[tuple[int, Measure]] = []
-        self.together_on: dict[int, list[Factors]] = {}  # by qubit
-        self.measured: set[int] = set()  # those of them that are done
+        self.deferred = DeferredRotations(num_qubits)
+        # A batch: measurements that commute, with nothing between them that depends on their order.
+        self.batch: list[tuple[int, Measure]] = []
+        self.batch_on: dict[int, list[Factors]] = {}  # by qubit
+        self.done: set[int] = set()  # steps of the batch that have been measured
         self.result = QuantumProgram()
+
+    def follow(self, index: int, step: Step) -> None:
+        """Follows one step of the program along the base path."""
+        match step:
+            case Measure(resets=False):
+                self.add_to_batch(index, step)
+                return
+            case Noise():
+                return
+            case Clifford(gate, groups):
+                self.measure_batch()
+                for targets in groups:
+                    self.to_coordinates.prepend(gate.inverse, targets)
+            case Rotate(factors, half_turns):
+                self.measure_batch()
+                self.rotate(index, factors, half_turns)
+            case Measure(factors, record, inverted):
+                self.measure_batch()
+                outcome = self.measure(index, factors, record)
+                self.result.base_records[record] = outcome ^ inverted
+                if outcome:
+                    self.apply_pauli(*_flipping(factors[0]))
+            case Reset(qubit, pauli):
+                self.measure_batch()
+                if self.measure(index, ((qubit, pauli),)):
+                    self.apply_pauli(*_flipping((qubit, pauli)))
+            case Feedback(record, qubit, pauli):
+                self.measure_batch()
+                if self.result.base_records[record]:
+                    self.apply_pauli(qubit, pauli)
+            case CorrelatedError() | DetectorStep() | ObservableStep():
+                self.measure_batch()
+            case _:
+                assert_never(step)
 
     def apply_pauli(self, qubit: int, pauli: int) -> None:
         gate = stim.Tableau.from_named_gate("_XZY"[pauli])
@@ -203,47 +190,47 @@ class _ForwardSweep:
         pauli = self.coordinate_form(factors)
         x, z = bits_of(pauli)
         trivial = not x and not z & self.active_mask
-        if trivial and not self.waiting.anticommuting(pauli):
+        if trivial and not self.deferred.anticommuting(pauli):
             return  # an eigenstate: a global phase
-        self.waiting.add(Waiting(step, half_turns), pauli)
+        self.deferred.add(DeferredRotation(step, half_turns), pauli)
 
-    def add_to_together(self, index: int, step: Measure) -> None:
-        """Adds a measurement to those that stand together; they are made first if it must come after."""
-        neighbours = (other for qubit, _ in step.factors for other in self.together_on.get(qubit, ()))
+    def add_to_batch(self, index: int, step: Measure) -> None:
+        """Adds a measurement to the batch, or to a new one if it must come after the batch."""
+        neighbours = (other for qubit, _ in step.factors for other in self.batch_on.get(qubit, ()))
         if any(anticommute(step.factors, other) for other in neighbours):
-            self.measure_together()
-        self.together.append((index, step))
+            self.measure_batch()
+        self.batch.append((index, step))
         for qubit, _ in step.factors:
-            self.together_on.setdefault(qubit, []).append(step.factors)
+            self.batch_on.setdefault(qubit, []).append(step.factors)
 
-    def measure_together(self) -> None:
-        """Measures what stands together, in the order that wakes the fewest coordinates at a time."""
-        left = list(self.together)
+    def measure_batch(self) -> None:
+        """Does the measurements of the batch, in the order that wakes the fewest coordinates at a time."""
+        left = list(self.batch)
         while left:
-            free = self.waiting and not self.keep_order and len(left) > 1
-            best = self._first_to_measure(left) if free else left[0]
+            is_free = self.deferred and not self.keep_order and len(left) > 1
+            best = self._next_measurement(left) if is_free else left[0]
             self.result.reordered |= best is not left[0]
             left.remove(best)
             index, step = best
             outcome = self.measure(index, step.factors, step.record)
             self.result.base_records[step.record] = outcome ^ step.inverted
-            self.measured.add(index)
-        self.together.clear()
-        self.together_on.clear()
-        self.measured.clear()
+            self.done.add(index)
+        self.batch.clear()
+        self.batch_on.clear()
+        self.done.clear()
 
-    def _first_to_measure(self, left: list[tuple[int, Measure]]) -> tuple[int, Measure]:
-        """Of those that wake the fewest coordinates, one that puts one to sleep, with few rotations."""
+    def _next_measurement(self, left: list[tuple[int, Measure]]) -> tuple[int, Measure]:
+        """The measurement that wakes the fewest coordinates; of several, no coin, with few rotations."""
         best, least = left[0], (self.num_qubits + 1, 0, 0)
         dormant = (1 << self.num_qubits) - 1 & ~self.active_mask
         for measurement in left:
             pauli = self.coordinate_form(measurement[1].factors)
-            needed = self.waiting.needed_by(pauli)
-            woken = self.waiting.num_woken_by(needed, dormant, least[0] + 1)
+            needed = self.deferred.needed_by(pauli)
+            woken = self.deferred.num_woken_by(needed, dormant, least[0] + 1)
             if woken > least[0]:
                 continue
-            # A fair coin puts none to sleep: it is about a coordinate that is never woken.
-            is_coin = self.waiting.num_woken_by(needed, dormant, woken + 1, pauli) > woken
+            # A fair coin puts no coordinate to sleep: it is about one that is never woken.
+            is_coin = self.deferred.num_woken_by(needed, dormant, woken + 1, pauli) > woken
             cost = woken, is_coin, needed.bit_count()
             if cost < least:
                 best, least = measurement, cost
@@ -252,21 +239,22 @@ class _ForwardSweep:
         return best
 
     def _reordered(self, step: int, factors: Factors) -> frozenset[int]:
-        """Records of the measurements around a step whose order with an insertion there has changed."""
+        """Records of the measurements whose order with an insertion before a step has changed."""
         return frozenset(
             measurement.record
-            for index, measurement in self.together
-            if (index < step) != (index in self.measured) and index != step
+            for index, measurement in self.batch
+            if (index < step) != (index in self.done) and index != step
             if anticommute(factors, measurement.factors)
         )
 
-    def _insertion(self, step: int, pauli: stim.PauliString, waiting: frozenset[int]) -> Insertion:
+    def _insertion(self, step: int, pauli: stim.PauliString, deferred: int) -> Insertion:
         factors = from_pauli_string(pauli)
-        return Insertion(step, factors, waiting, self._reordered(step, factors))
+        steps = frozenset(self.deferred.steps(deferred))
+        return Insertion(step, factors, steps, self._reordered(step, factors))
 
     def measure(self, step: int, factors: Factors, record: int | None = None) -> int:
         """Measures along the base path; returns its outcome."""
-        self._apply_what_must_come_before(step, self.coordinate_form(factors))
+        self._apply_needed_rotations(step, self.coordinate_form(factors))
         pauli = self.coordinate_form(factors)
         x, z = bits_of(pauli)
         negative = pauli.sign.real < 0
@@ -275,8 +263,7 @@ class _ForwardSweep:
             tossed = _lowest(dormant_x)
             if record is not None and self.result.operations:
                 stabilizer = self.to_coordinates.inverse_z_output(tossed, unsigned=True)
-                waiting = frozenset(self.waiting.steps(self.waiting.with_x_on(tossed)))
-                coin = self._insertion(step, stabilizer, waiting)
+                coin = self._insertion(step, stabilizer, self.deferred.with_x_on(tossed))
                 self.result.coins.append((len(self.result.operations), record, coin))
             self._change_coordinates(_to_plus_z(pauli, tossed))
             return 0
@@ -299,74 +286,80 @@ class _ForwardSweep:
                 change.append("CX", [c, pivot])
             if negative:
                 change.append("X", [pivot])
-        self._record(OperationKind.MEASURE, pauli, 0.0, bit, step)
+        outcome = len(self.result.outcomes)
+        self._append(OperationKind.MEASURE, pauli, bit, outcome=outcome, step=step)
         self._change_coordinates(change)
         del self.active[bit]
         self.active_mask &= ~(1 << pivot)
-        waiting = frozenset(self.waiting.steps(self.waiting.with_z_on(pivot)))
-        self.result.outcomes.append(self._insertion(step, partner, waiting))
+        self.result.outcomes.append(self._insertion(step, partner, self.deferred.with_z_on(pivot)))
 
-    def _apply_what_must_come_before(self, step: int, pauli: stim.PauliString) -> None:
-        """Applies the waiting rotations that the measurement of ``pauli`` needs."""
-        for number in ones(self.waiting.needed_by(pauli)):
+    def _apply_needed_rotations(self, step: int, pauli: stim.PauliString) -> None:
+        """Applies the deferred rotations that the measurement of ``pauli`` needs."""
+        for number in ones(self.deferred.needed_by(pauli)):
             self._apply(number, step)
 
     def _apply(self, number: int, step: int) -> None:
-        """Applies a waiting rotation, for a measurement in a step."""
-        pauli = self.waiting.pauli(number)
+        """Applies a deferred rotation, for a measurement in a step."""
+        pauli = self.deferred.pauli(number)
         x, z = bits_of(pauli)
         dormant_x = x & ~self.active_mask
         if dormant_x:
             woken = _lowest(dormant_x)
             self._change_coordinates(_to_x(pauli, woken))
             stabilizer = self.to_coordinates.inverse_z_output(woken, unsigned=True)
-            waiting = frozenset(self.waiting.steps(self.waiting.with_x_on(woken)))
-            self.result.activations.append(self._insertion(step, stabilizer, waiting))
+            deferred = self.deferred.with_x_on(woken)
+            self.result.activations.append(self._insertion(step, stabilizer, deferred))
             if self._becomes_diagonal(number, woken):
                 self._change_coordinates(stim.Circuit(f"H {woken}"))
             self.active.append(woken)
             self.active_mask |= 1 << woken
-            rotation, pauli = self.waiting.take(number)
+            rotation, pauli = self.deferred.take(number)
             sign = pauli.sign.real
-            self._record(
-                OperationKind.ACTIVATE,
-                pauli * sign,
-                sign * rotation.half_turns,
-                len(self.active) - 1,
-                rotation.step,
-            )
+            term = self._term(rotation, sign * rotation.half_turns)
+            self._append(OperationKind.ACTIVATE, pauli * sign, len(self.active) - 1, terms=(term,))
             self.result.peak_width = max(self.result.peak_width, len(self.active))
             return
-        rotation, _ = self.waiting.take(number)
+        rotation, _ = self.deferred.take(number)
         if (x | z) & self.active_mask:
-            self._record(OperationKind.ROTATE, pauli, rotation.half_turns, 0, rotation.step)
+            term = self._term(rotation, rotation.half_turns)
+            self._append(OperationKind.ROTATE, pauli, 0, terms=(term,))
 
     def _becomes_diagonal(self, number: int, woken: int) -> bool:
-        """Whether a rotation that is about the X of a coordinate and wakes it should be about its Z instead.
+        """Whether a rotation that wakes a coordinate should be about its Z instead of its X.
 
-        Of the rotations that wait, those that have nothing but Z on the coordinate are cheaper: as a rule
-        they are of the same kind as the one that wakes it. But a circuit that starts in eigenstates of Z, and
-        rotates about all axes, has most of its rotations and CX gates in the basis that the state is in.
+        Deferred rotations with nothing but Z on the coordinate are cheaper, because they are diagonal. As a
+        rule they are of the same kind as the rotation that wakes it. But a circuit that starts in eigenstates
+        of Z, and rotates about all axes, has most of its rotations and CX gates in the basis of the state.
         """
-        with_x = self.waiting.with_x_on(woken) & ~(1 << number)
-        with_z = self.waiting.with_z_on(woken) & ~(1 << number)
+        with_x = self.deferred.with_x_on(woken) & ~(1 << number)
+        with_z = self.deferred.with_z_on(woken) & ~(1 << number)
         return (with_x & ~with_z).bit_count() >= (with_z & ~with_x).bit_count()
 
-    def _record(
-        self, kind: OperationKind, pauli: stim.PauliString, half_turns: float, pivot: int, step: int
+    def _term(self, rotation: DeferredRotation, half_turns: float) -> RotationTerm:
+        """A rotation, with the next sign."""
+        self.result.num_signs += 1
+        return RotationTerm(half_turns, self.result.num_signs - 1, rotation.step)
+
+    def _append(
+        self,
+        kind: OperationKind,
+        pauli: stim.PauliString,
+        pivot: int,
+        *,
+        terms: tuple[RotationTerm, ...] = (),
+        outcome: int = -1,
+        step: int = -1,
     ) -> None:
-        x, z = bits_of(pauli)
-        x_index = _gather(x, self.active)
-        z_index = _gather(z, self.active)
-        i_power = ((x_index & z_index).bit_count() + (2 if pauli.sign.real < 0 else 0)) % 4
+        """Appends an operation about a Pauli of the current coordinates."""
+        x, z = (_gather(mask, self.active) for mask in bits_of(pauli))
+        i_power = ((x & z).bit_count() + (2 if pauli.sign.real < 0 else 0)) % 4
         width = len(self.active) - (kind == OperationKind.ACTIVATE)
-        operation = Operation(kind, width, x_index, z_index, i_power, half_turns, pivot, step)
-        self.result.operations.append(operation)
+        self.result.operations.append(Operation(kind, width, x, z, i_power, pivot, terms, outcome, step))
 
     def _change_coordinates(self, change: stim.Circuit) -> None:
         for gate, targets in gates_of(change):
             self.to_coordinates.append(gate, targets)
-        self.waiting.change_coordinates(change)
+        self.deferred.change_coordinates(change)
 
 
 def _to_x(pauli: stim.PauliString, pivot: int) -> stim.Circuit:

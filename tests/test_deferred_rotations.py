@@ -1,4 +1,4 @@
-"""Which waiting rotations a measurement needs, against the definition."""
+"""Which deferred rotations a measurement needs, against the definition."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 import stim
 
 from benchmarks.synthetic import scrambled
-from stim_nonclifford.compiler.coordinates import forward_sweep
+from stim_nonclifford.compiler.deferred_rotations import DeferredRotation, DeferredRotations
+from stim_nonclifford.compiler.forward_sweep import forward_sweep
 from stim_nonclifford.compiler.gf2 import independent, ones
 from stim_nonclifford.compiler.paulis import bits_of
 from stim_nonclifford.compiler.steps import program_of
-from stim_nonclifford.compiler.waiting import Waiting, WaitingRotations
 
 NUM_QUBITS = 5
 
@@ -34,14 +34,14 @@ def test_needed_rotations_through_changes_of_coordinates(first_stays: bool) -> N
     def random_pauli(letters: str) -> stim.PauliString:
         return stim.PauliString("".join(rng.choices(letters, k=NUM_QUBITS)))
 
-    rotations = WaitingRotations(NUM_QUBITS)
+    rotations = DeferredRotations(NUM_QUBITS)
     expected: dict[int, stim.PauliString] = {}  # by step
     gates = [f"{name} {a} {b}" for name in ("CX", "CY", "CZ") for a in range(5) for b in range(5) if a != b]
     gates += [f"{name} {a}" for name in ("H", "S_DAG", "X") for a in range(5)]
     emptied = several = 0
     for step in range(3000):
         expected[step] = random_pauli("XYZ_")
-        rotations.add(Waiting(step, 0.25), expected[step])
+        rotations.add(DeferredRotation(step, 0.25), expected[step])
         measured = random_pauli("___XYZ")
         found = rotations.needed_by(measured)
         assert rotations.steps(found) == needed(expected, measured)

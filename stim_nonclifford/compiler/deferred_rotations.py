@@ -1,4 +1,8 @@
-"""Rotations that wait until a measurement needs them."""
+"""Deferral: rotations wait until a measurement needs them.
+
+A rotation is deferred until a measurement comes that does not commute with it, or with a later deferred
+rotation that the measurement needs. This keeps the coefficient vector narrow.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,12 @@ import stim
 from .gf2 import independent, ones
 from .paulis import bits_of
 
-__all__ = ["Waiting", "WaitingRotations", "gates_of"]
+__all__ = ["DeferredRotation", "DeferredRotations", "gates_of"]
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """A rotation that waits.
+class DeferredRotation:
+    """A rotation of the circuit that has not been applied yet.
 
     Attributes:
         step: The step of the program that it comes from.
@@ -27,20 +31,21 @@ class Waiting:
     half_turns: float
 
 
-class WaitingRotations:
-    """The rotations that wait, in the order of the circuit.
+class DeferredRotations:
+    """The deferred rotations, in the order of the circuit.
 
-    They have numbers in this order, and sets of them are masks over the numbers, valid until the next one is
-    added. Which of them commute does not change with the coordinates: their Paulis are kept in *fixed*
-    coordinates, those of when the first of them came, and only there.
+    Rotations are numbered in this order. A set of rotations is a mask over the numbers, valid until the
+    next rotation is added. Whether two of them commute does not depend on the coordinates, so their Paulis
+    are kept in
+    *fixed* coordinates only: those at the time when the first rotation was added.
 
     Args:
-        num_qubits: How many coordinates there are.
+        num_qubits: Number of coordinates.
 
     Examples:
-        >>> rotations = WaitingRotations(2)
+        >>> rotations = DeferredRotations(2)
         >>> for step, pauli in enumerate(["X_", "_X", "Z_"]):
-        ...     rotations.add(Waiting(step, 0.25), stim.PauliString(pauli))
+        ...     rotations.add(DeferredRotation(step, 0.25), stim.PauliString(pauli))
         >>> needed = rotations.needed_by(stim.PauliString("X_"))
         >>> rotations.steps(needed)
         [0, 2]
@@ -52,15 +57,15 @@ class WaitingRotations:
         self._fix_coordinates()
 
     def _fix_coordinates(self) -> None:
-        """Makes the coordinates of now the fixed ones."""
+        """Takes the current coordinates as the fixed ones."""
         self._changed = False
         self._to_fixed = stim.Tableau(self._num_qubits)
         self._from_fixed = stim.Tableau(self._num_qubits)  # its inverse
 
     def _forget_all(self) -> None:
-        self._rotations: dict[int, tuple[Waiting, stim.PauliString]] = {}
-        self._waiting = 0
-        self._before: list[int] = []  # for each number, those before it that do not commute with it
+        self._rotations: dict[int, tuple[DeferredRotation, stim.PauliString]] = {}
+        self._deferred = 0
+        self._before: list[int] = []  # for each number, the earlier rotations that do not commute with it
         # For each qubit, as a mask of it alone, the rotations whose Pauli has an X there, and a Z.
         self._with_x: dict[int, int] = {}
         self._with_z: dict[int, int] = {}
@@ -72,8 +77,8 @@ class WaitingRotations:
         """The steps of the rotations in a set, in their order."""
         return [self._rotations[number][0].step for number in ones(rotations)]
 
-    def add(self, rotation: Waiting, pauli: stim.PauliString) -> None:
-        """Adds a rotation about a Pauli of the coordinates of now, after all others."""
+    def add(self, rotation: DeferredRotation, pauli: stim.PauliString) -> None:
+        """Adds a rotation about a Pauli of the current coordinates, after all others."""
         if len(self._before) > 2 * len(self) + 1000:
             kept = list(self._rotations.values())
             self._forget_all()
@@ -81,7 +86,7 @@ class WaitingRotations:
                 self._add_fixed(*other)
         self._add_fixed(rotation, self._to_fixed(pauli) if self._changed else pauli)
 
-    def _add_fixed(self, rotation: Waiting, pauli: stim.PauliString) -> None:
+    def _add_fixed(self, rotation: DeferredRotation, pauli: stim.PauliString) -> None:
         number = len(self._before)
         self._before.append(self._anticommuting(pauli))
         for columns, bits in zip((self._with_x, self._with_z), bits_of(pauli), strict=True):
@@ -90,61 +95,61 @@ class WaitingRotations:
                 bits ^= qubit
                 columns[qubit] = columns.get(qubit, 0) | 1 << number
         self._rotations[number] = rotation, pauli
-        self._waiting |= 1 << number
+        self._deferred |= 1 << number
 
-    def take(self, number: int) -> tuple[Waiting, stim.PauliString]:
-        """Removes a rotation, and returns it with its Pauli in the coordinates of now."""
+    def take(self, number: int) -> tuple[DeferredRotation, stim.PauliString]:
+        """Removes a rotation, and returns it with its Pauli in the current coordinates."""
         pauli = self.pauli(number)
         rotation, _ = self._rotations.pop(number)
         self._before[number] = 0
-        self._waiting ^= 1 << number
+        self._deferred ^= 1 << number
         return rotation, pauli
 
     def pauli(self, number: int) -> stim.PauliString:
-        """The Pauli of a rotation in the coordinates of now."""
+        """The Pauli of a rotation in the current coordinates."""
         pauli = self._rotations[number][1]
         return self._from_fixed(pauli) if self._changed else pauli
 
     def anticommuting(self, pauli: stim.PauliString) -> int:
-        """Those that do not commute with a Pauli of the coordinates of now."""
-        if not self._waiting:
+        """The rotations that do not commute with a Pauli of the current coordinates."""
+        if not self._deferred:
             return 0
         return self._anticommuting(self._to_fixed(pauli) if self._changed else pauli)
 
     def with_x_on(self, coordinate: int) -> int:
-        """Those whose Pauli has an X part on a coordinate of now."""
-        return self._anticommuting(self._to_fixed.z_output(coordinate)) if self._waiting else 0
+        """The rotations whose Pauli has an X part on a current coordinate."""
+        return self._anticommuting(self._to_fixed.z_output(coordinate)) if self._deferred else 0
 
     def with_z_on(self, coordinate: int) -> int:
-        """Those whose Pauli has a Z part on a coordinate of now."""
-        return self._anticommuting(self._to_fixed.x_output(coordinate)) if self._waiting else 0
+        """The rotations whose Pauli has a Z part on a current coordinate."""
+        return self._anticommuting(self._to_fixed.x_output(coordinate)) if self._deferred else 0
 
     def needed_by(self, pauli: stim.PauliString) -> int:
-        """Those that must be applied before a measurement.
+        """The rotations that must be applied before a measurement of a Pauli.
 
-        They are those that do not commute with it, or with one that comes after them and is needed.
+        They are those that do not commute with it, or with a later rotation that is needed itself.
         """
         needed = 0
         left = self.anticommuting(pauli)
         while left:
             number = left.bit_length() - 1
             needed |= 1 << number
-            left = (left | self._before[number] & self._waiting) ^ 1 << number
+            left = (left | self._before[number] & self._deferred) ^ 1 << number
         return needed
 
     def num_woken_by(
         self, rotations: int, coordinates: int, limit: int, also: stim.PauliString | None = None
     ) -> int:
-        """How many coordinates the rotations of a set would wake.
+        """The number of coordinates that the rotations of a set would wake.
 
         Args:
             rotations: The set.
-            coordinates: Coordinates of now that are dormant, as a mask.
-            limit: So many are enough.
-            also: The Pauli of one more, in the coordinates of now.
+            coordinates: The dormant coordinates, as a mask.
+            limit: Stop counting here.
+            also: The Pauli of one more rotation, in the current coordinates.
 
         Returns:
-            The rank of the X parts of their Paulis there, up to the limit.
+            The rank of the X parts of their Paulis on the dormant coordinates, up to the limit.
         """
         x = 0 if also is None else bits_of(also)[0] & coordinates
         if rotations.bit_count() < coordinates.bit_count():
@@ -158,7 +163,7 @@ class WaitingRotations:
 
     def change_coordinates(self, change: stim.Circuit) -> None:
         """Follows a change of coordinates."""
-        if not self._waiting:
+        if not self._deferred:
             if self._before:
                 self._forget_all()
             if self._changed:
@@ -167,11 +172,11 @@ class WaitingRotations:
         self._changed = True
         for gate, targets in gates_of(change):
             self._to_fixed.prepend(gate.inverse(), targets)
-            # Quicker than the inverse of all of it.
+            # Faster than inverting the whole tableau.
             self._from_fixed.append(gate, targets)
 
     def _anticommuting(self, pauli: stim.PauliString) -> int:
-        """Those that do not commute with a Pauli of the fixed coordinates."""
+        """The rotations that do not commute with a Pauli of the fixed coordinates."""
         found = 0
         x, z = bits_of(pauli)
         for columns, bits in ((self._with_z, x), (self._with_x, z)):
@@ -179,7 +184,7 @@ class WaitingRotations:
                 qubit = bits & -bits
                 bits ^= qubit
                 found ^= columns.get(qubit, 0)
-        return found & self._waiting
+        return found & self._deferred
 
 
 def gates_of(circuit: stim.Circuit) -> Iterator[tuple[stim.Tableau, list[int]]]:

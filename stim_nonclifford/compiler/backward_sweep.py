@@ -1,13 +1,8 @@
 """The backward sweep: what every fault, random outcome and free sign changes.
 
-Pauli noise, feedback and random outcomes never change which operations a circuit performs, only signs
-and record bits. An *effect* is the set of those that a cause flips, held as a Python int with one bit
-per **output** (detectors then observables, or the measurement records) and one bit per **sign** (of the
-rotations that are applied), in that order.
-
-Walking backwards, the sweep keeps the effect of an X and of a Z on every qubit at the current place.
-Gates mix them by their tableau, measurements add what depends on their record, resets clear them, and
-reading them at a noise instruction gives the effects of its Paulis.
+Walking backwards, the sweep keeps the effect (``effects``) of an X and of a Z on every qubit at the current
+place. Gates mix them by their tableau, measurements add what depends on their record, resets clear them,
+and reading them at a noise instruction gives the effects of its Paulis.
 
 A measurement has an *outcome*, which the state follows, and a *record* (outcome ⊕ readout flip), which
 detectors, observables and feedback use: readout noise flips the record only.
@@ -17,15 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
-from ..errors import ResourceLimitError
+from ..errors import ResourceLimitError, assert_never
 from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate
-from .coordinates import Insertion, OperationKind, QuantumProgram
+from .effects import EffectTable, Fault, Outputs
+from .forward_sweep import Insertion, QuantumProgram
 from .gf2 import independent
-from .paulis import Factors, X, Z, effect_of
+from .operations import OperationKind
+from .paulis import X, Z, effect_of
 from .steps import (
     Clifford,
     CorrelatedError,
@@ -37,62 +33,13 @@ from .steps import (
     Program,
     Reset,
     Rotate,
+    Step,
 )
 
-__all__ = ["EffectTable", "Fault", "Outputs", "backward_sweep", "list_faults"]
-
-Outputs = Literal["detectors", "records"]
+__all__ = ["backward_sweep", "list_faults"]
 
 MAX_EFFECT_BYTES = 2 << 30
-"""Effects are as long as their last output's number: many of them and many outputs together take memory."""
-
-
-@dataclass
-class EffectTable:
-    """The effects of everything that is random.
-
-    Attributes:
-        num_outputs: Bits [0, num_outputs) of an effect are outputs.
-        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs.
-        sign_of_operation: For each operation the index of its sign, -1 if it has none.
-        constant: The effect that is present in every shot.
-        rates: Effect -> rate of independent Poisson events.
-        sites: Mutually exclusive events: for each site effect -> probability.
-        coins: Independent effects, each present with probability 1/2.
-        outcomes: For each MEASURE operation the effect of its outcome being 1.
-        tosses: For each of the quantum program's coins the effect of its outcome being 1.
-        base_outputs: The outputs of the base path (no noise, all random outcomes 0).
-    """
-
-    num_outputs: int
-    num_signs: int
-    sign_of_operation: list[int]
-    constant: int = 0
-    rates: dict[int, float] = field(default_factory=dict)
-    sites: list[dict[int, float]] = field(default_factory=list)
-    coins: list[int] = field(default_factory=list)
-    outcomes: list[int] = field(default_factory=list)
-    tosses: list[int] = field(default_factory=list)
-    base_outputs: int = 0
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing that can go wrong at one place.
-
-    Attributes:
-        step: The step of the program.
-        group: Which of the step's groups of targets.
-        factors: The Pauli that happens, on the qubits of the circuit; empty for readout and herald flips.
-        records: Records that are flipped.
-        effect: What it flips.
-    """
-
-    step: int
-    group: int
-    factors: Factors
-    records: tuple[int, ...]
-    effect: int
+"""An effect takes as many bits as its last output's number: many effects on many outputs fill the memory."""
 
 
 def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> list[Fault]:
@@ -101,7 +48,7 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
     Args:
         program: The circuit's steps.
         quantum: What the forward sweep found.
-        outputs: Which outputs effects speak of, as in ``backward_sweep``.
+        outputs: Which outputs the effects are about, as in ``backward_sweep``.
 
     Returns:
         The faults: each pattern of each channel at each place that has a non-zero probability.
@@ -109,7 +56,7 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
     Examples:
         >>> import stim
         >>> from stim_nonclifford.compiler.steps import program_of
-        >>> from stim_nonclifford.compiler.coordinates import QuantumProgram
+        >>> from stim_nonclifford.compiler.forward_sweep import QuantumProgram
         >>> program = program_of(stim.Circuit("DEPOLARIZE1(0.1) 3\nM(0.1) 3\nDETECTOR rec[-1]"))
         >>> faults = list_faults(program, QuantumProgram(base_records=[0]))
         >>> [(fault.factors, fault.records, fault.effect) for fault in faults]
@@ -137,7 +84,7 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
     Examples:
         >>> import stim
         >>> from stim_nonclifford.compiler.steps import program_of
-        >>> from stim_nonclifford.compiler.coordinates import QuantumProgram
+        >>> from stim_nonclifford.compiler.forward_sweep import QuantumProgram
         >>> program = program_of(stim.Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]"))
         >>> backward_sweep(program, QuantumProgram(base_records=[0])).rates
         {1: 0.143841036225890...}
@@ -155,13 +102,12 @@ class _BackwardSweep:
         num_outputs = (
             program.num_records if self.by_records else program.num_detectors + program.num_observables
         )
-        signs = [-1] * len(quantum.operations)
-        self.sign_bit_of_step: dict[int, int] = {}
-        for k, operation in enumerate(quantum.operations):
-            if operation.kind != OperationKind.MEASURE:
-                signs[k] = len(self.sign_bit_of_step)
-                self.sign_bit_of_step[operation.step] = 1 << (num_outputs + signs[k])
-        self.table = EffectTable(num_outputs, len(self.sign_bit_of_step), signs)
+        self.sign_bit_of_step = {
+            term.step: 1 << (num_outputs + term.sign)
+            for operation in quantum.operations
+            for term in operation.terms
+        }
+        self.table = EffectTable(num_outputs, quantum.num_signs)
         self.x_effects = [0] * program.num_qubits
         self.z_effects = [0] * program.num_qubits
         self.effect_bytes = 0
@@ -188,61 +134,69 @@ class _BackwardSweep:
                 self.insertions.setdefault(insertion.step, []).append((into, k, insertion))
 
     def run(self) -> None:
-        x_effects, z_effects = self.x_effects, self.z_effects
         for index in range(len(self.program.steps) - 1, -1, -1):
-            match self.program.steps[index]:
-                case Clifford(gate, groups):
-                    self.pull_back_through(gate, groups)
-                case Noise(channel, groups, herald):
-                    self.add_noise(channel, groups, herald)
-                    if self.faults is not None:
-                        self.faults += self.faults_of_noise(index, channel, groups, herald)
-                case CorrelatedError(chain, probability, factors):
-                    effect = effect_of(factors, x_effects, z_effects)
-                    self.chains.setdefault(chain, []).append((effect, probability))
-                    if self.faults is not None and probability > 0:
-                        self.faults.append(Fault(index, 0, factors, (), effect))
-                case Measure() as measurement:
-                    if self.faults is not None and measurement.flip_probability > 0:
-                        effect = self.record_effects[measurement.record]
-                        self.faults.append(Fault(index, 0, (), (measurement.record,), effect))
-                    self.pull_back_through_measurement(measurement)
-                case Reset(qubit, pauli):
-                    self.note_stabilizer(effect_of(((qubit, pauli),), x_effects, z_effects))
-                    x_effects[qubit] = z_effects[qubit] = 0
-                case Rotate(factors, _):
-                    bit = self.sign_bit_of_step.get(index, 0)
-                    if bit:
-                        self.flip_by_anticommuting(factors, bit)
-                case Feedback(record, qubit, pauli):
-                    effect = effect_of(((qubit, pauli),), x_effects, z_effects)
-                    self.record_effects[record] ^= effect
-                case DetectorStep(detector, records) if not self.by_records:
-                    self.spend(len(records) * detector)
-                    for record in records:
-                        self.record_effects[record] ^= 1 << detector
-                        self.table.base_outputs ^= self.quantum.base_records[record] << detector
-                case ObservableStep(observable, records, factors) if not self.by_records:
-                    output = self.program.num_detectors + observable
-                    self.flip_by_anticommuting(factors, 1 << output)
-                    for record in records:
-                        self.record_effects[record] ^= 1 << output
-                        self.table.base_outputs ^= self.quantum.base_records[record] << output
+            self.pull_back_through_step(index, self.program.steps[index])
             for into, k, insertion in self.insertions.get(index, ()):
-                into[k] = effect_of(insertion.factors, x_effects, z_effects)
-                for step in insertion.waiting:
+                into[k] = effect_of(insertion.factors, self.x_effects, self.z_effects)
+                for step in insertion.deferred:
                     into[k] ^= self.sign_bit_of_step.get(step, 0)
                 for record in insertion.reordered:
                     into[k] ^= self.record_effects[record]
         for qubit in range(self.program.num_qubits):
-            self.note_stabilizer(z_effects[qubit])
+            self.note_stabilizer(self.z_effects[qubit])
         if self.by_records:
             self.table.base_outputs = sum(
                 bit << record for record, bit in enumerate(self.quantum.base_records)
             )
 
+    def pull_back_through_step(self, index: int, step: Step) -> None:
+        """Takes the effects from behind a step of the program to before it."""
+        x_effects, z_effects = self.x_effects, self.z_effects
+        match step:
+            case Clifford(gate, groups):
+                self.pull_back_through(gate, groups)
+            case Noise(channel, groups, herald):
+                self.add_noise(channel, groups, herald)
+                if self.faults is not None:
+                    self.faults += self.faults_of_noise(index, channel, groups, herald)
+            case CorrelatedError(chain, probability, factors):
+                effect = effect_of(factors, x_effects, z_effects)
+                self.chains.setdefault(chain, []).append((effect, probability))
+                if self.faults is not None and probability > 0:
+                    self.faults.append(Fault(index, 0, factors, (), effect))
+            case Measure(record=record, flip_probability=flip_probability):
+                if self.faults is not None and flip_probability > 0:
+                    self.faults.append(Fault(index, 0, (), (record,), self.record_effects[record]))
+                self.pull_back_through_measurement(step)
+            case Reset(qubit, pauli):
+                self.note_stabilizer(effect_of(((qubit, pauli),), x_effects, z_effects))
+                x_effects[qubit] = z_effects[qubit] = 0
+            case Rotate(factors):
+                bit = self.sign_bit_of_step.get(index, 0)
+                if bit:
+                    self.flip_by_anticommuting(factors, bit)
+            case Feedback(record, qubit, pauli):
+                self.record_effects[record] ^= effect_of(((qubit, pauli),), x_effects, z_effects)
+            case DetectorStep(detector, records):
+                if not self.by_records:
+                    self.spend(len(records) * detector)
+                    self.add_records(records, detector)
+            case ObservableStep(observable, records, factors):
+                if not self.by_records:
+                    output = self.program.num_detectors + observable
+                    self.flip_by_anticommuting(factors, 1 << output)
+                    self.add_records(records, output)
+            case _:
+                assert_never(step)
+
+    def add_records(self, records: Iterable[int], output: int) -> None:
+        """Lets records flip an output."""
+        for record in records:
+            self.record_effects[record] ^= 1 << output
+            self.table.base_outputs ^= self.quantum.base_records[record] << output
+
     def finish(self) -> EffectTable:
-        """Makes the free choice of signs, and the coins out of the stabilizers."""
+        """Chooses the free signs, and turns the stabilizers into coins."""
         table = self.table
         for links in self.chains.values():
             self.add_chain(links)
@@ -266,7 +220,7 @@ class _BackwardSweep:
         return table
 
     def spend(self, bits: int) -> None:
-        """Keeps account of the memory that effects take.
+        """Counts the memory that effects take.
 
         Raises:
             ResourceLimitError: It is too much.
@@ -371,19 +325,18 @@ class _BackwardSweep:
             self.table.sites.append(choices)
 
     def choose_signs(self) -> Callable[[int], int]:
-        """The function that takes the signs of ACTIVATE operations out of an effect.
+        """The function that removes the signs of ACTIVATE operations from an effect.
 
         The coordinate that a rotation wakes is |0> before, so Z on it does nothing: adding the effect of
         that Z to any effect is free, and we do so whenever it makes the rotation's sign +.
         """
         choices: dict[int, int] = {}
-        kinds = [operation.kind for operation in self.quantum.operations]
-        activations = [k for k, kind in enumerate(kinds) if kind == OperationKind.ACTIVATE]
-        for k, effect in zip(activations, self.activation_effects, strict=True):
-            bit = 1 << (self.table.num_outputs + self.table.sign_of_operation[k])
-            self.table.sign_of_operation[k] = -1
+        operations = self.quantum.operations
+        activations = [op for op in operations if op.kind == OperationKind.ACTIVATE]
+        for activation, effect in zip(activations, self.activation_effects, strict=True):
+            bit = 1 << (self.table.num_outputs + activation.terms[0].sign)
             if not effect & bit:
-                raise AssertionError(f"operation {k}: its stabilizer does not flip its sign")
+                raise AssertionError(f"{activation}: its stabilizer does not flip its sign")
             choices[bit] = effect
         bits = sum(choices)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler import CompiledCircuit, compile_circuit, reduction
-from stim_nonclifford.compiler.coordinates import OperationKind
+from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs, scheduling
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import Plan
 
@@ -40,7 +39,7 @@ def patches_side_by_side(rng: np.random.Generator, *, patches: int, rounds: int)
 
 
 def plans_of(compiled: CompiledCircuit) -> list[Plan]:
-    return [compiled.record_plan(), compiled.detector_plan(reported=range(2, 6), postselected=range(2))]
+    return [compiled.record_plan(), compiled.detector_plan(RequestedOutputs.of(range(2, 6), range(2)))]
 
 
 @pytest.mark.parametrize("seed", range(7))
@@ -50,11 +49,11 @@ def test_laws_do_not_depend_on_the_order(seed: int, monkeypatch: pytest.MonkeyPa
     for record in range(1, 7):
         text += f"\nDETECTOR rec[-{record}] rec[-{record + 5}]"
     circuit = Circuit(text).to_stim()
-    compiled = compile_circuit(circuit)
-    plans, reference = plans_of(compiled), compiled.reference_records
-    monkeypatch.setattr(reduction, "narrow_order", lambda *_: None)
-    in_order = compile_circuit(circuit)
-    assert reference == in_order.reference_records
+    compiled = Circuit(circuit).compile()
+    plans, reference = plans_of(compiled), compiled.reference_records()
+    monkeypatch.setattr(scheduling, "reorder_for_width", lambda operations, *_: list(operations))
+    in_order = Circuit(circuit).compile()
+    assert reference == in_order.reference_records()
     for plan, expected in zip(plans, plans_of(in_order), strict=True):
         assert plan.peak_width < expected.peak_width
         for signature in (0, mask_of(rng.integers(0, 2, plan.num_signature_bits))):
@@ -76,10 +75,10 @@ def test_patches_do_not_add_up() -> None:
 
 def test_a_single_patch_keeps_its_order() -> None:
     circuit = Circuit(patches_side_by_side(np.random.default_rng(1), patches=1, rounds=6)).to_stim()
-    compiled = compile_circuit(circuit)
-    outcomes = [op.step for op in compiled.quantum.operations if op.kind == OperationKind.MEASURE]
+    compiled = Circuit(circuit).compile()
+    outcomes = [op.step for op in compiled.quantum.operations if op.measures]
     plan = compiled.record_plan()
-    measured = plan.operations["kind"] == OperationKind.MEASURE
+    measured = plan.operations["outcome"] >= 0
     assert plan.operation_steps[measured].tolist() == outcomes
 
 
@@ -105,8 +104,10 @@ def test_more_coordinates_than_an_index_has_bits() -> None:
     plan = compiled.record_plan()
     one_by_one = Circuit("\n".join(part for patch in parts for part in patch)).compile().record_plan()
     assert plan.peak_width == one_by_one.peak_width == 1
-    for field in ("kind", "x", "z", "cosine", "sine", "width", "i_power", "pivot", "outcome"):
-        np.testing.assert_array_equal(plan.operations[field], one_by_one.operations[field], err_msg=field)
+    np.testing.assert_array_equal(plan.operations, one_by_one.operations)
+    for field in ("cosine", "sine", "is_reversed"):
+        found, expected = (p.rotation_terms[field] for p in (plan, one_by_one))
+        np.testing.assert_array_equal(found, expected, err_msg=field)
 
     shots = 10_000
     records = side_by_side.compile_sampler(seed=4).sample(shots)

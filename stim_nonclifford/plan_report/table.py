@@ -1,4 +1,4 @@
-"""A plan report as text: similar operations in one row, with a bar as long as the vector is wide."""
+"""The operations of a plan as text: similar ones in one row, with a bar as long as the vector is wide."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import math
 import textwrap
 from collections.abc import Callable, Hashable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .plan_report import PlannedOperation, PlanReport
+from ..plan import Plan
+from .operations import PlannedOperation
 
-__all__ = ["text_of"]
+__all__ = ["operation_table", "summary", "total_coefficients"]
 
 _LINE_LENGTH = 100
 _BAR_LENGTH = 24
@@ -19,38 +18,51 @@ _TARGETS_LENGTH = 32
 _HEADER = ("width", "", "coefficients", "operations, angles in half-turns", "line", "tick", "instruction")
 
 # What an engine does in one go: one operation, and the ones after it that it does together with it.
-_Pass = list["PlannedOperation"]
+_Pass = list[PlannedOperation]
 _Row = list[_Pass]
 
 
-def text_of(report: PlanReport, max_rows: int) -> str:
-    """The report's printed form.
+def summary(plan: Plan, operations: Sequence[PlannedOperation]) -> list[str]:
+    """The plan in numbers.
 
     Args:
-        report: The report.
-        max_rows: Rows of the table of operations, at most.
+        plan: The plan.
+        operations: Its operations.
 
     Returns:
-        Lines of text: what is asked, the plan in numbers, and the table.
+        Lines of text.
     """
-    lines = [f"What a shot costs in {report.question}", ""]
-    lines += textwrap.wrap(str(report.plan), _LINE_LENGTH)
-    lines.append(f"{100 * math.exp(-report.mean_events):.3g}% of the shots have no noise event.")
-    if not report.operations:
+    lines = textwrap.wrap(str(plan), _LINE_LENGTH)
+    lines.append(f"{100 * math.exp(-plan.mean_events):.3g}% of the shots have no noise event.")
+    if not operations:
         lines.append("No quantum operations: what is asked depends on noise and fair coins alone.")
-        return "\n".join(lines)
+        return lines
     lines.append(
-        f"The vector has {16 << report.peak_width:,} bytes. Simulating a shot takes"
-        f" {report.total_coefficients:,} coefficient operations; a known outcome law, none."
+        f"The vector has {16 << plan.peak_width:,} bytes. Simulating a shot takes"
+        f" {total_coefficients(operations):,} coefficient operations; a known outcome law, none."
     )
-    if report.peak_width:
-        widest = max(report.operations, key=lambda operation: operation.width)
+    if plan.peak_width:
+        widest = max(operations, key=lambda operation: operation.width)
         place = f"line {widest.line}, tick {widest.tick}"
         lines.append(f"The peak is first reached by {widest.instruction} in {place}.")
-    return "\n".join([*lines, "", *_table(report.operations, max_rows)])
+    return lines
 
 
-def _table(operations: Sequence[PlannedOperation], max_rows: int) -> list[str]:
+def total_coefficients(operations: Sequence[PlannedOperation]) -> int:
+    """The coefficients of all operations."""
+    return sum(operation.coefficients for operation in operations)
+
+
+def operation_table(operations: Sequence[PlannedOperation], max_rows: int) -> list[str]:
+    """The operations, with similar neighbours in one row.
+
+    Args:
+        operations: The operations.
+        max_rows: Rows of the table, at most.
+
+    Returns:
+        Lines of text.
+    """
     rows = _grouped(operations, max_rows)
     cells = [_HEADER, *(_cells(row) for row in rows[:max_rows])]
     sizes = [max(len(row[k]) for row in cells) for k in range(len(_HEADER))]
@@ -75,11 +87,11 @@ def _grouped(operations: Sequence[PlannedOperation], max_rows: int) -> list[_Row
             passes[-1].append(operation)
         else:
             passes.append([operation])
-    phases = _phases(passes)
+    stages = _stages(passes)
     keys: list[Callable[[int], Hashable]] = [
         lambda k: _origin(passes[k]),
         lambda k: _kind(passes[k]),
-        lambda k: phases[k],
+        lambda k: stages[k],
     ]
     rows: list[_Row] = []
     for key in keys:
@@ -100,16 +112,16 @@ def _kind(work: _Pass) -> str:
     return "diagonal rotation" if work[0].diagonal else work[0].kind
 
 
-def _phases(passes: Sequence[_Pass]) -> list[int]:
-    """Numbers the times in which coordinates are woken, and those in which they are measured."""
-    phases: list[int] = []
-    phase, measuring = 0, False
+def _stages(passes: Sequence[_Pass]) -> list[int]:
+    """Numbers the stages in which coordinates are woken, and those in which they are measured."""
+    stages: list[int] = []
+    stage, measuring = 0, False
     for work in passes:
         if work[0].kind != "rotation" and measuring != (work[-1].kind == "measurement"):
             measuring = not measuring
-            phase += 1
-        phases.append(phase)
-    return phases
+            stage += 1
+        stages.append(stage)
+    return stages
 
 
 def _cells(row: _Row) -> tuple[str, ...]:

@@ -1,0 +1,234 @@
+"""A circuit after both sweeps, from which the plan for any question is constructed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+from ..errors import ResourceLimitError
+from ..plan import MAX_INDEX_BITS, Plan
+from .backward_sweep import backward_sweep, list_faults
+from .effects import EffectTable, Fault, Outputs
+from .forward_sweep import QuantumProgram, forward_sweep
+from .needed_operations import needed_operations
+from .operations import Operation, peak_width
+from .plan_construction import construct_plan
+from .reference_sample import LikelyOutputs, reference_records
+from .requested_outputs import RequestedOutputs
+from .scheduling import schedule
+from .steps import DetectorStep, ObservableStep, Program
+
+__all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit"]
+
+DEFAULT_MAX_ACTIVE_COORDINATES = 24
+
+
+class CompiledCircuit:
+    """A circuit after both sweeps, from which the plan for any question is constructed.
+
+    What several questions need is computed once, when it is needed first.
+
+    Args:
+        program: The circuit's steps.
+        quantum: The quantum operations.
+        likely_outputs: An engine's function that follows the likely outcomes of a plan, for the reference
+            sample.
+    """
+
+    def __init__(self, program: Program, quantum: QuantumProgram, likely_outputs: LikelyOutputs) -> None:
+        self.program = program
+        self.quantum = quantum
+        self._likely_outputs = likely_outputs
+        self._effects: dict[Outputs, EffectTable] = {}
+        self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
+        self._last_fault_plan: tuple[RequestedOutputs, Plan] | None = None
+
+    def effects(self, outputs: Outputs) -> EffectTable:
+        """The effects on detectors and observables, or on measurement records."""
+        if outputs not in self._effects:
+            self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
+        return self._effects[outputs]
+
+    @cached_property
+    def faults(self) -> list[Fault]:
+        """Every fault that the circuit's noise can cause, with its effect on detectors and observables."""
+        return list_faults(self.program, self.quantum, "detectors")
+
+    def detector_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        skip_reference_sample: bool = False,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> Plan:
+        """The plan for detectors and observables.
+
+        Args:
+            requested: The outputs that are read: detectors, then observables.
+            skip_reference_sample: Whether outputs are raw parities instead of flips against the reference.
+            max_active_coordinates: Limit for the width of the coefficient vector: 2^width complex numbers.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        self.check_width(requested, max_active_coordinates)
+        table = self.effects("detectors")
+        constant = table.base_outputs
+        if not skip_reference_sample:
+            constant ^= self.reference_detectors(max_active_coordinates)
+        return self._plan(table, requested, constant)
+
+    def fault_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> Plan:
+        """A plan for shots with given faults: ``Plan.row_of`` takes the effects of any of them.
+
+        Args:
+            requested: The outputs that are read: detectors, then observables.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        self.check_width(requested, max_active_coordinates)
+        if self._last_fault_plan is None or self._last_fault_plan[0] != requested:
+            # What every fault does counts as a cause; what noise does in every shot does not.
+            effects = {fault.effect: 1.0 for fault in self.faults if fault.effect}
+            table = replace(self.effects("detectors"), constant=0, rates=effects, sites=[])
+            constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
+            self._last_fault_plan = requested, self._plan(table, requested, constant)
+        return self._last_fault_plan[1]
+
+    def record_plan(
+        self,
+        *,
+        reference: int = 0,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> Plan:
+        """The plan for measurement records.
+
+        Args:
+            reference: Mask of records that are flipped in the report.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        self._check_width(self.quantum.operations, "records", max_active_coordinates)
+        table = self.effects("records")
+        requested = RequestedOutputs.of(range(table.num_outputs))
+        return self._plan(table, requested, table.base_outputs ^ reference)
+
+    def reference_records(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
+        """Measurement records of the noiseless reference sample, as a mask.
+
+        Likely values are chosen in the order of the circuit; only where that takes more than 2^24
+        coefficients, in the order of ``quantum``.
+
+        Args:
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
+        """
+        if self._reference_order is self.quantum:
+            self._check_width(self.quantum.operations, "records", max_active_coordinates)
+        return self._reference_records
+
+    def reference_detectors(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
+        """Detectors and observables of the noiseless reference sample, as a mask.
+
+        Args:
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
+        """
+        if self.quantum.peak_width > max_active_coordinates and self._reference_order is self.quantum:
+            # Outcomes that no detector depends on may have any value, and are not simulated.
+            num_outputs = self.program.num_detectors + self.program.num_observables
+            requested = RequestedOutputs.of(range(num_outputs))
+            self.check_width(requested, max_active_coordinates)
+            needed = self._needed_for(requested)
+            return self._outputs_of(self._likely_records(self.quantum, len(needed)))
+        return self._outputs_of(self.reference_records(max_active_coordinates))
+
+    def check_width(self, requested: RequestedOutputs, max_active_coordinates: int) -> None:
+        """Checks that a plan for detectors and observables is not too wide.
+
+        Args:
+            requested: The outputs that are read: detectors, then observables.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: It is too wide.
+        """
+        if self.quantum.peak_width > min(max_active_coordinates, MAX_INDEX_BITS):
+            self._check_width(self._needed_for(requested), "detectors", max_active_coordinates)
+
+    def _needed_for(self, requested: RequestedOutputs) -> list[Operation]:
+        outcomes = self.effects("detectors").outcomes
+        return needed_operations(self.quantum.operations, outcomes, requested)
+
+    def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> Plan:
+        needed = needed_operations(self.quantum.operations, table.outcomes, requested)
+        return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
+
+    def _schedule(self, needed: list[Operation], table: EffectTable) -> list[Operation]:
+        """The needed operations as engines apply them; effects on any outputs give the same result."""
+        if len(needed) not in self._scheduled:
+            self._scheduled[len(needed)] = schedule(needed, table)
+        return self._scheduled[len(needed)]
+
+    def _check_width(self, needed: list[Operation], outputs: Outputs, max_active_coordinates: int) -> None:
+        limit = min(max_active_coordinates, MAX_INDEX_BITS)
+        # The width in the order of the forward sweep is an upper bound.
+        if peak_width(needed) <= limit:
+            return
+        width = peak_width(self._schedule(needed, self.effects(outputs)))
+        if width > limit:
+            advice = f" Raise it with max_active_coordinates={width}." if width <= MAX_INDEX_BITS else ""
+            raise ResourceLimitError(
+                f"The circuit needs {width} active coordinates:"
+                f" 2^{width} coefficients ({16 << width:,} bytes);"
+                f" the limit is 2^{limit}.{advice}"
+            )
+
+    @cached_property
+    def _reference_order(self) -> QuantumProgram:
+        """The operations in the order in which the outcomes of the reference sample are chosen."""
+        if self.quantum.reordered:
+            in_order = forward_sweep(self.program, keep_order=True)
+            if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
+                return in_order
+        return self.quantum
+
+    @cached_property
+    def _reference_records(self) -> int:
+        return self._likely_records(self._reference_order, len(self._reference_order.operations))
+
+    def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
+        """The records of the path on which the outcomes of the first operations are the likely ones."""
+        if not quantum.operations:
+            return sum(bit << record for record, bit in enumerate(quantum.base_records))
+        is_own = quantum is self.quantum
+        table = self.effects("records") if is_own else backward_sweep(self.program, quantum, "records")
+        return reference_records(quantum, table, self._likely_outputs, num_operations)
+
+    def _outputs_of(self, records: int) -> int:
+        """The detectors and observables of a measurement record."""
+        outputs = 0
+        for step in self.program.steps:
+            if isinstance(step, DetectorStep):
+                outputs ^= _parity(records, step.records) << step.index
+            elif isinstance(step, ObservableStep):
+                outputs ^= _parity(records, step.records) << self.program.num_detectors + step.index
+        return outputs
+
+
+def _parity(bits: int, positions: Iterable[int]) -> int:
+    return sum(bits >> position & 1 for position in positions) & 1

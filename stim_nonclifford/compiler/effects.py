@@ -1,0 +1,65 @@
+"""Effects: what a fault, a random outcome or a coin flips.
+
+Pauli noise, feedback and random outcomes never change which operations a circuit performs, only signs and
+record bits. An *effect* is the set of bits that a cause flips, held as a Python int: one bit per **output**
+(detectors and then observables, or the measurement records), and after them one bit per **sign** of a
+rotation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .paulis import Factors
+
+__all__ = ["EffectTable", "Fault", "Outputs"]
+
+Outputs = Literal["detectors", "records"]
+
+
+@dataclass
+class EffectTable:
+    """The effects of everything that is random.
+
+    Attributes:
+        num_outputs: Bits [0, num_outputs) of an effect are outputs.
+        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs. Those of ACTIVATE operations are
+            chosen to be + and occur in no effect.
+        constant: The effect that is present in every shot.
+        rates: Effect -> rate of independent Poisson events.
+        sites: Mutually exclusive events: for each site effect -> probability.
+        coins: Independent effects, each present with probability 1/2.
+        outcomes: For each MEASURE of the forward sweep the effect of its outcome being 1.
+        tosses: For each of the forward sweep's coins the effect of its outcome being 1.
+        base_outputs: The outputs of the base path (no noise, all random outcomes 0).
+    """
+
+    num_outputs: int
+    num_signs: int
+    constant: int = 0
+    rates: dict[int, float] = field(default_factory=dict)
+    sites: list[dict[int, float]] = field(default_factory=list)
+    coins: list[int] = field(default_factory=list)
+    outcomes: list[int] = field(default_factory=list)
+    tosses: list[int] = field(default_factory=list)
+    base_outputs: int = 0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that can go wrong at one place.
+
+    Attributes:
+        step: The step of the program.
+        group: Which of the step's groups of targets.
+        factors: The Pauli that happens, on the qubits of the circuit; empty for readout and herald flips.
+        records: Records that are flipped.
+        effect: What it flips.
+    """
+
+    step: int
+    group: int
+    factors: Factors
+    records: tuple[int, ...]
+    effect: int

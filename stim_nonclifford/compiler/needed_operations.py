@@ -1,0 +1,38 @@
+"""Needed operations: the last ones that nobody reads are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .operations import Operation
+from .requested_outputs import RequestedOutputs
+
+__all__ = ["needed_operations"]
+
+
+def needed_operations(
+    operations: Sequence[Operation], outcomes: Sequence[int], requested: RequestedOutputs
+) -> list[Operation]:
+    """The operations up to the last measurement whose outcome flips an output that is read.
+
+    Args:
+        operations: The operations in the order of the forward sweep.
+        outcomes: The effects of their outcomes.
+        requested: The outputs that are read.
+
+    Returns:
+        The first operations.
+
+    Examples:
+        >>> from .operations import OperationKind
+        >>> measure = [Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=k) for k in range(2)]
+        >>> needed_operations(measure, [0b01, 0b10], RequestedOutputs.of([0])) == measure[:1]
+        True
+    """
+    read = sum(1 << bit for bit in {*requested.reported, *requested.postselected})
+    needed = len(operations)
+    for operation in reversed(operations):
+        if operation.measures and outcomes[operation.outcome] & read:
+            break
+        needed -= 1
+    return list(operations[:needed])

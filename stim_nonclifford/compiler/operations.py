@@ -1,0 +1,106 @@
+"""Operations on the coefficient vector: the type that the compiler's passes work on, from first to last.
+
+The forward sweep lists one operation for each rotation and each measurement that acts on the vector. Later
+passes drop, reorder, merge and join operations; the last one writes them to the arrays of a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from .. import plan
+
+__all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
+
+
+class OperationKind(IntEnum):
+    """What an operation does to the coefficient vector."""
+
+    ROTATE = plan.ROTATE
+    """v <- exp(-i φ P) v, with φ the sum of the terms' angles."""
+    ACTIVATE = plan.ACTIVATE
+    """Wakes a coordinate, the highest bit of the index, with a rotation about its P. If P is Z, the
+    coordinate is in |+> before: v <- [exp(-i φ) v, exp(i φ) v] / √2. If P is X, it is in |0>:
+    v <- [cos φ v, -i sin φ v]."""
+    MEASURE = plan.MEASURE
+    """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot`` from the index."""
+    WEAK_MEASURE = plan.WEAK_MEASURE
+    """An ACTIVATE about Z, and at once a MEASURE of P, which has an X on the new coordinate and removes it: a
+    weak measurement of P on the other coordinates, for which the vector need not grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationTerm:
+    """One rotation of the circuit, as a part of an operation.
+
+    Attributes:
+        half_turns: Its angle a in exp(-i a π/2 P), with the sign that it has about the operation's P on the
+            base path.
+        sign: Number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect.
+        step: The step of the program that the rotation comes from.
+        is_reversed: Whether the rotation is about minus the operation's P.
+    """
+
+    half_turns: float
+    sign: int
+    step: int
+    is_reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation on the coefficient vector.
+
+    Its Pauli is P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
+
+    Attributes:
+        kind: The kind of operation.
+        width: Number of active coordinates before the operation.
+        x: Bits of the index that P flips.
+        z: Bits of the index that P reads.
+        i_power: Power of i in front, 0 to 3; holds the sign of P on the base path.
+        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (in ``x`` if
+            that is not 0, else in ``z``); 0 for ROTATE.
+        terms: The rotations of ROTATE, ACTIVATE and WEAK_MEASURE.
+        outcome: Number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
+            for others.
+        step: The step of the program that a measurement comes from; -1 for rotations, whose terms have
+            theirs.
+    """
+
+    kind: OperationKind
+    width: int
+    x: int
+    z: int
+    i_power: int
+    pivot: int
+    terms: tuple[RotationTerm, ...] = ()
+    outcome: int = -1
+    step: int = -1
+
+    @property
+    def measures(self) -> bool:
+        """Whether the operation has an outcome."""
+        return self.outcome >= 0
+
+    @property
+    def is_diagonal_rotation(self) -> bool:
+        """Whether it is a ROTATE that changes phases of coefficients only."""
+        return self.kind == OperationKind.ROTATE and not self.x
+
+    @property
+    def largest_width(self) -> int:
+        """Number of active coordinates of the largest vector that the operation needs."""
+        return self.width + (self.kind == OperationKind.ACTIVATE)
+
+
+def peak_width(operations: Iterable[Operation]) -> int:
+    """The largest number of active coordinates.
+
+    Examples:
+        >>> peak_width([Operation(OperationKind.ACTIVATE, 2, 0, 4, 0, 2)])
+        3
+    """
+    return max((operation.largest_width for operation in operations), default=0)

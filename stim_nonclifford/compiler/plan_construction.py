@@ -1,0 +1,144 @@
+"""The plan's construction: operations, rows and tables are written to plain arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, Plan, SparseRows
+from .effects import EffectTable
+from .gf2 import ones
+from .operations import Operation, OperationKind, RotationTerm, peak_width
+from .requested_outputs import RequestedOutputs
+from .row_layout import RowLayout, split_checks
+from .sampling_tables import alias_table, poisson_thresholds
+
+__all__ = ["construct_plan"]
+
+
+def construct_plan(
+    table: EffectTable,
+    needed: Sequence[Operation],
+    scheduled: Sequence[Operation],
+    requested: RequestedOutputs,
+    output_constant: int,
+) -> Plan:
+    """Writes a plan for one way of sampling a circuit.
+
+    Args:
+        table: What the backward sweep found.
+        needed: The needed operations in the order of the forward sweep, which numbers signs and checks.
+        scheduled: The same operations after the passes that reorder, merge and join them.
+        requested: The outputs that the caller reads.
+        output_constant: The outputs, as a mask, on the base path without noise.
+
+    Returns:
+        The plan.
+    """
+    signs = [
+        table.num_outputs + term.sign
+        for operation in needed
+        if operation.kind == OperationKind.ROTATE
+        for term in operation.terms
+    ]
+    outcomes = [table.outcomes[operation.outcome] for operation in needed if operation.measures]
+    checks = split_checks(outcomes, requested.postselected)
+    constant = table.constant ^ output_constant
+    layout = RowLayout(table, constant, signs, checks, requested.reported)
+    rates, sites, site_numbers = layout.mechanisms()
+    mechanism_rows = [*rates, *(row for row, _ in sites)]
+    mechanism_rates = np.array([*rates.values(), *(rate for _, rate in sites)], dtype=np.float64)
+    alias_thresholds, alias_indices = alias_table(mechanism_rates)
+
+    branch_bits = {bit: k for k, bit in enumerate(signs)}
+    num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
+    first_output = num_signs + num_outcome_checks
+
+    def branch_row(effect: int) -> list[int]:
+        flipped = sorted(branch_bits[bit] for bit in ones(effect) if bit in branch_bits)
+        flipped += [
+            num_signs + k
+            for k, mask in enumerate(checks.outcome_dependent)
+            if (effect & mask).bit_count() & 1
+        ]
+        return flipped + [first_output + k for k, bit in enumerate(requested.reported) if effect >> bit & 1]
+
+    outcome_rows = [branch_row(table.outcomes[op.outcome]) for op in scheduled if op.measures]
+    deadlines = [
+        max((j for j, row in enumerate(outcome_rows) if num_signs + k in row), default=-1)
+        for k in range(num_outcome_checks)
+    ]
+    branch_constant = {k for k in branch_row(constant) if k < first_output}
+    branch_constant ^= set(layout.implied_branch_bits)
+    terms = [term for operation in scheduled for term in operation.terms]
+    return Plan(
+        num_checks=layout.num_checks,
+        num_signature_bits=layout.num_signature_bits,
+        num_outputs=len(requested.reported),
+        never_kept=layout.never_kept,
+        row_sources=_sparse(ones(mask) for mask in layout.row_masks),
+        constant=_int32(layout.constant_row()),
+        effects=_sparse(ones(row) for row in mechanism_rows),
+        rates=mechanism_rates,
+        sites=_int32([-1] * len(rates) + site_numbers),
+        count_thresholds=poisson_thresholds(float(mechanism_rates.sum())),
+        alias_thresholds=alias_thresholds,
+        alias_indices=alias_indices,
+        coins=_sparse(ones(row) for row in layout.coins()),
+        operations=_operation_array(scheduled),
+        operation_steps=_int32(operation.step for operation in scheduled),
+        rotation_terms=_term_array(terms, {bit - table.num_outputs: k for bit, k in branch_bits.items()}),
+        rotation_term_steps=_int32(term.step for term in terms),
+        num_signs=num_signs,
+        num_outcome_checks=num_outcome_checks,
+        branch_constant=_int32(sorted(branch_constant)),
+        signature_images=_sparse(layout.signature_images),
+        outcome_effects=_sparse(outcome_rows),
+        outcome_check_deadlines=_int32(deadlines),
+        peak_width=peak_width(scheduled),
+    )
+
+
+def _operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
+    array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
+    segment = first_term = 0
+    for k, operation in enumerate(operations):
+        end_term = first_term + len(operation.terms)
+        array[k] = (
+            operation.x,
+            operation.z,
+            operation.kind,
+            operation.width,
+            operation.i_power,
+            operation.pivot,
+            segment if operation.measures else -1,
+            segment,
+            first_term,
+            end_term,
+        )
+        segment += operation.measures
+        first_term = end_term
+    return array
+
+
+def _term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> npt.NDArray[np.void]:
+    array = np.zeros(len(terms), dtype=ROTATION_TERM_DTYPE)
+    for k, term in enumerate(terms):
+        angle = term.half_turns * math.pi / 2
+        bit = branch_bits.get(term.sign, -1)  # the sign of a rotation that wakes a coordinate is free
+        array[k] = math.cos(angle), math.sin(angle), bit, term.is_reversed
+    return array
+
+
+def _int32(values: Iterable[int]) -> npt.NDArray[np.int32]:
+    return np.fromiter(values, dtype=np.int32)
+
+
+def _sparse(rows: Iterable[Sequence[int]]) -> SparseRows:
+    rows = list(rows)
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=starts[1:])
+    return SparseRows(starts, _int32(bit for row in rows for bit in row))

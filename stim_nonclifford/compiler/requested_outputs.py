@@ -1,0 +1,127 @@
+"""Requested outputs: which outputs a method of a sampler reads, and which of them discard a shot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = ["DetectorMethod", "RequestedOutputs", "checked_mask", "postselected_outputs", "requested_by"]
+
+DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
+
+
+@dataclass(frozen=True)
+class RequestedOutputs:
+    """The outputs that matter, by their indices: detectors, then observables (or the measurement records).
+
+    Attributes:
+        reported: The outputs that the caller reads, in the order in which the plan numbers them.
+        postselected: The outputs that must be 0 in a kept shot.
+    """
+
+    reported: tuple[int, ...]
+    postselected: tuple[int, ...] = ()
+
+    @staticmethod
+    def of(reported: Iterable[int], postselected: Iterable[int] = ()) -> RequestedOutputs:
+        """The same from any iterables.
+
+        Examples:
+            >>> RequestedOutputs.of(range(2), [0])
+            RequestedOutputs(reported=(0, 1), postselected=(0,))
+        """
+        return RequestedOutputs(tuple(reported), tuple(postselected))
+
+
+def requested_by(
+    method: DetectorMethod, num_detectors: int, num_observables: int, postselected: Iterable[int]
+) -> RequestedOutputs:
+    """The outputs that a method of a detector sampler requests.
+
+    Args:
+        method: The method.
+        num_detectors: Number of detectors of the circuit.
+        num_observables: Number of observables.
+        postselected: The outputs that the sampler's masks select.
+
+    Examples:
+        >>> requested_by("sample", 2, 1, [0, 1])
+        RequestedOutputs(reported=(0, 1, 2), postselected=())
+        >>> requested_by("sample_counts", 2, 1, [0, 1])
+        RequestedOutputs(reported=(2,), postselected=(0, 1))
+    """
+    num_outputs = num_detectors + num_observables
+    if method == "sample":
+        return RequestedOutputs.of(range(num_outputs))
+    if method == "sample_kept":
+        return RequestedOutputs.of(range(num_outputs), postselected)
+    return RequestedOutputs.of(range(num_detectors, num_outputs), postselected)
+
+
+def postselected_outputs(
+    postselection_mask: Any, postselected_observables_mask: Any, num_detectors: int, num_observables: int
+) -> list[int]:
+    """The outputs that a sampler's masks select, by their indices: detectors, then observables.
+
+    Args:
+        postselection_mask: A mask over detectors, or None, as ``checked_mask`` takes it.
+        postselected_observables_mask: The same over observables.
+        num_detectors: Number of detectors of the circuit.
+        num_observables: Number of observables.
+
+    Raises:
+        TypeError: A mask has the wrong dtype.
+        ValueError: A mask has the wrong shape.
+
+    Examples:
+        >>> postselected_outputs(np.array([True, False]), np.array([True]), 2, 1)
+        [0, 2]
+    """
+    detectors = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+    observables = checked_mask(
+        postselected_observables_mask, num_observables, "postselected_observables_mask", "observables"
+    )
+    return [*detectors, *(num_detectors + k for k in observables)]
+
+
+def checked_mask(mask: Any, num_bits: int, name: str, what: str) -> list[int]:
+    """The positions that a mask selects.
+
+    Args:
+        mask: bool array of length num_bits, or uint8 array of ceil(num_bits / 8) bytes, least significant
+            bit first, as Sinter's masks; None selects nothing.
+        num_bits: Number of detectors or observables.
+        name: Name of the argument, for messages.
+        what: What the bits are, for messages.
+
+    Raises:
+        TypeError: The dtype is neither bool nor uint8.
+        ValueError: The shape is wrong, or bits beyond the last position are set.
+
+    Examples:
+        >>> checked_mask(np.array([0b101], dtype=np.uint8), 3, "mask", "detectors")
+        [0, 2]
+    """
+    if mask is None:
+        return []
+    array = np.asarray(mask)
+    num_bytes = -(-num_bits // 8)
+    expected = (
+        f"{name} must be a NumPy array of dtype bool and shape ({num_bits},), or bit-packed little-endian of"
+        f" dtype uint8 and shape ({num_bytes},), for {num_bits} {what}"
+    )
+    if array.dtype == np.bool_:
+        if array.shape != (num_bits,):
+            raise ValueError(f"{expected}; got dtype bool and shape {array.shape}.")
+        return [int(k) for k in np.flatnonzero(array)]
+    if array.dtype != np.uint8:
+        raise TypeError(f"{expected}; got dtype {array.dtype}.")
+    if array.shape != (num_bytes,):
+        raise ValueError(f"{expected}; got dtype uint8 and shape {array.shape}.")
+    chosen = [int(k) for k in np.flatnonzero(np.unpackbits(array, bitorder="little"))]
+    if chosen and chosen[-1] >= num_bits:
+        raise ValueError(f"{name} selects number {chosen[-1]}, but there are only {num_bits} {what}.")
+    return chosen

@@ -1,0 +1,114 @@
+"""Rotation merging: rotations about the same Pauli become one operation.
+
+Rotations that commute may change places. Rotations about the same Pauli are then applied in one go, by the
+sum of their angles with the signs of the shot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .operations import Operation, OperationKind
+
+__all__ = ["merge_rotations"]
+
+_REACH = 512
+"""How many different rotations a rotation may pass."""
+
+
+def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
+    r"""Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
+
+    A rotation passes rotations with which it commutes, and activations of coordinates on which it acts
+    trivially. Measurements stay in their order.
+
+    Args:
+        operations: The operations, each rotation with one term.
+
+    Returns:
+        An equivalent list, in which no two neighbouring rotations are about the same Pauli.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()
+        >>> plan.operations[["kind", "z", "width", "first_term", "end_term"]].tolist()
+        [(1, 1, 0, 0, 2), (3, 0, 1, 2, 3)]
+    """
+    merged: list[Operation] = []
+    for operation in _postpone_diagonal_rotations(operations):
+        if operation.kind != OperationKind.ROTATE:
+            merged.append(operation)
+            continue
+        place, is_equal = _place_of(operation, merged)
+        if is_equal:
+            merged[place] = _with_terms_of(merged[place], operation)
+        elif place < len(merged):
+            merged.insert(place, replace(operation, width=merged[place].width))
+        else:
+            merged.append(operation)
+    return merged
+
+
+def _with_terms_of(first: Operation, other: Operation) -> Operation:
+    """The first operation with the terms of a rotation about the same Pauli, or minus that."""
+    is_opposite = first.i_power != other.i_power
+    added = [replace(term, is_reversed=term.is_reversed != is_opposite) for term in other.terms]
+    return replace(first, terms=(*first.terms, *added))
+
+
+def _postpone_diagonal_rotations(operations: Sequence[Operation]) -> list[Operation]:
+    """Puts diagonal rotations after the measurements before which they stand and with which they commute.
+
+    The vector is smaller there, and a later measurement may not need them either. Nothing depends on those
+    that come after all measurements: they are dropped.
+    """
+    result: list[Operation] = []
+    diagonal: list[Operation] = []  # since the last operation that is not diagonal
+    for operation in operations:
+        if operation.kind == OperationKind.ACTIVATE or operation.is_diagonal_rotation:
+            diagonal.append(operation)
+            continue
+        later: list[Operation] = []
+        if operation.measures and operation.x:
+            for earlier in diagonal:
+                if earlier.kind == OperationKind.ROTATE and _commute(earlier, operation):
+                    later.append(_after_measurement(earlier, operation))
+                else:
+                    result.append(earlier)
+        else:
+            result += diagonal
+        result.append(operation)
+        diagonal = later
+    return result
+
+
+def _after_measurement(rotation: Operation, measurement: Operation) -> Operation:
+    """A diagonal rotation in the coordinates that a measurement leaves."""
+    # An index without the pivot's bit stands for the entry in which that bit is 0.
+    low = (1 << measurement.pivot) - 1
+    z = rotation.z & low | rotation.z >> 1 & ~low
+    return replace(rotation, z=z, width=measurement.width - 1)
+
+
+def _place_of(rotation: Operation, merged: Sequence[Operation]) -> tuple[int, bool]:
+    """The operation about the same Pauli, and True; or the place for a new operation, and False."""
+    x, z = rotation.x, rotation.z
+    place = len(merged)
+    for k in range(len(merged) - 1, max(-1, len(merged) - 1 - _REACH), -1):
+        other = merged[k]
+        if other.measures:
+            break
+        if (other.x, other.z) == (x, z):
+            return k, True
+        if other.kind == OperationKind.ACTIVATE:
+            if (x | z) & (other.x | other.z):
+                break
+            place = k
+        elif not _commute(other, rotation):
+            break
+    return place, False
+
+
+def _commute(a: Operation, b: Operation) -> bool:
+    return not ((a.x & b.z).bit_count() + (a.z & b.x).bit_count()) & 1

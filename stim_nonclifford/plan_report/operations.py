@@ -1,0 +1,161 @@
+"""The operations of a plan, each with the place in the circuit that causes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import stim
+
+from ..compiler.paulis import Factors
+from ..compiler.steps import Measure, Program, Reset, Rotate, Step, unrolled
+from ..dialect import extended_text, gate_from_tag
+from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, Plan
+
+__all__ = ["PlannedOperation", "planned_operations"]
+
+
+@dataclass(frozen=True)
+class PlannedOperation:
+    """One operation on the coefficient vector, and where in the circuit it comes from.
+
+    Attributes:
+        kind: ``"rotation"``, ``"activation"`` (a rotation that wakes a coordinate, so that the vector
+            doubles), or ``"measurement"`` (which halves the vector).
+        width: Active coordinates of the vector that it works on: 2^width coefficients. Of an activation, the
+            vector after it; of a measurement, the one before it; in a weak measurement, the one without
+            the coordinate that is woken and measured.
+        coefficients: Number of coefficients that it changes or reads: 2^width; 0 if it is joined or diagonal.
+        joined: Whether it is done together with the operation before it: a rotation about the same Pauli, or
+            the end of a weak measurement.
+        diagonal: Whether it is a rotation that changes phases of coefficients only: its angle can be kept
+            apart, and used when another operation goes through the vector.
+        half_turns: Angle of the rotation in half-turns (units of π radians) as in the circuit; 0.0 for a
+            measurement.
+        sign_controlled: Whether noise or earlier outcomes can reverse the angle.
+        outcome: Number of the outcome that a measurement gives; None for rotations.
+        weak: Whether it is part of a weak measurement: a coordinate is woken, and measured at once together
+            with a parity of others, so that the vector need not grow.
+        pauli: The rotated or measured Pauli on the qubits of the circuit, as in ``"X0*Z2"``.
+        instruction: Name of the circuit's instruction, non-Clifford gates by their bare names.
+        line: Line of the instruction in the printed circuit, from 1.
+        tick: Number of TICKs before it, with every iteration of a REPEAT counted.
+        step: Position of the instruction's step in the unrolled circuit; tells iterations apart.
+    """
+
+    kind: str
+    width: int
+    coefficients: int
+    joined: bool
+    diagonal: bool
+    half_turns: float
+    sign_controlled: bool
+    outcome: int | None
+    weak: bool
+    pauli: str
+    instruction: str
+    line: int
+    tick: int
+    step: int
+
+
+def planned_operations(plan: Plan, program: Program, circuit: stim.Circuit) -> tuple[PlannedOperation, ...]:
+    """The rotations and measurements of a plan in the order in which they are done.
+
+    Args:
+        plan: The plan.
+        program: The steps of the circuit.
+        circuit: The circuit, with tags.
+    """
+    return tuple(_operations(plan, _Places(program, circuit)))
+
+
+def _operations(plan: Plan, places: _Places) -> Iterator[PlannedOperation]:
+    for operation, measured_in in zip(plan.operations, plan.operation_steps.tolist(), strict=True):
+        kind, is_weak = int(operation["kind"]), bool(operation["kind"] == WEAK_MEASURE)
+        width = int(operation["width"]) + (kind == ACTIVATE)
+        first, end = int(operation["first_term"]), int(operation["end_term"])
+        is_diagonal = kind == ROTATE and not operation["x"]
+        for k in range(first, end):
+            wakes = k == first and kind != ROTATE
+            yield PlannedOperation(
+                kind="activation" if wakes else "rotation",
+                width=width,
+                coefficients=0 if k > first or is_diagonal else 1 << width,
+                joined=k > first,
+                diagonal=not wakes and _is_diagonal(operation),
+                half_turns=places.half_turns(int(plan.rotation_term_steps[k])),
+                sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
+                outcome=None,
+                weak=is_weak,
+                **places.of(int(plan.rotation_term_steps[k])),
+            )
+        if kind in (MEASURE, WEAK_MEASURE):
+            yield PlannedOperation(
+                kind="measurement",
+                width=width,
+                coefficients=0 if is_weak else 1 << width,
+                joined=is_weak,
+                diagonal=False,
+                half_turns=0.0,
+                sign_controlled=False,
+                outcome=int(operation["outcome"]),
+                weak=is_weak,
+                **places.of(measured_in),
+            )
+
+
+def _is_diagonal(operation: np.void) -> bool:
+    """Whether the rotations of an operation change phases only."""
+    return operation["kind"] == WEAK_MEASURE or not operation["x"]
+
+
+class _Places:
+    """Where the steps of a program stand in the circuit."""
+
+    def __init__(self, program: Program, circuit: stim.Circuit) -> None:
+        self._program = program
+        self._instructions = list(unrolled(circuit))
+        self._ticks = np.cumsum([instruction.name == "TICK" for instruction in self._instructions])
+
+    def of(self, step: int) -> dict[str, Any]:
+        """The attributes of an operation that say where it comes from."""
+        number = self._program.instructions[step]
+        factors = _factors(self._program.steps[step])
+        return {
+            "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
+            "instruction": _bare_name(self._instructions[number]),
+            "line": self._program.lines[step],
+            "tick": int(self._ticks[number]),
+            "step": step,
+        }
+
+    def half_turns(self, step: int) -> float:
+        """The angle of a rotation."""
+        rotation = self._program.steps[step]
+        assert isinstance(rotation, Rotate)
+        return rotation.half_turns
+
+
+def _factors(step: Step) -> Factors:
+    match step:
+        case Rotate(factors, _) | Measure(factors):
+            return factors
+        case Reset(qubit, pauli):
+            return ((qubit, pauli),)
+    raise AssertionError("operations come from rotations, measurements and resets")
+
+
+def _bare_name(instruction: stim.CircuitInstruction) -> str:
+    gate = gate_from_tag(instruction)
+    if gate is None:
+        return instruction.name
+    if gate.name == "R_PAULI":
+        # R_XX, R_YY or R_ZZ, if the printed circuit says so.
+        alone = stim.Circuit()
+        alone.append(instruction)
+        printed = extended_text(alone).partition("(")[0]
+        return printed if printed.startswith("R_") else gate.name
+    return gate.name

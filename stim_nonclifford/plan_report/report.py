@@ -1,0 +1,158 @@
+"""What one call of a sampler costs per shot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ..compiler import CompiledCircuit
+from ..compiler.requested_outputs import requested_by
+from ..compiler.steps import Program
+from ..plan import MAX_INDEX_BITS, Plan
+from .operations import PlannedOperation, planned_operations
+from .table import operation_table, summary, total_coefficients
+
+__all__ = ["PlanMethod", "PlanReport", "plan_report"]
+
+PlanMethod = Literal["sample", "sample_kept", "sample_counts", "sample_measurements"]
+
+
+@dataclass(frozen=True, repr=False)
+class PlanReport:
+    r"""What one call of a sampler costs per shot. Made by ``Circuit.plan``; printed, it is a table.
+
+    Attributes:
+        question: The call whose plan this is.
+        plan: The plan itself.
+        operations: The quantum operations in the order in which they are done.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("RX 0 1\nT 0\nDEPOLARIZE1(0.01) 0 1\nTICK\nT 0\nR_X(0.1) 0\nMY 0")
+        >>> report = circuit.plan()
+        >>> for operation in report.operations:
+        ...     print(operation.line, operation.instruction, operation.pauli, operation.kind, operation.width)
+        2 T Z0 activation 1
+        5 T Z0 rotation 1
+        6 R_X X0 rotation 1
+        7 MY Y0 measurement 1
+        >>> report.peak_width, report.num_mechanisms, round(report.mean_events, 4)
+        (1, 3, 0.0101)
+    """
+
+    question: str
+    plan: Plan
+    operations: tuple[PlannedOperation, ...]
+
+    @cached_property
+    def widths(self) -> npt.NDArray[np.int64]:
+        """The ``width`` of each operation: int64, shape (len(operations),)."""
+        return np.array([operation.width for operation in self.operations], dtype=np.int64)
+
+    @property
+    def peak_width(self) -> int:
+        """Largest number of active coordinates: an engine holds 2^peak_width complex coefficients."""
+        return self.plan.peak_width
+
+    @property
+    def num_mechanisms(self) -> int:
+        """Number of error mechanisms with distinct effects."""
+        return self.plan.num_mechanisms
+
+    @property
+    def mean_events(self) -> float:
+        """Mean number of events of error mechanisms per shot."""
+        return self.plan.mean_events
+
+    @property
+    def num_signature_bits(self) -> int:
+        """Number of bits, after noise, that the quantum outcomes depend on: at most 2^this many laws."""
+        return self.plan.num_signature_bits
+
+    @property
+    def total_coefficients(self) -> int:
+        """The coefficients of all operations: about the work of a shot that is simulated from the start.
+
+        Shots that begin like others begin where those have been. Shots whose signature and outcomes have come
+        before, and shots that a noise-only check discards, take nothing of it.
+        """
+        return total_coefficients(self.operations)
+
+    def table(self, max_rows: int = 60) -> str:
+        r"""The report as text; printing it shows the same.
+
+        Neighbouring operations are one row if they are of the same kind and instruction. If those are too
+        many rows: if they are of the same kind; and then if they belong to the same time of waking or of
+        measuring coordinates.
+
+        Args:
+            max_rows: Rows of the table of operations, at most.
+
+        Returns:
+            The text. ``width`` is the number of active coordinates before and after the operations of the
+            row, with a bar for the largest. ``±`` is in front of angles whose sign depends on noise or on
+            earlier outcomes. ``gates`` are gathered into fewer rotations where they are about the same Pauli.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> text = "RX 0 1 2\nT 0 1 2\nMPP X0*X1*X2\nTICK\nCX 0 1\nT 0\nMX 0 1 2"
+            >>> print("\n".join(snc.Circuit(text).plan().table().splitlines()[-5:]))
+            width       coefficients  operations, angles in half-turns       line  tick  instruction
+            0 -> 2  ##             6  2 activations by 0.25                     2     0  T 0 1
+            2       ##             4  1 weak measurement by 0.25, outcome 0   2-3     0  T 2; MPP X0*X1*X2
+            2 -> 0  ##             6  2 measurements, outcomes 1-2              7     1  MX 1 2
+            0                      1  1 weak measurement by 0.25, outcome 3   6-7     1  T 0; MX 0
+        """
+        lines = [f"What a shot costs in {self.question}", "", *summary(self.plan, self.operations)]
+        if self.operations:
+            lines += ["", *operation_table(self.operations, max_rows)]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    __repr__ = __str__
+
+
+def plan_report(
+    compiled: CompiledCircuit, circuit: stim.Circuit, method: PlanMethod, postselected: Sequence[int]
+) -> PlanReport:
+    """The report for one method of a sampler.
+
+    Args:
+        compiled: The circuit, compiled.
+        circuit: The circuit, with tags.
+        method: The method.
+        postselected: The outputs that discard a shot: detectors, then observables.
+
+    Returns:
+        The report.
+    """
+    program = compiled.program
+    if method == "sample_measurements":
+        plan = compiled.record_plan(max_active_coordinates=MAX_INDEX_BITS)
+        question = "compile_sampler().sample"
+    else:
+        requested = requested_by(method, program.num_detectors, program.num_observables, postselected)
+        # Against the reference sample other constants are flipped, but nothing else changes.
+        plan = compiled.detector_plan(
+            requested, skip_reference_sample=True, max_active_coordinates=MAX_INDEX_BITS
+        )
+        question = f"compile_detector_sampler().{method}{_postselection(program, requested.postselected)}"
+    return PlanReport(question, plan, planned_operations(plan, program, circuit))
+
+
+def _postselection(program: Program, postselected: Sequence[int]) -> str:
+    if not postselected:
+        return ", nothing postselected"
+    num_detectors = sum(output < program.num_detectors for output in postselected)
+    text = f", {num_detectors} of {program.num_detectors} detectors postselected"
+    if num_detectors < len(postselected):
+        text += f", {len(postselected) - num_detectors} of {program.num_observables} observables"
+    return text

@@ -7,7 +7,9 @@ Bad input raises ``ValueError``, an instruction without an implementation raises
 
 from __future__ import annotations
 
-__all__ = ["EngineUnavailableError", "ResourceLimitError"]
+from typing import NoReturn
+
+__all__ = ["EngineUnavailableError", "ResourceLimitError", "assert_never"]
 
 
 class ResourceLimitError(RuntimeError):
@@ -25,3 +27,8 @@ class ResourceLimitError(RuntimeError):
 
 class EngineUnavailableError(RuntimeError):
     """An engine cannot run on this machine; the message says what is missing and how to get it."""
+
+
+def assert_never(value: NoReturn) -> NoReturn:
+    """Ends a ``match`` whose cases are complete, as mypy checks; ``typing`` has it from Python 3.11 only."""
+    raise AssertionError(f"{type(value).__name__} is not handled")

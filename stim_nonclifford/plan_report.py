@@ -14,7 +14,7 @@ import stim
 from .compiler import CompiledCircuit
 from .compiler.paulis import Factors
 from .compiler.steps import Measure, Program, Reset, Rotate, Step, unrolled
-from .dialect import extended_text, gate_from_tag
+from .dialect import bare_name
 from .plan import ACTIVATE, MEASURE, ROTATE, Plan
 from .plan_table import text_of
 from .sampling.questions import outputs_of
@@ -222,7 +222,7 @@ def _traced(
             outcome=int(operation["outcome"]) if kind == MEASURE else None,
             weak=weak,
             pauli="*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in _factors(program.steps[step])),
-            instruction=_bare_name(instructions[number]),
+            instruction=bare_name(instructions[number]),
             line=program.lines[step],
             tick=int(ticks[number]),
             step=step,
@@ -269,16 +269,3 @@ def _factors(step: Step) -> Factors:
 
 def _half_turns(step: Step) -> float:
     return step.half_turns if isinstance(step, Rotate) else 0.0
-
-
-def _bare_name(instruction: stim.CircuitInstruction) -> str:
-    gate = gate_from_tag(instruction)
-    if gate is None:
-        return instruction.name
-    if gate.name == "R_PAULI":
-        # R_XX, R_YY or R_ZZ, if the printed circuit says so.
-        alone = stim.Circuit()
-        alone.append(instruction)
-        printed = extended_text(alone).partition("(")[0]
-        return printed if printed.startswith("R_") else gate.name
-    return gate.name

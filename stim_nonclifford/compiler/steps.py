@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import stim
 
@@ -318,9 +319,7 @@ class _Flattener:
                     case RotationPart(pauli, half_turns) if pauli == PRODUCT:
                         self.add_rotation(product, -half_turns if negative else half_turns)
                     case RotationPart(pauli, half_turns):
-                        letters = zip(qubits, pauli, strict=True)
-                        factors = tuple((q, pauli_code(letter)) for q, letter in letters if letter != "_")
-                        self.add_rotation(factors, half_turns)
+                        self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
                     case _:
                         assert_never(part)
 
@@ -484,6 +483,12 @@ _HANDLERS: dict[str, Callable[[_Flattener, stim.CircuitInstruction], None]] = {
     "DETECTOR": _Flattener.add_detector,
     "OBSERVABLE_INCLUDE": _Flattener.add_observable,
 }
+
+
+@cache
+def _codes(pauli: str) -> tuple[tuple[int, int], ...]:
+    """Of ``"Z_X"`` and the like, the positions of the letters and their codes."""
+    return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")
 
 
 def _groups(instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:

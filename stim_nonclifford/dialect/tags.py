@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -150,13 +150,14 @@ def _split(tag: str) -> tuple[str, str | None, str | None]:
 
 def _forms(
     word: str, *, has_arguments: bool, has_note: bool = False
-) -> dict[str, tuple[GateDefinition, TaggedForm]]:
+) -> Mapping[str, tuple[GateDefinition, TaggedForm]]:
     """The gates that a tag of this shape can mean, by carrier."""
-    return {
-        carrier: (definition, form)
-        for carrier, (definition, form) in FORMS_OF_WORD.get(word, {}).items()
-        if bool(definition.parameters) == has_arguments and (definition.takes_note or not has_note)
-    }
+    forms = FORMS_OF_WORD.get(word)
+    if not forms:
+        return {}
+    definition, _ = next(iter(forms.values()))  # all gates of a word have the same shape
+    fits = bool(definition.parameters) == has_arguments and (definition.takes_note or not has_note)
+    return forms if fits else {}
 
 
 def _half_turns(name: str, tag: str, text: str, keys: tuple[str, ...]) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.dialect.text import BARE_GATES
+from stim_nonclifford.dialect.gates import BARE_NAMES, GateDefinition, TaggedForm
 
 TARGET = Path(__file__).with_name("instructions.md")
 
@@ -29,24 +29,6 @@ NOTES = {
     "DEPOLARIZE2": "any probability up to 1",
     "PAULI_CHANNEL_1": "any probabilities that sum to at most 1",
     "PAULI_CHANNEL_2": "any probabilities that sum to at most 1",
-    "T": "`S[T]`",
-    "T_DAG": "`S_DAG[T]`",
-    "TPP": "`SPP[T]`",
-    "TPP_DAG": "`SPP_DAG[T]`",
-    "R_X": "`I[R_X(theta=0.25*pi)]`; multiples of half a half-turn are Clifford and cost nothing",
-    "R_Y": "`I[R_Y(theta=0.25*pi)]`",
-    "R_Z": "`I[R_Z(theta=0.25*pi)]`",
-    "R_XX": "`SPP[R_PAULI(theta=0.25*pi)] X0*X1` or `II[R_XX(theta=0.25*pi)] 0 1`",
-    "R_YY": "as R_XX",
-    "R_ZZ": "as R_XX",
-    "R_PAULI": "`SPP[R_PAULI(theta=0.25*pi)] X0*Y1`",
-    "U3": "`I[U3(theta=a*pi, phi=b*pi, lambda=c*pi)]` = R_Z(b) R_Y(a) R_Z(c)",
-    "U": "alias of U3",
-    "CS": "`II[CS] 0 1`",
-    "CS_DAG": "`II[CS_DAG] 0 1`",
-    "CH": "`II[CH] 0 1`",
-    "CCZ": "`I[CCZ] 0 1 2`",
-    "CCX": "`I[CCX] 0 1 2`",
 }
 
 
@@ -72,15 +54,42 @@ def table() -> str:
         "",
         "## Non-Clifford gates",
         "",
-        "Angles are in half-turns. The tag is what a file for Stim and Sinter holds.",
+        "The arguments a, b and c are angles in half-turns: θ = aπ, φ = bπ, λ = cπ. P is a Pauli product. The tagged",
+        "instruction is what a file for Stim and Sinter holds. Rotations by multiples of half a half-turn are",
+        "Clifford gates and cost nothing.",
         "",
-        "| gate | supported | exact | tested by | tag |",
-        "|---|---|---|---|---|",
+        "| gate | meaning, up to a global phase | tagged instruction | inverse | supported | exact | tested by |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for name in sorted(BARE_GATES):
+    for name, gate in sorted(BARE_NAMES.items()):
+        meaning = gate.description if name == gate.name else f"alias of {gate.name}"
+        forms = " or ".join(f"`{_example(gate, form)}`" for form in gate.forms)
         test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
-        lines.append(f"| {name} | yes | yes | {test} | {NOTES[name]} |")
+        lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
     return "\n".join(lines) + "\n"
+
+
+LETTERS = "abc"
+
+
+def _call(name: str, gate: GateDefinition) -> str:
+    return name + (f"({', '.join(LETTERS[: len(gate.parameters)])})" if gate.parameters else "")
+
+
+def _inverse(gate: GateDefinition) -> str:
+    """The inverse gate with its angles: those of distinguishable numbers say which is which."""
+    angles = gate.inverse_angles(tuple(range(1, len(gate.parameters) + 1)))
+    letters = [f"{'-' * (angle < 0)}{LETTERS[int(abs(angle)) - 1]}" for angle in angles]
+    return gate.inverse + (f"({', '.join(letters)})" if letters else "")
+
+
+def _example(gate: GateDefinition, form: TaggedForm) -> str:
+    values = [f"{'-' * form.inverted}{letter}" for letter in LETTERS]
+    angles = ", ".join(f"{key}={value}*pi" for key, value in zip(gate.parameters, values, strict=False))
+    targets = " ".join(str(k) for k in range(gate.num_targets or 0)) or "X0*Y1"
+    if form.product:
+        targets = "*".join(f"{pauli}{k}" for k, pauli in enumerate(form.product))
+    return f"{form.carrier}[{form.word}{f'({angles})' if angles else ''}] {targets}"
 
 
 if __name__ == "__main__":

@@ -30,5 +30,5 @@ class EngineUnavailableError(RuntimeError):
 
 
 def assert_never(value: NoReturn) -> NoReturn:
-    """Marks a case that type checking excludes, as ``typing.assert_never`` of Python 3.11."""
-    raise AssertionError(f"unexpected value: {value!r}")
+    """Ends a ``match`` whose cases are complete, as mypy checks; ``typing`` has it from Python 3.11 only."""
+    raise AssertionError(f"{type(value).__name__} is not handled")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 import resource
 import time
@@ -30,6 +31,77 @@ def wide(width: int) -> str:
 def test_unknown_gate() -> None:
     with pytest.raises(ValueError, match=re.escape("Line 2: `TT 0`: Gate not found: 'TT'. Did you mean T?")):
         Circuit("H 0\nTT 0")
+
+
+@pytest.mark.parametrize(
+    "path", ["x.stim", "circuits/d=3,p=0.001.stim", "/home/me/my circuit.STIM", "T.stim", "R_X/a.stim\n"]
+)
+def test_paths_are_not_circuit_text(path: str) -> None:
+    expected = (
+        rf"^`{re.escape(path.strip())}` .* a path: .* Circuit\.from_file\({re.escape(repr(path.strip()))}\)"
+    )
+    with pytest.raises(ValueError, match=expected):
+        Circuit(path)
+    with pytest.raises(TypeError, match=r"got \w*Path\. Read a file with Circuit\.from_file\(path\)"):
+        Circuit(pathlib.Path(path))  # type: ignore[arg-type, unused-ignore]
+
+
+def test_text_that_ends_like_a_path() -> None:
+    assert Circuit("H 0 # was x.stim") == Circuit("# x.stim\nH 0") == Circuit("H 0")
+    with pytest.raises(ValueError, match=r"Line 1: `HH 0 # x\.stim`: Gate not found"):
+        Circuit("HH 0 # x.stim")
+    with pytest.raises(ValueError, match=r"Line 2: `x\.stim`: Targets must be separated"):
+        Circuit("H 0\nx.stim")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("OPENQASM 2.0;\nqreg q[2];\nh q[0];", 1),
+        ("// from a file\r\n\n  OPENQASM 3;", 3),
+        ("\ufeffOPENQASM 3.0;", 1),
+    ],
+)
+def test_openqasm(text: str, line: int) -> None:
+    with pytest.raises(
+        ValueError, match=rf"^Line {line}: `OPENQASM [\d.]+;`: this is OpenQASM, which Stim cannot"
+    ):
+        Circuit(text)
+
+
+def test_byte_order_marks(tmp_path: pathlib.Path) -> None:
+    """Ignored in front of text; an error that names the line anywhere else."""
+    circuit = Circuit("H 0\nT 0\nM 0")
+    assert Circuit(f"\ufeff{circuit}\n") == circuit
+    path = tmp_path / "with_mark.stim"
+    path.write_text(f"{circuit}\n", encoding="utf-8-sig")
+    assert Circuit.from_file(path) == Circuit.from_file(str(path)) == circuit
+    with path.open(encoding="utf-8") as file:
+        assert Circuit.from_file(file) == circuit
+    appended = Circuit("H 0")
+    appended.append_from_stim_program_text("\ufeffT 0\nM 0")
+    assert appended == circuit
+    with pytest.raises(ValueError, match=r"^Line 2: "):
+        Circuit("H 0\n\ufeffT 0")
+    path.write_text(f"{circuit}\n", encoding="utf-16")
+    with pytest.raises(ValueError, match=r"with_mark\.stim is not in UTF-8: .* Save it as UTF-8"):
+        Circuit.from_file(path)
+
+
+@pytest.mark.parametrize(
+    "angle", [np.float64(0.125), np.float32(0.125), [np.float64(0.125)], np.array([0.125])]
+)
+def test_numpy_angles(angle: Any) -> None:
+    circuit = Circuit()
+    circuit.append("R_Z", [0], angle)
+    circuit.append("R_XX", [stim.GateTarget(0), 1], angle)
+    assert circuit == Circuit("R_Z(0.125) 0\nR_XX(0.125) 0 1")
+
+
+def test_pairs_that_are_none() -> None:
+    for targets in (0, [0, 1, 2]):
+        with pytest.raises(ValueError, match="R_XX needs an even number of qubit targets"):
+            Circuit().append("R_XX", targets, 0.1)
 
 
 @pytest.mark.parametrize("angle", ["nan", "inf", "-inf", "1e999"])

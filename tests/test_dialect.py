@@ -324,7 +324,25 @@ def test_stim_text_is_left_alone() -> None:
         ("I[R_XX(theta=0.25*pi)] 0 1", 1, "makes no sense on I; it belongs on II"),
         ("SPP[R_X(theta=0.25*pi)] X0", 1, "makes no sense on SPP"),
         ("II[R_PAULI(theta=0.25*pi)] 0 1", 1, "it belongs on SPP and SPP_DAG"),
-        ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I"),
+        ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I: gates in tags are written in capitals"),
+        (
+            "S[T_DAG] 0",
+            1,
+            "Unknown tag [T_DAG] on S. The gate T_DAG is written S_DAG[T] or, without a tag, T_DAG.",
+        ),
+        ("T 0\nS_DAG[t_dag] 0", 2, "The gate T_DAG is written S_DAG[T]"),
+        ("SPP[TPP_DAG] X0", 1, "The gate TPP_DAG is written SPP_DAG[T]"),
+        ("I[R_X] 0", 1, "The gate R_X is written I[R_X(theta=0.25*pi)]"),
+        ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3, each of 3 different qubits; got 0 1 1"),
+        ("RZ(0.25) 0", 1, "RZ is a reset in Stim. The rotation is R_Z, with its angle in half-turns"),
+        (
+            "T 0\nREPEAT 2 {\n    rx(0.1) 0\n}",
+            3,
+            "The rotation is R_X, with its angle in half-turns: R_X(0.25)",
+        ),
+        ("RY(0.1, 0.2) 0", 1, "The rotation is R_Y"),
+        ("RXX(0.1) 0 1", 1, "Did you mean R_XX?"),
+        ("R(0.25) 0", 1, "but takes 0 parens arguments"),
     ],
 )
 def test_errors_name_the_line(text: str, line: int, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Iterable
 from typing import Any, TextIO, get_args
@@ -28,10 +29,11 @@ class Circuit(CircuitEditing, CircuitProxies):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
-    ``I[R_Z(theta=0.25*pi)] 0``); ``stim_nonclifford.dialect.tags`` lists them. Everything else is Stim's.
+    ``I[R_Z(theta=0.25*pi)] 0``); ``stim_nonclifford.dialect.gates`` has a table of them. Everything else is
+    Stim's.
 
     Args:
-        circuit: The text of a circuit, or a ``stim.Circuit`` with tags.
+        circuit: The text of a circuit, or a ``stim.Circuit`` with tags. ``Circuit.from_file`` reads a file.
 
     Raises:
         ValueError: The text cannot be parsed, or a tag is unknown or malformed. The message names the line.
@@ -60,7 +62,8 @@ class Circuit(CircuitEditing, CircuitProxies):
             self._stim = circuit._stim.copy()
             return
         if not isinstance(circuit, stim.Circuit):
-            raise TypeError(f"Expected circuit text or a stim.Circuit, got {type(circuit).__name__}.")
+            hint = " Read a file with Circuit.from_file(path)." if isinstance(circuit, os.PathLike) else ""
+            raise TypeError(f"Expected circuit text or a stim.Circuit, got {type(circuit).__name__}.{hint}")
         problem = first_wrong_tag(circuit)
         if problem is not None:
             raise ValueError(problem)
@@ -71,14 +74,18 @@ class Circuit(CircuitEditing, CircuitProxies):
         """Reads a circuit from a file, with bare or tagged non-Clifford gates.
 
         Args:
-            file: A path, or a file opened for reading text.
+            file: A path, or a file opened for reading text. The text of a path is in UTF-8, with or without
+                a byte-order mark.
 
         Raises:
-            ValueError: The text cannot be parsed; see the class.
+            ValueError: The text is not in UTF-8, or it cannot be parsed; see the class.
         """
-        if isinstance(file, (str, pathlib.Path)):
+        if not isinstance(file, (str, pathlib.Path)):
+            return Circuit(file.read())
+        try:
             return Circuit(pathlib.Path(file).read_text(encoding="utf-8"))
-        return Circuit(file.read())
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{file} is not in UTF-8: {error}. Save it as UTF-8.") from None
 
     @staticmethod
     def generated(code_task: str, **arguments: Any) -> Circuit:

@@ -7,8 +7,14 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import stim
 
-from ..dialect import extended_text, first_wrong_tag, gate_from_tag, parse, tagged_instruction
-from ..dialect.inverse import inverse_of_tagged
+from ..dialect import (
+    extended_text,
+    first_wrong_tag,
+    gate_from_tag,
+    inverse_of_tagged,
+    parse,
+    tagged_instruction,
+)
 
 __all__ = ["CircuitEditing"]
 

@@ -23,7 +23,9 @@ class CircuitProxies:
     _stim: stim.Circuit
 
     def s_proxy(self) -> stim.Circuit:
-        r"""The circuit with S for T and the identity for rotations by other angles: what Stim reads.
+        r"""The circuit with every non-Clifford gate as its carrier, without the tag: what Stim reads.
+
+        That is S for T, SPP for T gates and rotations about Pauli products, the identity for all others.
 
         Examples:
             >>> import stim_nonclifford as snc

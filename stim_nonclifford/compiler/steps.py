@@ -6,15 +6,15 @@ are unrolled, measurements and rotations stand one by one, and sweep bits are ze
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import stim
 
-from ..dialect import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag
-from ..errors import ResourceLimitError
+from ..dialect import PRODUCT, CliffordPart, NonCliffordGate, RotationPart, gate_from_tag
+from ..errors import ResourceLimitError, assert_never
 from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate, named_gate, pauli_product_gate
 from .paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
@@ -253,7 +253,6 @@ _MEASURED = {
 _RESET = {"R": Z, "RX": X, "RY": Y}
 _IGNORED = {"TICK", "QUBIT_COORDS", "SHIFT_COORDS", "I_ERROR", "II_ERROR"}
 _FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
-_T_HALF_TURNS = {"T": 0.25, "TPP": 0.25, "T_DAG": -0.25, "TPP_DAG": -0.25}
 
 
 class _Flattener:
@@ -311,45 +310,30 @@ class _Flattener:
     # Gates
 
     def add_non_clifford(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
-        if gate.name in CONTROLLED_CARRIERS:
-            for targets in _groups(instruction, 3 if gate.name in ("CCZ", "CCX") else 2):
-                self.add_controlled_gate(gate.name, targets)
-            return
-        sign = -1.0 if instruction.name == "SPP_DAG" and gate.half_turns else 1.0
-        for group in instruction.target_groups():
-            if instruction.name.startswith("SPP"):
-                factors, negative = product_of(group, f"Line {self.line}: `{instruction}`")
-                angle = gate.half_turns[0] if gate.half_turns else _T_HALF_TURNS[gate.name]
-                self.add_rotation(factors, -sign * angle if negative else sign * angle)
-                continue
-            qubit = group[0].value
-            if instruction.name == "II":
-                pauli = pauli_code(gate.name[-1])
-                self.add_rotation(tuple((t.value, pauli) for t in group), gate.half_turns[0])
-            elif gate.name == "U3":
-                theta, phi, lambda_ = gate.half_turns
-                self.add_rotation(((qubit, Z),), lambda_)
-                self.add_rotation(((qubit, Y),), theta)
-                self.add_rotation(((qubit, Z),), phi)
-            elif gate.half_turns:
-                self.add_rotation(((qubit, pauli_code(gate.name[-1])),), gate.half_turns[0])
-            else:
-                self.add_rotation(((qubit, Z),), _T_HALF_TURNS[gate.name])
+        parts = gate.definition.decomposition(*gate.half_turns)
+        for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
+            for part in parts:
+                match part:
+                    case CliffordPart(name, positions):
+                        self.emit(Clifford(named_gate(name), (tuple(qubits[k] for k in positions),)))
+                    case RotationPart(pauli, half_turns) if pauli == PRODUCT:
+                        self.add_rotation(product, -half_turns if negative else half_turns)
+                    case RotationPart(pauli, half_turns):
+                        self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
+                    case _:
+                        assert_never(part)
 
-    def add_controlled_gate(self, name: str, targets: tuple[int, ...]) -> None:
-        """A controlled gate as rotations: the phase of x y is (x + y - (x ⊕ y)) / 2, and so on."""
-        *controls, target = targets
-        if name == "CH":  # H = R_Y(1/4) Z R_Y(-1/4)
-            self.add_rotation(((target, Y),), -0.25)
-            self.emit(Clifford(named_gate("CZ"), (targets,)))
-            self.add_rotation(((target, Y),), 0.25)
+    def groups_of(
+        self, instruction: stim.CircuitInstruction, size: int | None
+    ) -> Iterator[tuple[tuple[int, ...], Factors, bool]]:
+        """The groups of targets: ``size`` qubits each, or a Pauli product and whether it is negative."""
+        if size is not None:
+            for qubits in _groups(instruction, size):
+                yield qubits, (), False
             return
-        turn = -0.25 if name == "CS_DAG" else 0.25
-        factors = [*((control, Z) for control in controls), (target, X if name == "CCX" else Z)]
-        for size in range(1, len(factors) + 1):
-            sign = 1 if size % 2 else -1
-            for chosen in itertools.combinations(factors, size):
-                self.add_rotation(chosen, sign * turn)
+        where = f"Line {self.line}: `{instruction}`"
+        for group in instruction.target_groups():
+            yield (), *product_of(group, where)
 
     def add_rotation(self, factors: Factors, half_turns: float) -> None:
         """A rotation, or the Clifford gate that it is when the angle is a multiple of a quarter turn."""
@@ -365,9 +349,8 @@ class _Flattener:
 
     def add_spp(self, instruction: stim.CircuitInstruction) -> None:
         turn = 0.5 if instruction.name == "SPP" else -0.5
-        for group in instruction.target_groups():
-            factors, negative = product_of(group, f"Line {self.line}: `{instruction}`")
-            self.add_rotation(factors, -turn if negative else turn)
+        for _, product, negative in self.groups_of(instruction, None):
+            self.add_rotation(product, -turn if negative else turn)
 
     def add_controlled_pauli(self, instruction: stim.CircuitInstruction) -> None:
         pairs: list[tuple[int, int]] = []
@@ -500,6 +483,12 @@ _HANDLERS: dict[str, Callable[[_Flattener, stim.CircuitInstruction], None]] = {
     "DETECTOR": _Flattener.add_detector,
     "OBSERVABLE_INCLUDE": _Flattener.add_observable,
 }
+
+
+@cache
+def _codes(pauli: str) -> tuple[tuple[int, int], ...]:
+    """Of ``"Z_X"`` and the like, the positions of the letters and their codes."""
+    return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")
 
 
 def _groups(instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:

@@ -1,20 +1,28 @@
 """The circuit language: Stim's, with non-Clifford gates as tags or as bare gates.
 
-``tags`` says which tag on which instruction is which gate; ``text`` translates the bare gates of
-extended circuit text (``T 0``) to tags and back. Stim does all parsing.
+``gates`` is the table of non-Clifford gates. ``tags`` says which tag on which instruction is which gate;
+``text`` translates the bare gates of extended circuit text (``T 0``) to tags and back; ``inverse`` inverts
+them. Stim does all parsing.
 """
 
-from .tags import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
-from .text import extended_text, first_wrong_tag, parse, tagged_instruction
+from .gates import GATES, PRODUCT, CliffordPart, GateDefinition, Part, RotationPart
+from .inverse import inverse_of_tagged
+from .tags import NonCliffordGate, gate_from_tag
+from .text import bare_name, extended_text, first_wrong_tag, parse, tagged_instruction
 
 __all__ = [
-    "CONTROLLED_CARRIERS",
+    "GATES",
+    "PRODUCT",
+    "CliffordPart",
+    "GateDefinition",
     "NonCliffordGate",
+    "Part",
+    "RotationPart",
+    "bare_name",
     "extended_text",
     "first_wrong_tag",
     "gate_from_tag",
+    "inverse_of_tagged",
     "parse",
-    "tag_of_rotation",
-    "tag_of_t",
     "tagged_instruction",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim
 
-from .tags import gate_from_tag, tag_of_rotation
+from .tags import NonCliffordGate, gate_from_tag, qubits_of_carrier, tag_of
 
 __all__ = ["inverse_of_tagged"]
 
@@ -13,7 +13,7 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
     """Inverts the tags that ``stim.Circuit.inverse`` copies.
 
     ``S[T]`` has become ``S_DAG[T]`` already, and ``SPP[...]`` has become ``SPP_DAG[...]``; a gate whose
-    carrier is I or II has stayed what it was.
+    carrier is its own inverse, as I and II are, has stayed what it was.
 
     Examples:
         >>> import stim
@@ -21,17 +21,15 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
         stim.CircuitInstruction('II', [stim.GateTarget(0), stim.GateTarget(1)], [], tag='CS_DAG')
     """
     gate = gate_from_tag(instruction)
-    if gate is None or instruction.name not in ("I", "II"):
+    carrier = instruction.name
+    if gate is None or stim.gate_data(carrier).inverse.name != carrier:
         return instruction
-    if gate.name == "U3":
-        theta, phi, lambda_ = gate.half_turns
-        tag = tag_of_rotation("U3", (-theta, -lambda_, -phi))
-    elif gate.half_turns:
-        tag = tag_of_rotation(gate.name, (-gate.half_turns[0],))
-    else:
-        tag = {"CS": "CS_DAG", "CS_DAG": "CS"}.get(gate.name, gate.name)
+    definition = gate.definition
+    inverse = NonCliffordGate(definition.inverse, definition.inverse_angles(gate.half_turns), gate.user_tag)
+    form = next(form for form in inverse.definition.forms if form.carrier == carrier)
     targets = instruction.targets_copy()
-    if gate.name in ("CCZ", "CCX"):
+    size = definition.num_targets or 1
+    if size != qubits_of_carrier(carrier):
         # For Stim these are gates on one qubit each, and it has reversed the whole list.
-        targets = [targets[k + j] for k in range(0, len(targets), 3) for j in (2, 1, 0)]
-    return stim.CircuitInstruction(instruction.name, targets, tag=tag)
+        targets = [targets[k + j] for k in range(0, len(targets), size) for j in reversed(range(size))]
+    return stim.CircuitInstruction(carrier, targets, tag=tag_of(inverse, form))

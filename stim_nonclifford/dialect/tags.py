@@ -8,50 +8,36 @@ tagged instruction                                     gate
 =====================================================  ==========================================
 ``S[T] 0`` / ``S_DAG[T] 0``                            T / T_DAG
 ``SPP[T] X0*Y1`` / ``SPP_DAG[T] X0*Y1``                exp(-iπ/8 P) / exp(+iπ/8 P)
-``I[R_X(theta=0.25*pi)] 0``, ``R_Y``, ``R_Z``          exp(-i θ/2 P)
-``I[U3(theta=a*pi, phi=b*pi, lambda=c*pi)] 0``         R_Z(φ) R_Y(θ) R_Z(λ)
+``I[R_X(theta=0.25*pi)] 0``                            exp(-i θ/2 P)
 ``SPP[R_PAULI(theta=0.25*pi)] X0*Y1``                  exp(-i θ/2 P); with ``SPP_DAG`` exp(+i θ/2 P)
-``II[R_XX(theta=0.25*pi)] 0 1``, ``R_YY``, ``R_ZZ``    exp(-i θ/2 P⊗P)
-``II[CS] 0 1``, ``II[CS_DAG] 0 1``, ``II[CH] 0 1``     S, S_DAG or H on the second qubit, controlled
-``I[CCZ] 0 1 2``, ``I[CCX] 0 1 2``                     Z or X on the third qubit, controlled twice
+``II[CS] 0 1``                                         a controlled gate
 =====================================================  ==========================================
 
-The factor ``*pi`` is mandatory: angles are in half-turns. ``S[T:my tag]`` is a T gate that carries the
-tag ``my tag``. These are the tags of `tsim <https://github.com/QuEraComputing/tsim>`_, whose files load.
+``dialect.gates`` has the whole table. The factor ``*pi`` is mandatory: angles are in half-turns.
+``S[T:my tag]`` is a T gate that carries the tag ``my tag``. These are the tags of `tsim
+<https://github.com/QuEraComputing/tsim>`_, whose files load.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import stim
 
-__all__ = ["CONTROLLED_CARRIERS", "NonCliffordGate", "gate_from_tag", "tag_of_rotation", "tag_of_t"]
+from .gates import FORMS_OF_WORD, GATES, GateDefinition, TaggedForm, gate_named
+
+__all__ = ["NonCliffordGate", "gate_from_tag", "qubits_of_carrier", "tag_of"]
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_CALL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
+_CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s*")
 
-# What each carrier instruction may mean, and the parameters that the tag must give.
-_T_CARRIERS = {"S": "T", "S_DAG": "T_DAG", "SPP": "TPP", "SPP_DAG": "TPP_DAG"}
-_ROTATION_CARRIERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "I": {
-        "R_X": ("theta",),
-        "R_Y": ("theta",),
-        "R_Z": ("theta",),
-        "U3": ("theta", "phi", "lambda"),
-    },
-    "II": {"R_XX": ("theta",), "R_YY": ("theta",), "R_ZZ": ("theta",)},
-    "SPP": {"R_PAULI": ("theta",)},
-    "SPP_DAG": {"R_PAULI": ("theta",)},
-}
-CONTROLLED_CARRIERS = {"CS": "II", "CS_DAG": "II", "CH": "II", "CCZ": "I", "CCX": "I"}
-"""Controlled gates without parameters: the instruction whose tag they are."""
-_ROTATION_NAMES = {name for carrier in _ROTATION_CARRIERS.values() for name in carrier}
 # Untagged meaning is kept only without a tag: a stray tag here is more likely a typing error.
-_CARRIERS = {*_T_CARRIERS, *_ROTATION_CARRIERS}
+_CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms}
 
 
 @dataclass(frozen=True)
@@ -59,10 +45,9 @@ class NonCliffordGate:
     """A non-Clifford gate as read from a tag.
 
     Attributes:
-        name: ``T``, ``T_DAG``, ``TPP``, ``TPP_DAG``, ``R_X``, ``R_Y``, ``R_Z``,
-            ``R_XX``, ``R_YY``, ``R_ZZ``, ``R_PAULI``, ``U3``, ``CS``, ``CS_DAG``, ``CH``, ``CCZ`` or ``CCX``.
+        name: Its name in ``dialect.gates.GATES``.
         half_turns: The angles in half-turns (1 half-turn = π radians), in the order of the gate's
-            arguments: none for T gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
+            parameters: none for T gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
         user_tag: What follows ``T:`` in the tag of a T gate, else empty.
     """
 
@@ -70,38 +55,40 @@ class NonCliffordGate:
     half_turns: tuple[float, ...] = ()
     user_tag: str = ""
 
-
-def tag_of_t(user_tag: str = "") -> str:
-    """The tag that makes a T gate of ``S`` (or T_DAG of ``S_DAG``, TPP of ``SPP``).
-
-    Examples:
-        >>> tag_of_t(), tag_of_t("first layer")
-        ('T', 'T:first layer')
-    """
-    return f"T:{user_tag}" if user_tag else "T"
+    @property
+    def definition(self) -> GateDefinition:
+        """The gate's entry in the table of gates."""
+        return GATES[self.name]
 
 
-def tag_of_rotation(name: str, half_turns: tuple[float, ...]) -> str:
-    """The tag that makes the rotation ``name`` of its carrier instruction.
+def tag_of(gate: NonCliffordGate, form: TaggedForm | None = None) -> str:
+    """The tag that turns the carrier of a form into the gate.
 
     Args:
-        name: ``R_X``, ``R_Y``, ``R_Z``,
-            ``R_XX``, ``R_YY``, ``R_ZZ``, ``R_PAULI``, ``U3``, ``CS``, ``CS_DAG``, ``CH``, ``CCZ`` or ``CCX``.
-        half_turns: One angle per parameter of the gate, in half-turns.
+        gate: The gate.
+        form: One of the gate's forms; by default the one that bare text is translated to.
 
     Raises:
         ValueError: An angle is not finite.
 
     Examples:
-        >>> tag_of_rotation("R_Z", (0.25,))
+        >>> tag_of(NonCliffordGate("T_DAG")), tag_of(NonCliffordGate("T", user_tag="first layer"))
+        ('T', 'T:first layer')
+        >>> tag_of(NonCliffordGate("R_Z", (0.25,)))
         'R_Z(theta=0.25*pi)'
     """
-    for value in half_turns:
+    form = form or gate.definition.written_form
+    for value in gate.half_turns:
         if not math.isfinite(value):
-            raise ValueError(f"The angle of {name} must be a finite number of half-turns, not {value}.")
-    keys = ("theta", "phi", "lambda")
-    arguments = ", ".join(f"{key}={value!r}*pi" for key, value in zip(keys, half_turns, strict=False))
-    return f"{name}({arguments})"
+            raise ValueError(f"The angle of {gate.name} must be a finite number of half-turns, not {value}.")
+    if not gate.half_turns:
+        return f"{form.word}:{gate.user_tag}" if gate.user_tag else form.word
+    values = [-value if form.inverted else value for value in gate.half_turns]
+    return f"{form.word}({_arguments(gate.definition, values)})"
+
+
+def _arguments(definition: GateDefinition, values: Sequence[float]) -> str:
+    return ", ".join(f"{key}={value!r}*pi" for key, value in zip(definition.parameters, values, strict=True))
 
 
 def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | None:
@@ -134,32 +121,43 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
     name, tag = instruction.name, instruction.tag
     if not tag:
         return None
-    if tag == "T" or tag.startswith("T:"):
-        if name in _T_CARRIERS:
-            return NonCliffordGate(_T_CARRIERS[name], user_tag=tag[2:])
-        raise ValueError(_misplaced(name, tag, "S, S_DAG, SPP and SPP_DAG"))
-    if tag in CONTROLLED_CARRIERS:
-        if name != CONTROLLED_CARRIERS[tag]:
-            raise ValueError(_misplaced(name, tag, CONTROLLED_CARRIERS[tag]))
-        if tag in ("CCZ", "CCX"):
-            _check_triples(tag, [target.value for target in instruction.targets_copy()])
-        return NonCliffordGate(tag)
-    call = _CALL.fullmatch(tag)
-    rotation = call["name"] if call else tag
-    if call and rotation in _ROTATION_CARRIERS.get(name, {}):
-        return NonCliffordGate(
-            rotation, _half_turns(name, tag, call["arguments"], _ROTATION_CARRIERS[name][rotation])
-        )
-    if rotation.upper() in _ROTATION_NAMES and call:
-        carriers = [c for c, gates in _ROTATION_CARRIERS.items() if rotation.upper() in gates]
-        raise ValueError(_misplaced(name, tag, " and ".join(carriers)))
+    word, arguments, note = _split(tag)
+    forms = _forms(word, has_arguments=arguments is not None, has_note=note is not None)
+    if name in forms:
+        definition, form = forms[name]
+        _check_groups(definition, instruction)
+        half_turns = () if arguments is None else _half_turns(name, tag, arguments, definition.parameters)
+        if form.inverted:
+            half_turns = tuple(-value for value in half_turns)
+        return NonCliffordGate(definition.name, half_turns, note or "")
+    if not forms and arguments is not None:
+        forms = _forms(word.upper(), has_arguments=True)
+    if forms:
+        raise ValueError(_misplaced(name, tag, list(forms)))
     if name in _CARRIERS:
-        raise ValueError(
-            f"Unknown tag [{tag}] on {name}. On {name} a tag decides which gate it is"
-            f"{_known_tags(name)}; to keep a note of your own, put it elsewhere"
-            " (for example on a TICK), or drop it with stim.Circuit.without_tags()."
-        )
+        raise ValueError(f"Unknown tag [{tag}] on {name}. {_advice(name, word)}")
     return None
+
+
+def _split(tag: str) -> tuple[str, str | None, str | None]:
+    """The word of a tag, what stands in parentheses, and the note after a colon."""
+    call = _CALL.fullmatch(tag)
+    if call:
+        return call["word"], call["arguments"], None
+    word, colon, note = tag.partition(":")
+    return word, None, note if colon else None
+
+
+def _forms(
+    word: str, *, has_arguments: bool, has_note: bool = False
+) -> Mapping[str, tuple[GateDefinition, TaggedForm]]:
+    """The gates that a tag of this shape can mean, by carrier."""
+    forms = FORMS_OF_WORD.get(word)
+    if not forms:
+        return {}
+    definition, _ = next(iter(forms.values()))  # all gates of a word have the same shape
+    fits = bool(definition.parameters) == has_arguments and (definition.takes_note or not has_note)
+    return forms if fits else {}
 
 
 def _half_turns(name: str, tag: str, text: str, keys: tuple[str, ...]) -> tuple[float, ...]:
@@ -177,27 +175,54 @@ def _half_turns(name: str, tag: str, text: str, keys: tuple[str, ...]) -> tuple[
     return values
 
 
-def _check_triples(name: str, qubits: list[int]) -> None:
-    triples = [qubits[k : k + 3] for k in range(0, len(qubits), 3)]
-    if any(len(set(triple)) != 3 for triple in triples):
+def _check_groups(definition: GateDefinition, instruction: stim.CircuitInstruction) -> None:
+    """Checks the targets of a gate on more qubits than its carrier; the others Stim checks."""
+    size = definition.num_targets or 1
+    if size == 1 or size == qubits_of_carrier(instruction.name):
+        return
+    qubits = [target.value for target in instruction.targets_copy()]
+    groups = [qubits[k : k + size] for k in range(0, len(qubits), size)]
+    if any(len(set(group)) != size for group in groups):
         raise ValueError(
-            f"{name} needs targets in threes, each three different qubits; got"
+            f"{definition.name} needs targets in groups of {size}, each of {size} different qubits; got"
             f" {' '.join(str(qubit) for qubit in qubits)}."
         )
 
 
-def _misplaced(name: str, tag: str, carriers: str) -> str:
+@cache
+def qubits_of_carrier(carrier: str) -> int:
+    """The number of qubits in a group of targets for Stim."""
+    return 2 if stim.gate_data(carrier).is_two_qubit_gate else 1
+
+
+def _misplaced(name: str, tag: str, carriers: list[str]) -> str:
     hint = (
         " stim.Circuit.decomposed() copies tags to every helper gate: call it before tagging, not after."
         if name in {"H", "CX", "H_YZ", "H_XY", "S", "R", "M"}
         else ""
     )
-    return f"The tag [{tag}] makes no sense on {name}; it belongs on {carriers}.{hint}"
+    if name in carriers:
+        return f"The tag [{tag}] makes no sense on {name}: gates in tags are written in capitals."
+    *others, last = carriers
+    belongs = f"{', '.join(others)} and {last}" if others else last
+    return f"The tag [{tag}] makes no sense on {name}; it belongs on {belongs}.{hint}"
 
 
-def _known_tags(name: str) -> str:
-    known = ["[T]"] if name in _T_CARRIERS else []
-    known += [f"[{tag}]" for tag, carrier in CONTROLLED_CARRIERS.items() if carrier == name]
-    for rotation, keys in _ROTATION_CARRIERS.get(name, {}).items():
-        known.append(f"[{rotation}({', '.join(f'{key}=0.25*pi' for key in keys)})]")
-    return f" ({name} knows {', '.join(known)})" if known else ""
+def _advice(name: str, word: str) -> str:
+    """What to write instead of an unknown tag."""
+    meant = gate_named(word)
+    if meant:
+        form = next((form for form in meant.forms if not form.product), meant.written_form)
+        written = f"{form.carrier}{_example(meant, form)}"
+        return f"The gate {meant.name} is written {written} or, without a tag, {meant.name}."
+    known = [_example(*forms[name]) for forms in FORMS_OF_WORD.values() if name in forms]
+    return (
+        f"On {name} a tag decides which gate it is ({name} knows {', '.join(known)}); to keep a note of your"
+        " own, put it elsewhere (for example on a TICK), or drop it with stim.Circuit.without_tags()."
+    )
+
+
+def _example(definition: GateDefinition, form: TaggedForm) -> str:
+    if not definition.parameters:
+        return f"[{form.word}]"
+    return f"[{form.word}({_arguments(definition, [0.25] * len(definition.parameters))})]"

@@ -14,9 +14,10 @@ from typing import Any
 
 import stim
 
-from .tags import CONTROLLED_CARRIERS, NonCliffordGate, gate_from_tag, tag_of_rotation, tag_of_t
+from .gates import BARE_NAMES, GateDefinition, gate_named
+from .tags import NonCliffordGate, gate_from_tag, tag_of
 
-__all__ = ["BARE_GATES", "extended_text", "first_wrong_tag", "parse", "tagged_instruction"]
+__all__ = ["bare_name", "extended_text", "first_wrong_tag", "parse", "tagged_instruction"]
 
 # name, [tag], (arguments), then everything up to the end of the instruction
 _INSTRUCTION = re.compile(
@@ -29,19 +30,16 @@ _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
 MAX_NESTING = 100
 
-_T_GATES = {"T": "S", "T_DAG": "S_DAG", "TPP": "SPP", "TPP_DAG": "SPP_DAG"}
-_NUM_ANGLES = {"R_X": 1, "R_Y": 1, "R_Z": 1, "R_PAULI": 1, "U3": 3, "U": 3}
-_PAIR_ROTATIONS = {"R_XX": "X", "R_YY": "Y", "R_ZZ": "Z"}
-BARE_GATES = [*_T_GATES, *_NUM_ANGLES, *_PAIR_ROTATIONS, *CONTROLLED_CARRIERS]
-"""The names of non-Clifford gates in circuit text."""
-_PAIR = re.compile(r" ([XYZ])(\d+)\*\1(\d+)")
+_PATH = re.compile(r"[^\r\n#]*\.stim\s*", re.IGNORECASE)
+_OPENQASM = re.compile(r"(?:\s|//[^\n]*\n)*(?P<line>OPENQASM\b[^\n]*)")
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def parse(text: str) -> stim.Circuit:
     r"""Parses circuit text in which non-Clifford gates are bare or tagged.
 
     Args:
-        text: The circuit.
+        text: The circuit. A byte-order mark before it is ignored.
 
     Returns:
         The same circuit with every non-Clifford gate as a tagged instruction.
@@ -61,10 +59,35 @@ def parse(text: str) -> stim.Circuit:
         ...
         ValueError: Line 2: `TT 0`: Gate not found: 'TT'. Did you mean T?
     """
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"The circuit text is not valid Unicode: {error}") from None
+    try:
+        return _parsed(text)
+    except ValueError:
+        _refuse_other_kinds_of_text(text)
+        raise
+
+
+def _refuse_other_kinds_of_text(text: str) -> None:
+    """Raises for text that is no circuit at all: Stim's complaint about its first line would mislead."""
+    if _PATH.fullmatch(text):
+        raise ValueError(
+            f"`{text.strip()}` is not circuit text but looks like a path: read a file with"
+            f" Circuit.from_file({text.strip()!r})."
+        ) from None
+    program = _OPENQASM.match(text)
+    if program:
+        line = text.count("\n", 0, program.start("line")) + 1
+        raise ValueError(
+            f"Line {line}: `{program['line'].strip()}`: this is OpenQASM, which Stim cannot read. Write the"
+            " circuit in Stim's language: H 0, CX 0 1, T 0, R_Z(0.25) 0 (angle in half-turns), M 0."
+        ) from None
+
+
+def _parsed(text: str) -> stim.Circuit:
     tagged = _with_tags(text)
     try:
         circuit = _stim_circuit(tagged)
@@ -103,22 +126,42 @@ def extended_text(circuit: stim.Circuit) -> str:
 
 
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
-    if gate.half_turns and instruction.name in ("II", "SPP_DAG"):
+    if instruction.name != gate.definition.written_form.carrier:
         return str(instruction)  # bare text stands for another tagged form of the same gate
+    name, targets = _name_and_targets(instruction, gate)
+    # Print an empty instruction to have Stim escape the user's tag.
+    note = str(stim.CircuitInstruction("TICK", [], tag=gate.user_tag))[len("TICK") :]
+    angles = ", ".join(repr(value) for value in gate.half_turns)
+    return f"{name}{note}{f'({angles})' if angles else ''}{targets}"
+
+
+def bare_name(instruction: stim.CircuitInstruction) -> str:
+    """The name of an instruction in the printed circuit; of a non-Clifford gate, its bare name.
+
+    Examples:
+        >>> bare_name(stim.Circuit("S_DAG[T] 0")[0]), bare_name(stim.Circuit("S_DAG 0")[0])
+        ('T_DAG', 'S_DAG')
+        >>> bare_name(stim.Circuit("SPP[R_PAULI(theta=0.1*pi)] X0*X1")[0])
+        'R_XX'
+    """
+    gate = gate_from_tag(instruction)
+    return instruction.name if gate is None else _name_and_targets(instruction, gate)[0]
+
+
+def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> tuple[str, str]:
+    """The bare name and targets of a gate: those of R_XX where a Pauli product is written for one."""
     plain = str(stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=""))
     targets = plain[len(instruction.name) :]
-    if gate.name in CONTROLLED_CARRIERS:
-        return f"{gate.name}{targets}"
-    if not gate.half_turns:
-        # Print an empty instruction to have Stim escape the user's tag.
-        tag = str(stim.CircuitInstruction("TICK", [], tag=gate.user_tag))[len("TICK") :]
-        return f"{gate.name}{tag}{targets}"
-    angles = ", ".join(repr(value) for value in gate.half_turns)
-    pairs = _PAIR.findall(targets) if gate.name == "R_PAULI" else []
-    axes = {axis for axis, _, _ in pairs}
-    if len(axes) == 1 and "".join(f" {axis}{a}*{axis}{b}" for axis, a, b in pairs) == targets:
-        return f"R_{axes.pop() * 2}({angles})" + "".join(f" {a} {b}" for _, a, b in pairs)
-    return f"{gate.name}({angles}){targets}"
+    written = gate.definition.written_form
+    if instruction.name != written.carrier:
+        return gate.name, targets
+    for other in BARE_NAMES.values():
+        form = other.written_form
+        if form.product and (form.carrier, form.word) == (written.carrier, written.word):
+            group = " " + r"\*".join(rf"{pauli}\d+" for pauli in form.product)
+            if re.fullmatch(f"(?:{group})+", targets):
+                return other.name, re.sub("[XYZ]", "", targets).replace("*", " ")
+    return gate.name, targets
 
 
 def _with_tags(text: str) -> str:
@@ -148,26 +191,27 @@ def _with_tags(text: str) -> str:
 
 
 def _tagged_instruction(found: re.Match[str]) -> str:
-    name, tag, targets = found["name"].upper(), found["tag"], found["targets"]
-    if name in _T_GATES:
-        if found["parens"]:
-            raise ValueError(f"{name} takes no arguments.")
-        return f"{_T_GATES[name]}[{tag_of_t(tag or '')}]{targets}"
-    if name not in BARE_GATES:
+    name, note, targets = found["name"].upper(), found["tag"], found["targets"]
+    definition = gate_named(name)
+    if definition is None:
         return found.group()
-    if tag is not None:
+    if note is not None:
+        _check_note(name, definition)
+    angles: tuple[float, ...] = ()
+    if definition.parameters:
+        angles = _angles(name, found["arguments"], len(definition.parameters))
+    elif found["parens"]:
+        raise ValueError(f"{name} takes no arguments.")
+    form = definition.written_form
+    if form.product:
+        targets = _products(name, form.product, targets.split())
+    gate = NonCliffordGate(definition.name, angles, note or "")
+    return f"{form.carrier}[{tag_of(gate)}]{targets}"
+
+
+def _check_note(name: str, definition: GateDefinition) -> None:
+    if not definition.takes_note:
         raise ValueError(f"{name} cannot carry a tag: in Stim's text the tag says which gate it is.")
-    if name in CONTROLLED_CARRIERS:
-        if found["parens"]:
-            raise ValueError(f"{name} takes no arguments.")
-        return f"{CONTROLLED_CARRIERS[name]}[{name}]{targets}"
-    angles = _angles(name, found["arguments"], _NUM_ANGLES.get(name, 1))
-    if name in _PAIR_ROTATIONS:
-        products = _pair_products(name, targets)
-        return f"SPP[{tag_of_rotation('R_PAULI', angles)}]{products}"
-    if name == "R_PAULI":
-        return f"SPP[{tag_of_rotation(name, angles)}]{targets}"
-    return f"I[{tag_of_rotation('U3' if name == 'U' else name, angles)}]{targets}"
 
 
 def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
@@ -189,13 +233,14 @@ def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
     return tuple(values)
 
 
-def _pair_products(name: str, targets: str) -> str:
-    qubits = targets.split()
-    if len(qubits) % 2 or not all(qubit.isdigit() for qubit in qubits):
-        raise ValueError(f"{name} needs an even number of qubit targets.")
-    pauli = _PAIR_ROTATIONS[name]
-    pairs = zip(qubits[::2], qubits[1::2], strict=True)
-    return "".join(f" {pauli}{a}*{pauli}{b}" for a, b in pairs)
+def _products(name: str, paulis: str, qubits: list[str]) -> str:
+    """Groups of qubits as Pauli products with these letters."""
+    size = len(paulis)
+    if len(qubits) % size or not all(qubit.isdigit() for qubit in qubits):
+        wanted = "an even number of qubit targets" if size == 2 else f"qubit targets in groups of {size}"
+        raise ValueError(f"{name} needs {wanted}.")
+    groups = [zip(paulis, qubits[k : k + size], strict=True) for k in range(0, len(qubits), size)]
+    return "".join(" " + "*".join(f"{pauli}{qubit}" for pauli, qubit in group) for group in groups)
 
 
 def _instruction_lines(text: str, tagged: str) -> list[tuple[int, str, str]]:
@@ -214,17 +259,26 @@ def _located(error: ValueError, text: str, tagged: str) -> ValueError:
             _stim_circuit(seen)
         except ValueError as line_error:
             message = str(line_error)
-            return ValueError(f"Line {number}: `{written}`: {message}{_suggestion(message)}")
+            return ValueError(f"Line {number}: `{written}`: {message}{_suggestion(message, seen)}")
     return ValueError(str(error))
 
 
-def _suggestion(message: str) -> str:
+def _suggestion(message: str, line: str) -> str:
     missing = re.match(r"Gate not found: '(.*)'", message)
-    if not missing:
-        return ""
-    names = [*BARE_GATES, *stim.gate_data()]
-    close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
-    return f". Did you mean {close[0]}?" if close else "."
+    if missing:
+        names = [*BARE_NAMES, *stim.gate_data()]
+        close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
+        return f". Did you mean {close[0]}?" if close else "."
+    found = _INSTRUCTION.match(line.lstrip())
+    if found and found["parens"]:
+        name = found["name"].upper()
+        for rotation, definition in BARE_NAMES.items():
+            if definition.parameters and rotation.replace("_", "") == name != rotation:
+                return (
+                    f" {name} is a reset in Stim. The rotation is {rotation}, with its angle in half-turns:"
+                    f" {rotation}(0.25) is a rotation by a quarter of pi."
+                )
+    return ""
 
 
 def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
@@ -274,26 +328,26 @@ def tagged_instruction(
         >>> tagged_instruction("R_X", [3], 0.5, "")
         stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
     """
-    upper = name.upper()
-    if upper not in BARE_GATES:
+    definition = gate_named(name)
+    if definition is None:
         return None
-    angles = () if arg is None else (arg,) if isinstance(arg, (int, float)) else tuple(arg)
-    wanted = _NUM_ANGLES.get(upper, 1 if upper in _PAIR_ROTATIONS else 0)
+    values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
+    angles = tuple(float(value) for value in values)
+    wanted = len(definition.parameters)
     if len(angles) != wanted:
-        raise ValueError(f"{upper} takes {wanted} angles in half-turns; got {len(angles)}.")
-    if upper in _T_GATES:
-        carrier, gate_tag = _T_GATES[upper], tag_of_t(tag)
-    elif tag:
-        raise ValueError(f"{upper} cannot carry a tag: in Stim's text the tag says which gate it is.")
-    elif upper in CONTROLLED_CARRIERS:
-        carrier, gate_tag = CONTROLLED_CARRIERS[upper], upper
-    elif upper in _PAIR_ROTATIONS:
-        text = f"{upper}({angles[0]!r}) {' '.join(str(int(target)) for target in targets)}"
-        return parse(text)[0]
-    else:
-        carrier = "SPP" if upper == "R_PAULI" else "I"
-        gate_tag = tag_of_rotation("U3" if upper == "U" else upper, angles)
-    # Through a circuit, which takes everything as targets that users may hand in.
+        raise ValueError(f"{name.upper()} takes {wanted} angles in half-turns; got {len(angles)}.")
+    if tag:
+        _check_note(name.upper(), definition)
+    form, gate_tag = definition.written_form, tag_of(NonCliffordGate(definition.name, angles, tag))
+    if form.product:
+        qubits = [str(target.value) for target in _targets("I", targets)]
+        products = _products(name.upper(), form.product, qubits)
+        return stim.Circuit(f"{form.carrier}[{gate_tag}]{products}")[0]
+    return stim.CircuitInstruction(form.carrier, _targets(form.carrier, targets), tag=gate_tag)
+
+
+def _targets(name: str, targets: Any) -> list[stim.GateTarget]:
+    """Anything that ``stim.Circuit.append`` takes as the targets of this instruction."""
     circuit = stim.Circuit()
-    circuit.append(carrier, targets, tag=gate_tag)
-    return circuit[0] if len(circuit) else stim.CircuitInstruction(carrier, [], tag=gate_tag)
+    circuit.append(name, targets)
+    return circuit[0].targets_copy() if len(circuit) else []

@@ -11,7 +11,7 @@ import stim
 
 from ..compiler.paulis import Factors
 from ..compiler.steps import Measure, Program, Reset, Rotate, Step, unrolled
-from ..dialect import extended_text, gate_from_tag
+from ..dialect import bare_name
 from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, Plan
 
 __all__ = ["PlannedOperation", "planned_operations"]
@@ -126,7 +126,7 @@ class _Places:
         factors = _factors(self._program.steps[step])
         return {
             "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
-            "instruction": _bare_name(self._instructions[number]),
+            "instruction": bare_name(self._instructions[number]),
             "line": self._program.lines[step],
             "tick": int(self._ticks[number]),
             "step": step,
@@ -146,16 +146,3 @@ def _factors(step: Step) -> Factors:
         case Reset(qubit, pauli):
             return ((qubit, pauli),)
     raise AssertionError("operations come from rotations, measurements and resets")
-
-
-def _bare_name(instruction: stim.CircuitInstruction) -> str:
-    gate = gate_from_tag(instruction)
-    if gate is None:
-        return instruction.name
-    if gate.name == "R_PAULI":
-        # R_XX, R_YY or R_ZZ, if the printed circuit says so.
-        alone = stim.Circuit()
-        alone.append(instruction)
-        printed = extended_text(alone).partition("(")[0]
-        return printed if printed.startswith("R_") else gate.name
-    return gate.name

@@ -1,0 +1,300 @@
+"""The table of non-Clifford gates: everything that the package knows about each of them.
+
+Tags, bare names, inverses, the compiler's steps and ``docs/instructions.md`` are derived from ``GATES``. A
+new gate is one entry with its decomposition; ``tests/test_gates.py`` fails until the entry is complete and
+the oracle of the tests knows the gate's unitary.
+
+Angles are in half-turns: 1 is π radians. exp(-i π/2 a P) is the rotation about P by the angle a.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = [
+    "BARE_NAMES",
+    "FORMS_OF_WORD",
+    "GATES",
+    "PRODUCT",
+    "CliffordPart",
+    "GateDefinition",
+    "Part",
+    "RotationPart",
+    "TaggedForm",
+    "gate_named",
+]
+
+PRODUCT = "P"
+"""In ``RotationPart.pauli``: the Pauli product that the gate is applied to, with its sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class CliffordPart:
+    """A Clifford gate of a decomposition.
+
+    Attributes:
+        name: Stim's name of the gate.
+        targets: Positions in the group of targets.
+    """
+
+    name: str
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RotationPart:
+    """A rotation exp(-i π/2 a P) of a decomposition.
+
+    Attributes:
+        pauli: P, one letter for each target of the group: ``X``, ``Y``, ``Z``, ``_`` for the identity, or
+            ``PRODUCT`` where the target is itself a Pauli product.
+        half_turns: The angle a.
+    """
+
+    pauli: str
+    half_turns: float
+
+
+Part = CliffordPart | RotationPart
+Angles = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TaggedForm:
+    """An instruction of Stim that, with a tag, is a non-Clifford gate.
+
+    Attributes:
+        carrier: Name of the instruction.
+        word: The tag without angles and note.
+        product: Letters of the Pauli product that each group of qubits becomes: ``"XX"`` writes the targets
+            ``0 1`` as ``X0*X1``. Empty if the targets are those of the bare gate.
+        inverted: Whether the angles in the tag are those of the inverse rotation.
+    """
+
+    carrier: str
+    word: str
+    product: str = ""
+    inverted: bool = False
+
+
+def _negated(angles: Angles) -> Angles:
+    return tuple(-angle for angle in angles)
+
+
+@dataclass(frozen=True)
+class GateDefinition:
+    """A non-Clifford gate.
+
+    Attributes:
+        name: The bare name.
+        description: What the gate does, as a formula or in words, up to a global phase.
+        forms: The tagged instructions that stand for it. Bare text is translated to the first.
+        num_targets: Number of qubits in a group of targets; None if a group is a Pauli product.
+        decomposition: Called with the angles, gives Clifford gates and rotations in the order in which they
+            are applied. Their product is the gate up to a global phase.
+        inverse: Name of the inverse gate.
+        inverse_angles: From the angles of the gate to those of the inverse.
+        parameters: The names of the angles in the tag, in the order of the bare gate's arguments.
+        takes_note: Whether the gate can carry a note of the user's.
+        aliases: Further bare names.
+    """
+
+    name: str
+    description: str
+    forms: tuple[TaggedForm, ...]
+    num_targets: int | None
+    decomposition: Callable[..., tuple[Part, ...]]
+    inverse: str
+    inverse_angles: Callable[[Angles], Angles] = _negated
+    parameters: tuple[str, ...] = ()
+    takes_note: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def written_form(self) -> TaggedForm:
+        """The form that bare text is translated to."""
+        return self.forms[0]
+
+
+def _t_gate(name: str, carrier: str, pauli: str, half_turns: float, inverse: str) -> GateDefinition:
+    sign = "-" if half_turns > 0 else "+"
+    return GateDefinition(
+        name,
+        description=f"exp({sign}iπ/8 {pauli})",
+        forms=(TaggedForm(carrier, "T"),),
+        num_targets=None if pauli == PRODUCT else 1,
+        decomposition=lambda: (RotationPart(pauli, half_turns),),
+        inverse=inverse,
+        takes_note=True,
+    )
+
+
+def _rotation(name: str, pauli: str, forms: tuple[TaggedForm, ...]) -> GateDefinition:
+    return GateDefinition(
+        name,
+        description=f"exp(-i θ/2 {'⊗'.join(pauli)})",
+        forms=forms,
+        num_targets=None if pauli == PRODUCT else len(pauli),
+        parameters=("theta",),
+        decomposition=lambda theta: (RotationPart(pauli, theta),),
+        inverse=name,
+    )
+
+
+def _qubit_rotation(pauli: str) -> GateDefinition:
+    return _rotation(f"R_{pauli}", pauli, (TaggedForm("I", f"R_{pauli}"),))
+
+
+def _pair_rotation(paulis: str) -> GateDefinition:
+    name = f"R_{paulis}"
+    return _rotation(name, paulis, (TaggedForm("SPP", "R_PAULI", product=paulis), TaggedForm("II", name)))
+
+
+def _controlled(
+    name: str,
+    description: str,
+    carrier: str,
+    decomposition: tuple[Part, ...],
+    *,
+    num_targets: int,
+    inverse: str = "",
+) -> GateDefinition:
+    return GateDefinition(
+        name,
+        description=description,
+        forms=(TaggedForm(carrier, name),),
+        num_targets=num_targets,
+        decomposition=lambda: decomposition,
+        inverse=inverse or name,
+    )
+
+
+def _phase_of_all(paulis: str, half_turns: float) -> tuple[RotationPart, ...]:
+    """The phase exp(iπ a) on the states on which every one of the Paulis is -1, as rotations.
+
+    With bits for the Paulis, x y = (x + y - (x ⊕ y)) / 2, and likewise for three: each parity is the Pauli
+    product of a rotation.
+    """
+    turn = half_turns / 2 ** (len(paulis) - 1)
+    return tuple(
+        RotationPart(
+            "".join(pauli if k in chosen else "_" for k, pauli in enumerate(paulis)),
+            turn if size % 2 else -turn,
+        )
+        for size in range(1, len(paulis) + 1)
+        for chosen in itertools.combinations(range(len(paulis)), size)
+    )
+
+
+_DEFINITIONS = (
+    _t_gate("T", "S", "Z", 0.25, inverse="T_DAG"),
+    _t_gate("T_DAG", "S_DAG", "Z", -0.25, inverse="T"),
+    _t_gate("TPP", "SPP", PRODUCT, 0.25, inverse="TPP_DAG"),
+    _t_gate("TPP_DAG", "SPP_DAG", PRODUCT, -0.25, inverse="TPP"),
+    _qubit_rotation("X"),
+    _qubit_rotation("Y"),
+    _qubit_rotation("Z"),
+    _pair_rotation("XX"),
+    _pair_rotation("YY"),
+    _pair_rotation("ZZ"),
+    _rotation(
+        "R_PAULI",
+        PRODUCT,
+        (TaggedForm("SPP", "R_PAULI"), TaggedForm("SPP_DAG", "R_PAULI", inverted=True)),
+    ),
+    GateDefinition(
+        "U3",
+        description="R_Z(φ) R_Y(θ) R_Z(λ)",
+        forms=(TaggedForm("I", "U3"),),
+        num_targets=1,
+        parameters=("theta", "phi", "lambda"),
+        decomposition=lambda theta, phi, lambda_: (
+            RotationPart("Z", lambda_),
+            RotationPart("Y", theta),
+            RotationPart("Z", phi),
+        ),
+        inverse="U3",
+        inverse_angles=lambda angles: (-angles[0], -angles[2], -angles[1]),
+        aliases=("U",),
+    ),
+    _controlled(
+        "CS",
+        "S on the second qubit, controlled by the first",
+        "II",
+        _phase_of_all("ZZ", 0.5),
+        num_targets=2,
+        inverse="CS_DAG",
+    ),
+    _controlled(
+        "CS_DAG",
+        "S_DAG on the second qubit, controlled by the first",
+        "II",
+        _phase_of_all("ZZ", -0.5),
+        num_targets=2,
+        inverse="CS",
+    ),
+    _controlled(
+        "CH",
+        "H on the second qubit, controlled by the first",
+        "II",
+        # H = R_Y(1/4) Z R_Y(-1/4)
+        (RotationPart("_Y", -0.25), CliffordPart("CZ", (0, 1)), RotationPart("_Y", 0.25)),
+        num_targets=2,
+    ),
+    _controlled(
+        "CCZ",
+        "Z on the third qubit, controlled by the first two",
+        "I",
+        _phase_of_all("ZZZ", 1.0),
+        num_targets=3,
+    ),
+    _controlled(
+        "CCX",
+        "X on the third qubit, controlled by the first two",
+        "I",
+        _phase_of_all("ZZX", 1.0),
+        num_targets=3,
+    ),
+)
+
+GATES: Mapping[str, GateDefinition] = MappingProxyType({gate.name: gate for gate in _DEFINITIONS})
+"""The non-Clifford gates by their names."""
+
+BARE_NAMES: Mapping[str, GateDefinition] = MappingProxyType(
+    {name: gate for gate in _DEFINITIONS for name in (gate.name, *gate.aliases)}
+)
+"""The non-Clifford gates by the names that circuit text may use, aliases included."""
+
+
+def _forms_of_word() -> dict[str, dict[str, tuple[GateDefinition, TaggedForm]]]:
+    found: dict[str, dict[str, tuple[GateDefinition, TaggedForm]]] = {}
+    for gate in _DEFINITIONS:
+        for form in gate.forms:
+            # A form with a product is another way of writing a form that has the product in its targets.
+            if not form.product:
+                found.setdefault(form.word, {})[form.carrier] = gate, form
+    return found
+
+
+FORMS_OF_WORD: Mapping[str, Mapping[str, tuple[GateDefinition, TaggedForm]]] = MappingProxyType(
+    _forms_of_word()
+)
+"""What a tag means: for its word, and then for the carrier, the gate and its form."""
+
+
+def gate_named(name: str) -> GateDefinition | None:
+    """The gate with this bare name, in capitals or not; None if there is none.
+
+    Examples:
+        >>> gate_named("u").name, gate_named("CCX").num_targets, gate_named("H")
+        ('U3', 3, None)
+        >>> for part in gate_named("CS").decomposition():
+        ...     print(part)
+        RotationPart(pauli='Z_', half_turns=0.25)
+        RotationPart(pauli='_Z', half_turns=0.25)
+        RotationPart(pauli='ZZ', half_turns=-0.25)
+    """
+    return BARE_NAMES.get(name.upper())

@@ -10,7 +10,8 @@ One shot's way through the package:
 ``sampling``  bits to Stim's arrays, files and counts
 ``faults``    back from bits to places in the circuit
 
-``plan_report`` says what a plan costs, and which places in the circuit cause it.
+``plan_report`` says what a plan costs, and which places in the circuit cause it. ``cultivation``, which users
+import by itself, generates circuits of magic state cultivation.
 """
 
 from .circuit import Circuit

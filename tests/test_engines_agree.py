@@ -10,10 +10,10 @@ import pytest
 import scipy.stats
 import stim
 
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_kernels
 from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
 from stim_nonclifford.engines.reference import likely_outputs, sample_shots
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan

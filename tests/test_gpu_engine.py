@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import stim
 
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, ResourceLimitError, _native
 from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan

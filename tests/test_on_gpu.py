@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, EngineUnavailableError
 from stim_nonclifford.compiler import compile_circuit
+from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from circuits.cultivation.builder import GateChoice
-from circuits.cultivation.protocol import cultivation_circuit
+from .builder import GateChoice
+from .protocol import cultivation_circuit
 
 
 def circuit_file_name(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from circuits.cultivation import degenerate_injection, unitary_injection
-from circuits.cultivation.bell_injection import append_bell_injection
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import Coord
+from . import degenerate_injection, unitary_injection
+from .bell_injection import append_bell_injection
+from .builder import CircuitBuilder
+from .color_code import Coord
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import stim
 
-from circuits.cultivation.builder import CircuitBuilder, GateChoice
-from circuits.cultivation.cat_check import CAT_TREES, append_double_cat_check
-from circuits.cultivation.color_code import ColorCode
-from circuits.cultivation.final_check import append_final_check
-from circuits.cultivation.growth import append_growth
-from circuits.cultivation.injection import INJECTIONS
-from circuits.cultivation.noise import add_noise, noise_model
-from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
+from .builder import CircuitBuilder, GateChoice
+from .cat_check import CAT_TREES, append_double_cat_check
+from .color_code import ColorCode
+from .final_check import append_final_check
+from .growth import append_growth
+from .injection import INJECTIONS
+from .noise import add_noise, noise_model
+from .syndrome_cycle import append_syndrome_cycle
 
 AVAILABLE_DISTANCES: tuple[int, ...] = tuple(CAT_TREES)
 INJECTION_CHOICES: tuple[str, ...] = tuple(INJECTIONS)
@@ -40,7 +40,7 @@ def cultivation_circuit(
 
     Args:
         distance: Distance of the color code, one of `AVAILABLE_DISTANCES`.
-        p: Noise strength, a probability; see `circuits.cultivation.noise`.
+        p: Noise strength, a probability; see `stim_nonclifford.cultivation.noise`.
         gate: "T" for T gates, written as the tagged gates `S[T]` and `S_DAG[T]`; "S" for the
             S-proxy, with plain S and S_DAG in their place.
         noise: Name of the noise model: "uniform" (depolarizing), "si1000" (superconducting inspired)

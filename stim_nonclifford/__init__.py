@@ -14,6 +14,18 @@ One shot's way through the package:
 import by itself, generates circuits of magic state cultivation.
 """
 
+try:
+    import stim_nonclifford._native  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "stim_nonclifford._native":
+        raise
+    raise ImportError(
+        f"stim_nonclifford in {__path__[0]} is not built: it has no compiled module for this Python."
+        " Run 'pip install -e .' in its repository, or 'make demo' and then .venv/bin/python. If the package"
+        " is already installed, this folder hides it: start Python in another one.",
+        name=error.name,
+    ) from None
+
 from .circuit import Circuit
 from .errors import EngineUnavailableError, ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities

@@ -27,16 +27,19 @@ except ModuleNotFoundError as error:
     ) from None
 
 from .circuit import Circuit
+from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities
-from .plan_report import PlannedOperation, PlanReport
+from .plan_report import PlanMethod, PlannedOperation, PlanReport
 from .sampling import (
     CompiledDetectorSampler,
     CompiledMeasurementSampler,
     FailureSamples,
     KeptFailure,
     KeptSamples,
+    OutputName,
     SampleCounts,
+    ShotFormat,
 )
 
 __version__ = "0.1.0"
@@ -46,14 +49,19 @@ __all__ = [
     "CircuitFault",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "EngineName",
+    "EngineOptions",
     "EngineUnavailableError",
     "FailureSamples",
     "KeptFailure",
     "KeptSamples",
     "OutcomeProbabilities",
+    "OutputName",
+    "PlanMethod",
     "PlanReport",
     "PlannedOperation",
     "ResourceLimitError",
     "SampleCounts",
+    "ShotFormat",
     "__version__",
 ]

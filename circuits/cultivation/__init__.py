@@ -23,9 +23,11 @@ Examples:
     (15, 21, 20)
 """
 
+from .builder import GateChoice
 from .counts import CircuitStatistics, circuit_statistics
 from .files import circuit_file_name, write_circuit_file
-from .noise import NOISE_CHOICES
+from .injection import InjectionChoice
+from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
 
 __all__ = [
@@ -33,6 +35,9 @@ __all__ = [
     "INJECTION_CHOICES",
     "NOISE_CHOICES",
     "CircuitStatistics",
+    "GateChoice",
+    "InjectionChoice",
+    "NoiseChoice",
     "circuit_file_name",
     "circuit_statistics",
     "cultivation_circuit",

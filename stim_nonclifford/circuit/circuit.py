@@ -13,7 +13,7 @@ import stim
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..compiler.error_model import error_model
 from ..dialect import first_wrong_tag, parse
-from ..engines import DEFAULT_CACHE_BYTES
+from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..plan import MAX_INDEX_BITS
 from ..plan_report import PlanMethod, PlanReport, plan_report
@@ -144,7 +144,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         skip_reference_sample: bool = False,
         seed: int | None = None,
         reference_sample: npt.NDArray[Any] | None = None,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
@@ -157,12 +157,11 @@ class Circuit(CircuitEditing, CircuitProxies):
                 of measurement results.
             seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
             reference_sample: Measurement records to use in place of the noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
-                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
-                them for long work if they are there.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
+                ``EngineOptions`` for this and the next three.
             threads: Number of threads on the CPU.
-            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
-            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
+            cache_bytes: Limit for stored outcome laws.
+            device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
@@ -175,15 +174,13 @@ class Circuit(CircuitEditing, CircuitProxies):
             >>> Circuit("X 0\nM 0").compile_sampler().sample(shots=1)
             array([[ True]])
         """
+        options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         return CompiledMeasurementSampler(
             self.compile(max_active_coordinates=max_active_coordinates),
+            options,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
             reference_sample=reference_sample,
-            engine=engine,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            device=device,
         )
 
     def compile_detector_sampler(
@@ -193,7 +190,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         postselection_mask: npt.NDArray[Any] | None = None,
         postselected_observables_mask: npt.NDArray[Any] | None = None,
         skip_reference_sample: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
@@ -208,12 +205,11 @@ class Circuit(CircuitEditing, CircuitProxies):
             postselected_observables_mask: The same for observables.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
-                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
-                them for long work if they are there.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
+                ``EngineOptions`` for this and the next three.
             threads: Number of threads on the CPU.
-            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
-            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
+            cache_bytes: Limit for stored outcome laws.
+            device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
@@ -229,17 +225,15 @@ class Circuit(CircuitEditing, CircuitProxies):
             >>> circuit.compile_detector_sampler().sample(shots=1)
             array([[ True]])
         """
+        options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         return CompiledDetectorSampler(
             self._stim.copy(),
             self.compile(max_active_coordinates=max_active_coordinates),
+            options,
             seed=seed,
             postselection_mask=postselection_mask,
             postselected_observables_mask=postselected_observables_mask,
             skip_reference_sample=skip_reference_sample,
-            engine=engine,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            device=device,
         )
 
     def plan(

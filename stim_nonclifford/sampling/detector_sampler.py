@@ -13,16 +13,16 @@ import numpy.typing as npt
 import stim
 
 from ..compiler import CompiledCircuit
-from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
 from .bits import checked_count, checked_seed, columns, pack, unpack, write_into
 from .device_bits import namespace_of
-from .outputs import check_output, kept_rows_from, rows_from
+from .outputs import OutputName, check_output, kept_rows_from, rows_from
 from .questions import DetectorMethod, outputs_of, postselected_outputs
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
-from .shot_files import ShotFile, chunk_sizes
+from .shot_files import ShotFile, ShotFormat, chunk_sizes
 
 __all__ = ["CompiledDetectorSampler"]
 
@@ -42,15 +42,12 @@ class CompiledDetectorSampler:
         self,
         circuit: stim.Circuit,
         compiled: CompiledCircuit,
+        options: EngineOptions,
         *,
         seed: int | None = None,
         postselection_mask: npt.NDArray[Any] | None = None,
         postselected_observables_mask: npt.NDArray[Any] | None = None,
         skip_reference_sample: bool = False,
-        engine: str = "auto",
-        threads: int = 1,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
-        device: int | None = None,
     ) -> None:
         self._circuit = circuit
         self._compiled = compiled
@@ -58,7 +55,7 @@ class CompiledDetectorSampler:
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = skip_reference_sample
-        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        self._make_engine = engine_factory(options)
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
@@ -88,7 +85,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
-        output: str = "numpy",
+        output: OutputName = "numpy",
     ) -> npt.NDArray[Any]: ...
 
     @overload
@@ -100,7 +97,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
-        output: str = "numpy",
+        output: OutputName = "numpy",
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 
     def sample(
@@ -113,7 +110,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
-        output: str = "numpy",
+        output: OutputName = "numpy",
     ) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         r"""Samples detection events, with the arguments of ``stim.CompiledDetectorSampler.sample``.
 
@@ -197,9 +194,9 @@ class CompiledDetectorSampler:
         shots: int,
         *,
         filepath: str | pathlib.Path,
-        format: str = "01",
+        format: ShotFormat = "01",
         obs_out_filepath: str | pathlib.Path | None = None,
-        obs_out_format: str = "01",
+        obs_out_format: ShotFormat = "01",
         prepend_observables: bool = False,
         append_observables: bool = False,
     ) -> None:
@@ -326,7 +323,7 @@ class CompiledDetectorSampler:
             failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes)))
         return FailureSamples(counts, tuple(failures))
 
-    def sample_kept(self, shots: int, *, output: str = "numpy") -> KeptSamples:
+    def sample_kept(self, shots: int, *, output: OutputName = "numpy") -> KeptSamples:
         r"""Samples, and returns the bits of the kept shots only.
 
         Args:
@@ -421,7 +418,7 @@ class CompiledDetectorSampler:
     def _outputs_of(self, method: DetectorMethod) -> tuple[range, Sequence[int]]:
         return outputs_of(method, self._num_detectors, self._num_observables, self._postselected)
 
-    def _rows(self, shots: int, output: str = "numpy") -> PackedBits:
+    def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, self._next_shot, shots)
         self._next_shot += shots
         return rows

@@ -26,10 +26,12 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from .circuit import Circuit
+from .circuit import Circuit, Diagram
+from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities
+from .plan import Plan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
 from .sampling import (
     CompiledDetectorSampler,
@@ -47,8 +49,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Circuit",
     "CircuitFault",
+    "CompiledCircuit",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "Diagram",
     "EngineName",
     "EngineOptions",
     "EngineUnavailableError",
@@ -57,6 +61,7 @@ __all__ = [
     "KeptSamples",
     "OutcomeProbabilities",
     "OutputName",
+    "Plan",
     "PlanMethod",
     "PlanReport",
     "PlannedOperation",

@@ -133,6 +133,9 @@ class Circuit(CircuitEditing, CircuitProxies):
         Args:
             max_active_coordinates: Limit for the width of the coefficient vector of the plans.
 
+        Returns:
+            The compiled circuit; its methods ``detector_plan`` and ``record_plan`` return a ``Plan``.
+
         Raises:
             NotImplementedError: An instruction is not supported.
         """

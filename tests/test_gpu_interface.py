@@ -22,8 +22,8 @@ from stim_nonclifford.engines import gpu as gpu_package
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan
 
+from .engine_cases import LAYERS, REPETITION, SEED, plans_of
 from .fake_cupy import make_cupy
-from .test_engines_agree import LAYERS, REPETITION, SEED, plans_of
 
 DETECTORS = """
     RX 0

@@ -1,10 +1,11 @@
 # Everything runs in .venv, which these targets set up themselves.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install -q --no-build-isolation
 
 NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/kernels/*)
 # An editable installation knows the modules that there are: another list of files, another installation.
-LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
+LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
 .PHONY: demo test check clean
@@ -22,7 +23,7 @@ check: $(INSTALLED)-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pip wheel -q --no-deps --wheel-dir build/strict \
+	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
 
 .venv/bin/python:
@@ -32,18 +33,26 @@ check: $(INSTALLED)-dev
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 
+# What builds wheels, with CMake and Ninja where the machine has none. Builds without an environment of their own
+# find the headers where they were the last time, and compile only what has changed.
+.venv/build-tools: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install -q 'scikit-build-core>=0.10'
+	$(BIN)/python -m pip install -q 'nanobind>=2.4' $$($(BIN)/python -c \
+	  'from scikit_build_core.build import get_requires_for_build_wheel as more; print(*more())')
+	touch $@
+
 # In editable mode: changes of Python code need nothing, changes of C++ code a new build.
-$(INSTALLED): .venv/bin/python $(NATIVE)
-	$(BIN)/python -m pip install -q -e .
+$(INSTALLED): .venv/build-tools $(NATIVE)
+	$(INSTALL) -e .
 	touch $@
 
 # These compile the C++ code too, so they do not wait for the one above.
-$(INSTALLED)-test: .venv/bin/python $(NATIVE)
-	$(BIN)/python -m pip install -q -e '.[test]'
+$(INSTALLED)-test: .venv/build-tools $(NATIVE)
+	$(INSTALL) -e '.[test]'
 	touch $(INSTALLED) $@
 
-$(INSTALLED)-dev: .venv/bin/python $(NATIVE)
-	$(BIN)/python -m pip install -q -e '.[dev]'
+$(INSTALLED)-dev: .venv/build-tools $(NATIVE)
+	$(INSTALL) -e '.[dev]'
 	touch $(INSTALLED) $(INSTALLED)-test $@
 
 clean:

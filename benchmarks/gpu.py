@@ -25,8 +25,8 @@ from typing import Any
 import stim_nonclifford as snc
 from benchmarks.compare import CIRCUITS
 from benchmarks.gpu_work import Work, limits_of, noise_work, simulation_work
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 from stim_nonclifford.engines.gpu.backend import Array

@@ -31,7 +31,7 @@ from benchmarks.machine import description, machine
 from benchmarks.pages import filled
 from benchmarks.synthetic import many_mechanisms, mirrored, scrambled
 from benchmarks.timing import Run, in_turns, rate_of
-from circuits.cultivation import cultivation_circuit
+from stim_nonclifford.cultivation import cultivation_circuit
 
 WIDTHS = range(4, 23)
 MECHANISMS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)

@@ -21,7 +21,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.machine import description, machine
 from benchmarks.timing import rate_of
-from circuits.cultivation import cultivation_circuit
+from stim_nonclifford.cultivation import cultivation_circuit
 
 WORKLOADS = {
     "cultivation d=3, p=1e-3": (3, 1e-3),

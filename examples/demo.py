@@ -20,8 +20,8 @@ from pathlib import Path
 
 import sinter
 
-from circuits.cultivation.builder import GateChoice
-from circuits.cultivation.files import circuit_file_name
+from stim_nonclifford.cultivation.builder import GateChoice
+from stim_nonclifford.cultivation.files import circuit_file_name
 
 ROOT = Path(__file__).parents[1]
 CIRCUITS = Path("circuits") / "cultivation"
@@ -74,7 +74,7 @@ def main() -> int:
     python, scripts = sys.executable, Path(sysconfig.get_path("scripts"))
     sinter_command = str(scripts / "sinter")
     run(
-        *(python, "-m", "circuits.cultivation", "--distance", "3", "--p", *STRENGTHS),
+        *(python, "-m", "stim_nonclifford.cultivation", "--distance", "3", "--p", *STRENGTHS),
         *("--gate", *GATES, "--out", str(CIRCUITS)),
     )
     files = [

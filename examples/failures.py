@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 
 import stim_nonclifford as snc
-from circuits.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from examples.published import FEWEST_FAULTS
 from examples.rates import p_value
+from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 
 Faults = tuple[snc.CircuitFault, ...]
 SHOTS_PER_CALL = 1 << 26

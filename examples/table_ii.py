@@ -11,8 +11,8 @@ import argparse
 import dataclasses
 import sys
 
-from circuits.cultivation import AVAILABLE_DISTANCES, circuit_statistics, cultivation_circuit
 from examples.published import TABLE_II
+from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, circuit_statistics, cultivation_circuit
 
 ROWS = {
     "qubits": "total qubits",

@@ -24,10 +24,10 @@ import numpy as np
 import sinter
 
 import sinter_plugin
-from circuits.cultivation import AVAILABLE_DISTANCES, circuit_file_name, cultivation_circuit
-from circuits.cultivation.builder import GATE_CHOICES, GateChoice
 from examples.published import CONJECTURED, EXACT, PROXY_SAMPLED, STRENGTHS, TABLE_III, TABLE_IV, Sampled
 from examples.rates import LIKELIHOOD_FACTOR, interval, p_value, ratio
+from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, circuit_file_name, cultivation_circuit
+from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
 
 NAMES = {"T": "T gates", "S": "S-proxy"}
 

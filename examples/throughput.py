@@ -20,8 +20,8 @@ import matplotlib as mpl
 import numpy as np
 
 import stim_nonclifford as snc
-from circuits.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from examples.published import SECONDS_PER_SHOT, STRENGTHS
+from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 
 BATCH_SIZES = tuple(1 << k for k in range(8, 25, 2))
 # As in the paper: the batch size of the sweep over p, and the noise strength of that over batch sizes.

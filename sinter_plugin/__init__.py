@@ -18,10 +18,10 @@ tasks of any circuit), ``sinter_internals`` (the private parts of Sinter that ar
 
 from __future__ import annotations
 
-from .soft_postselect import SoftPostselectSampler
+from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .tasks import task
 
-__all__ = ["SoftPostselectSampler", "sinter_samplers", "task"]
+__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "sinter_samplers", "task"]
 
 
 def sinter_samplers() -> dict[str, SoftPostselectSampler]:

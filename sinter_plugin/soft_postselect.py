@@ -62,7 +62,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
         True
     """
 
-    engine: str = "auto"
+    engine: snc.EngineName = "auto"
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None

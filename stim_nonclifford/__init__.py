@@ -10,20 +10,38 @@ One shot's way through the package:
 ``sampling``  bits to Stim's arrays, files and counts
 ``faults``    back from bits to places in the circuit
 
-``plan_report`` says what a plan costs, and which places in the circuit cause it.
+``plan_report`` says what a plan costs, and which places in the circuit cause it. ``cultivation``, which users
+import by itself, generates circuits of magic state cultivation.
 """
 
-from .circuit import Circuit
+try:
+    import stim_nonclifford._native  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "stim_nonclifford._native":
+        raise
+    raise ImportError(
+        f"stim_nonclifford in {__path__[0]} is not built: it has no compiled module for this Python."
+        " Run 'pip install -e .' in its repository, or 'make demo' and then .venv/bin/python. If the package"
+        " is already installed, this folder hides it: start Python in another one.",
+        name=error.name,
+    ) from None
+
+from .circuit import Circuit, Diagram
+from .compiler import CompiledCircuit
+from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
 from .faults import CircuitFault, OutcomeProbabilities
-from .plan_report import PlannedOperation, PlanReport
+from .plan import Plan
+from .plan_report import PlanMethod, PlannedOperation, PlanReport
 from .sampling import (
     CompiledDetectorSampler,
     CompiledMeasurementSampler,
     FailureSamples,
     KeptFailure,
     KeptSamples,
+    OutputName,
     SampleCounts,
+    ShotFormat,
 )
 
 __version__ = "0.1.0"
@@ -31,16 +49,24 @@ __version__ = "0.1.0"
 __all__ = [
     "Circuit",
     "CircuitFault",
+    "CompiledCircuit",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "Diagram",
+    "EngineName",
+    "EngineOptions",
     "EngineUnavailableError",
     "FailureSamples",
     "KeptFailure",
     "KeptSamples",
     "OutcomeProbabilities",
+    "OutputName",
+    "Plan",
+    "PlanMethod",
     "PlanReport",
     "PlannedOperation",
     "ResourceLimitError",
     "SampleCounts",
+    "ShotFormat",
     "__version__",
 ]

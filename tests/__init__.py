@@ -1,1 +1,1 @@
-"""The tests of the package; ``exact`` and ``oracle`` serve several of them."""
+"""The tests of the package; modules whose names do not begin with ``test_`` serve several of them."""

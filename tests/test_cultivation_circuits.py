@@ -14,7 +14,8 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from circuits.cultivation import (
+from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation import (
     AVAILABLE_DISTANCES,
     INJECTION_CHOICES,
     CircuitStatistics,
@@ -23,17 +24,16 @@ from circuits.cultivation import (
     cultivation_circuit,
     write_circuit_file,
 )
-from circuits.cultivation.__main__ import main
-from circuits.cultivation.bell_pairs import BellPairs
-from circuits.cultivation.builder import CircuitBuilder, Pauli
-from circuits.cultivation.cat_check import CAT_TREES, append_double_cat_check
-from circuits.cultivation.color_code import ColorCode, Coord
-from circuits.cultivation.growth import append_growth
-from circuits.cultivation.injection import INJECTIONS
-from circuits.cultivation.noise import NoiseModel, add_noise
-from circuits.cultivation.rotations import opposite_rotation_sites
-from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation.__main__ import main
+from stim_nonclifford.cultivation.bell_pairs import BellPairs
+from stim_nonclifford.cultivation.builder import CircuitBuilder, Pauli
+from stim_nonclifford.cultivation.cat_check import CAT_TREES, append_double_cat_check
+from stim_nonclifford.cultivation.color_code import ColorCode, Coord
+from stim_nonclifford.cultivation.growth import append_growth
+from stim_nonclifford.cultivation.injection import INJECTIONS
+from stim_nonclifford.cultivation.noise import NoiseModel, add_noise
+from stim_nonclifford.cultivation.rotations import opposite_rotation_sites
+from stim_nonclifford.cultivation.syndrome_cycle import append_syndrome_cycle
 from stim_nonclifford.engines import CpuEngine
 
 ROOT = Path(__file__).parents[1]
@@ -587,6 +587,6 @@ def test_command_line_reports_a_folder_that_it_cannot_make(
 
 
 def test_command_line_runs_as_a_module(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "circuits.cultivation", "--p", "0.001", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "stim_nonclifford.cultivation", "--p", "0.001", "--out", str(tmp_path)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert Path(result.stdout.strip()).exists()

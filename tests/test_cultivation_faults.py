@@ -13,11 +13,11 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from circuits.cultivation import cultivation_circuit
-from circuits.cultivation.protocol import INJECTION_CHOICES
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.compiler.effects import Fault
 from stim_nonclifford.compiler.steps import Measure, Noise
+from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.cultivation.protocol import INJECTION_CHOICES
 from stim_nonclifford.engines import CpuEngine
 
 ROOT = Path(__file__).parents[1]

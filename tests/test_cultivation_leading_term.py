@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pytest
 
 import stim_nonclifford as snc
-from circuits.cultivation import INJECTION_CHOICES, cultivation_circuit
 from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation import INJECTION_CHOICES, cultivation_circuit
 from stim_nonclifford.engines import CpuEngine
 
 P = 1e-7  # small enough for the next order, some 10^2 times P, to be below the tolerance

@@ -10,17 +10,17 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from circuits.cultivation import (
+from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation import (
     AVAILABLE_DISTANCES,
     INJECTION_CHOICES,
     circuit_statistics,
     cultivation_circuit,
 )
-from circuits.cultivation.color_code import ColorCode
-from circuits.cultivation.pictures import PICTURES, all_pictures, write_pictures
-from circuits.cultivation.protocol import build_noiseless
-from circuits.cultivation.svg import Box, Panel, Picture
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation.color_code import ColorCode
+from stim_nonclifford.cultivation.pictures import PICTURES, all_pictures, write_pictures
+from stim_nonclifford.cultivation.protocol import build_noiseless
+from stim_nonclifford.cultivation.svg import Box, Panel, Picture
 
 FOLDER = Path(__file__).parents[1] / "circuits" / "cultivation"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def test_pictures_are_fresh(tmp_path: Path) -> None:
     assert {file.name for file in PICTURES.iterdir()} == set(expected)
     for name, text in expected.items():
         fresh = (PICTURES / name).read_text(encoding="utf-8") == text
-        assert fresh, f"{name} is out of date, run python -m circuits.cultivation.pictures"
+        assert fresh, f"{name} is out of date, run python -m stim_nonclifford.cultivation.pictures"
     write_pictures(tmp_path / "new")
     assert {file.name for file in (tmp_path / "new").iterdir()} == set(expected)
 

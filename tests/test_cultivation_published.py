@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import stim
 
-from circuits.cultivation import circuit_statistics, cultivation_circuit
-from circuits.cultivation.color_code import ColorCode, Coord
-from circuits.cultivation.noise import is_feedback
+from stim_nonclifford.cultivation import circuit_statistics, cultivation_circuit
+from stim_nonclifford.cultivation.color_code import ColorCode, Coord
+from stim_nonclifford.cultivation.noise import is_feedback
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference_circuits"
 CHANNELS = ("X_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import stim
 
-from .test_every_instruction import NON_CLIFFORD
+from .instruction_lines import NON_CLIFFORD
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -15,89 +15,11 @@ import stim_nonclifford as snc
 from stim_nonclifford import Circuit
 
 from .exact import exact_outputs, largest_difference, mask_of
+from .instruction_lines import FEEDBACK, LINES, NON_CLIFFORD, lines_of
 from .oracle.density_matrix import record_distribution
 
 TOLERANCE = 1e-10
 CONTEXTS = 6
-
-# Lines for the instructions that are neither gates nor plain measurements and resets; the record has two
-# measurements before them.
-LINES = {
-    "CORRELATED_ERROR": ["E(0.3) X0*Y1 Z2", "E(1) X1", "E(0.7) Y0"],
-    "DEPOLARIZE1": ["DEPOLARIZE1(0.3) 0 1", "DEPOLARIZE1(0.75) 2", "DEPOLARIZE1(0.9) 0", "DEPOLARIZE1(1) 1"],
-    "DEPOLARIZE2": ["DEPOLARIZE2(0.3) 0 1", "DEPOLARIZE2(0.9375) 1 2", "DEPOLARIZE2(1) 0 2"],
-    "DETECTOR": ["DETECTOR(1, 2, 3) rec[-1] rec[-2]", "DETECTOR"],
-    "E": ["E(0.3) X0 Y1 Z2", "E(0.5) X0\nE(0.5) X0"],
-    "ELSE_CORRELATED_ERROR": [
-        "E(0.3) X0\nELSE_CORRELATED_ERROR(0.5) Y1\nELSE_CORRELATED_ERROR(1) Z2 X0",
-        "E(0.6) Z1\nH 1\nELSE_CORRELATED_ERROR(0.9) Z1",
-        "ELSE_CORRELATED_ERROR(0.25) X0",
-    ],
-    "HERALDED_ERASE": ["HERALDED_ERASE(0.3) 0 1", "HERALDED_ERASE(1) 2"],
-    "HERALDED_PAULI_CHANNEL_1": [
-        "HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.05, 0.15) 0 2",
-        "HERALDED_PAULI_CHANNEL_1(0, 0, 0.5, 0.5) 1",
-    ],
-    "I_ERROR": ["I_ERROR(0.3) 0", "I_ERROR 0"],
-    "II_ERROR": ["II_ERROR(0.3) 0 1"],
-    "MPAD": ["MPAD 0 1", "MPAD(0.2) 1 0"],
-    "MPP": ["MPP X0*Y1 !Z2", "MPP(0.2) !X0*X1*X2", "MPP Y0*Z0*X0*!Z1*Y1*X1"],
-    "OBSERVABLE_INCLUDE": ["OBSERVABLE_INCLUDE(3) rec[-1]", "OBSERVABLE_INCLUDE(0) X0 rec[-2]"],
-    "PAULI_CHANNEL_1": [
-        "PAULI_CHANNEL_1(0.1, 0.05, 0.2) 0 1",
-        "PAULI_CHANNEL_1(0.3, 0, 0.3) 2",
-        "PAULI_CHANNEL_1(0, 1, 0) 0",
-    ],
-    "PAULI_CHANNEL_2": [
-        "PAULI_CHANNEL_2(0.05, 0, 0.1, 0.02, 0, 0.03, 0, 0, 0.2, 0.01, 0, 0, 0.04, 0, 0.3) 0 1",
-        "PAULI_CHANNEL_2(0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0) 2 1",
-    ],
-    "QUBIT_COORDS": ["QUBIT_COORDS(1, 2) 0"],
-    "REPEAT": ["REPEAT 3 {\n    S[T] 0\n    H 0\n}", "REPEAT 2 {\n    REPEAT 2 {\n        M 0\n    }\n    H 0\n}"],
-    "SHIFT_COORDS": ["SHIFT_COORDS(1, 2)"],
-    "SPP": ["SPP X0*!Y1 Z2", "SPP X0*Y1*Z2"],
-    "SPP_DAG": ["SPP_DAG X0*!Y1 Z2", "SPP_DAG X0*Y1*Z2"],
-    "TICK": ["TICK"],
-    **{name: [f"{name}(0.3) 0 1", f"{name}(0.5) 2", f"{name}(0.8) 0", f"{name}(1) 1"]
-       for name in ("X_ERROR", "Y_ERROR", "Z_ERROR")},
-    **{name: [f"{name} 0 !1", f"{name}(0.2) !2 0", f"{name}(1) 1"] for name in ("M", "MX", "MY")},
-    **{name: [f"{name} 0 !1", f"{name}(0.2) !2 0"] for name in ("MR", "MRX", "MRY")},
-    **{name: [f"{name} 0 1", f"{name}(0.2) !2 0 0 !1"] for name in ("MXX", "MYY", "MZZ")},
-    **{name: [f"{name} 0 2"] for name in ("R", "RX", "RY")},
-}  # fmt: skip
-FEEDBACK = {
-    "CX": ["CX rec[-1] 0", "CX sweep[0] 1 rec[-2] 2"],
-    "CY": ["CY rec[-1] 0"],
-    "CZ": ["CZ rec[-1] 0 1 rec[-2]", "CZ 1 rec[-1] 0 sweep[2]"],
-    "XCZ": ["XCZ 0 rec[-1]"],
-    "YCZ": ["YCZ 1 rec[-2]"],
-}
-NON_CLIFFORD = {
-    "T": ["T 0 1", "T[my note] 2"],
-    "T_DAG": ["T_DAG 0 2"],
-    "TPP": ["TPP X0*!Y1 Z2"],
-    "TPP_DAG": ["TPP_DAG X0*Y1*Z2"],
-    **{f"R_{axis}": [f"R_{axis}(0.3) 0 1", f"R_{axis}(-1.7) 2", f"R_{axis}(0.5) 0", f"R_{axis}(1) 1"]
-       for axis in "XYZ"},
-    **{f"R_{axis}{axis}": [f"R_{axis}{axis}(0.3) 0 1", f"R_{axis}{axis}(-0.5) 2 0"] for axis in "XYZ"},
-    "R_PAULI": ["R_PAULI(0.3) X0*Y1*!Z2", "R_PAULI(1.5) X0*Z1 Y2"],
-    "U3": ["U3(0.3, 0.1, -0.7) 0 2"],
-    "U": ["U(0.5, 0, 1) 1"],
-    "CCZ": ["CCZ 0 1 2"],
-    "CCX": ["CCX 2 0 1"],
-    "CS": ["CS 0 1"],
-    "CS_DAG": ["CS_DAG 2 1"],
-    "CH": ["CH 1 2"],
-}  # fmt: skip
-
-
-def lines_of(name: str) -> list[str]:
-    if name in LINES:
-        return LINES[name]
-    gate = stim.gate_data(name)
-    assert gate.is_unitary, f"Stim has a new instruction, {name}: say here how to test it."
-    plain = [f"{name} 0 1 2 0"] if gate.is_two_qubit_gate else [f"{name} 0 2"]
-    return plain + FEEDBACK.get(name, [])
 
 
 def scramble(rng: np.random.Generator) -> str:

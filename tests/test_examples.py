@@ -14,9 +14,9 @@ import sinter
 
 import examples.rates
 import stim_nonclifford as snc
-from circuits.cultivation import cultivation_circuit
 from examples.failures import examine
 from examples.published import EXACT, FEWEST_FAULTS, STRENGTHS, TABLE_II
+from stim_nonclifford.cultivation import cultivation_circuit
 
 ROOT = Path(__file__).parents[1]
 PNG = b"\x89PNG"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from circuits.cultivation import cultivation_circuit
+from stim_nonclifford.cultivation import cultivation_circuit
 
 from .exact import mask_of
 from .oracle.density_matrix import detector_distribution

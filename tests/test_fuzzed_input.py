@@ -32,7 +32,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.compiler.steps import Clifford, Noise, Program, Step, program_of
 
-from .test_every_instruction import LINES, NON_CLIFFORD, lines_of
+from .instruction_lines import LINES, NON_CLIFFORD, lines_of
 
 NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "16000"))
 NUM_TAG_CASES = NUM_CASES // 4

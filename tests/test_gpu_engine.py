@@ -13,41 +13,23 @@ import numpy as np
 import pytest
 import stim
 
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, ResourceLimitError, _native
 from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan
 
+from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from .oracle.random_circuits import seeded_circuits
-from .test_engines_agree import FIXED, LAYERS, REPETITION, SEED, plans_of
 
 SMALL_SHARED = 14 << 10
 """So little shared memory that tables, vectors and most events lie in the device's memory."""
 
 LITTLE_MEMORY = 1 << 20
 """So little memory that queues and lists overflow, and trees stop growing."""
-
-QUBITS = "0 1 2 3 4 5 6 7 8 9 10"
-DEEP = f"""
-    # Width 10, with rotations about many Paulis between the measurements.
-    RX {QUBITS}
-    REPEAT 3 {{
-        T {QUBITS}
-        DEPOLARIZE1(0.01) {QUBITS}
-        CX 0 1 2 3 4 5 6 7 8 9 10 0
-        R_ZZ(0.3) 1 2 3 4 5 6 7 8 9 0
-        SQRT_X {QUBITS}
-        R_X(0.7) {QUBITS}
-        CZ 1 2 3 4 5 6 7 8
-        R_Z(-0.45) {QUBITS}
-        R_XX(0.2) 0 5 1 6
-    }}
-    M {QUBITS}
-"""
 
 
 def host(**options: Any) -> HostBackend:

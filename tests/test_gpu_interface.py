@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.engines import AutoEngine, CpuEngine, GpuEngine, SamplingEngine, engine_factory
+from stim_nonclifford.engines import (
+    AutoEngine,
+    CpuEngine,
+    EngineOptions,
+    GpuEngine,
+    SamplingEngine,
+    engine_factory,
+)
 from stim_nonclifford.engines import gpu as gpu_package
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS, Plan
 
+from .engine_cases import LAYERS, REPETITION, SEED, plans_of
 from .fake_cupy import make_cupy
-from .test_engines_agree import LAYERS, REPETITION, SEED, plans_of
 
 DETECTORS = """
     RX 0
@@ -267,7 +274,7 @@ def test_auto_without_cupy_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = dict(plans_of(LAYERS))["counts"]
     for there, kind in ((False, CpuEngine), (True, AutoEngine)):
         monkeypatch.setattr("stim_nonclifford.engines.gpu_may_be_there", lambda there=there: there)
-        assert type(engine_factory("auto")(plan)) is kind
+        assert type(engine_factory(EngineOptions())(plan)) is kind
 
 
 def test_no_import_of_cupy_without_need() -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, EngineUnavailableError
 from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 
-from .test_engines_agree import FIXED, SEED, plans_of
-from .test_gpu_engine import DEEP
+from .engine_cases import DEEP, FIXED, SEED, plans_of
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from circuits.cultivation import cultivation_circuit
 from stim_nonclifford import Circuit, PlannedOperation, PlanReport, ResourceLimitError
+from stim_nonclifford.cultivation import cultivation_circuit
 
 FOLDER = Path(__file__).parents[2] / "shared" / "reference_circuits"
 
@@ -246,8 +246,7 @@ def test_printed_form_is_the_table() -> None:
 
 def test_the_readme_shows_what_is_printed() -> None:
     root = Path(__file__).parents[1]
-    path = "circuits/cultivation/c=inject+cultivate,d=3,g=T,noise=uniform,p=0.001.stim"
-    printed = str(counting_plan(Circuit.from_file(root / path)))
+    printed = str(counting_plan(Circuit(cultivation_circuit(distance=3, p=1e-3))))
     blocks = (root / "README.md").read_text(encoding="utf-8").split("```")
     [shown] = [block for block in blocks if block.startswith("\nPlan: ")]
     assert shown.strip() in printed

@@ -17,9 +17,9 @@ from stim_nonclifford import Circuit, SampleCounts
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.plan import Plan
 
+from .error_models import assert_same_model
 from .exact import exact_outputs
 from .oracle.operators import gate_unitary
-from .test_clifford_as_stim import assert_same_model
 
 FOLDER = Path(__file__).parents[2] / "shared" / "reference_circuits"
 

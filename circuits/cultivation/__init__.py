@@ -17,22 +17,27 @@ How the modules build on each other:
 * `svg`, `pictures`: drawings of the stages.
 
 Examples:
-    >>> from circuits.cultivation import cultivation_circuit
+    >>> from stim_nonclifford.cultivation import cultivation_circuit
     >>> circuit = cultivation_circuit(distance=3, p=1e-3, gate="T", noise="uniform")
     >>> circuit.num_qubits, circuit.num_measurements, circuit.num_detectors
     (15, 21, 20)
 """
 
-from circuits.cultivation.counts import CircuitStatistics, circuit_statistics
-from circuits.cultivation.files import circuit_file_name, write_circuit_file
-from circuits.cultivation.noise import NOISE_CHOICES
-from circuits.cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
+from .builder import GateChoice
+from .counts import CircuitStatistics, circuit_statistics
+from .files import circuit_file_name, write_circuit_file
+from .injection import InjectionChoice
+from .noise import NOISE_CHOICES, NoiseChoice
+from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
 
 __all__ = [
     "AVAILABLE_DISTANCES",
     "INJECTION_CHOICES",
     "NOISE_CHOICES",
     "CircuitStatistics",
+    "GateChoice",
+    "InjectionChoice",
+    "NoiseChoice",
     "circuit_file_name",
     "circuit_statistics",
     "cultivation_circuit",

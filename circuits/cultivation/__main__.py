@@ -1,6 +1,6 @@
 """Command line: writes cultivation circuits to files and prints their paths.
 
-Usage: `python -m circuits.cultivation --d 3 5 --p 0.0005 0.001 --gate T S --out DIR`.
+Usage: `python -m stim_nonclifford.cultivation --d 3 5 --p 0.0005 0.001 --gate T S --out DIR`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from circuits.cultivation.builder import GATE_CHOICES
-from circuits.cultivation.files import write_circuit_file
-from circuits.cultivation.noise import NOISE_CHOICES, noise_model
-from circuits.cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, check_distance
+from .builder import GATE_CHOICES
+from .files import write_circuit_file
+from .noise import NOISE_CHOICES, noise_model
+from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, check_distance
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m circuits.cultivation",
+        prog="python -m stim_nonclifford.cultivation",
         description="Writes magic state cultivation circuits (injection + cultivation), one file "
         "for each combination of distance, p and gate, and prints the paths.",
     )

@@ -8,11 +8,11 @@ and as soon as the pairs allow it; the syndrome cycle that follows measures all 
 
 from __future__ import annotations
 
-from circuits.cultivation.bell_pairs import BellPairs
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import ColorCode, Coord
-from circuits.cultivation.growth import RED, append_corrections
-from circuits.cultivation.syndrome_cycle import NORTH, SIDE, meetings
+from .bell_pairs import BellPairs
+from .builder import CircuitBuilder
+from .color_code import ColorCode, Coord
+from .growth import RED, append_corrections
+from .syndrome_cycle import NORTH, SIDE, meetings
 
 _T_SITE: Coord = (0, 0)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from circuits.cultivation.builder import CircuitBuilder, CxMoment
-from circuits.cultivation.color_code import Coord
+from .builder import CircuitBuilder, CxMoment
+from .color_code import Coord
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import stim
 
-from circuits.cultivation.color_code import Coord
+from .color_code import Coord
 
 GateChoice = Literal["T", "S"]
 GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from circuits.cultivation.builder import CircuitBuilder, CxMoment
-from circuits.cultivation.color_code import ColorCode, Coord
-from circuits.cultivation.rotations import append_rotations
+from .builder import CircuitBuilder, CxMoment
+from .color_code import ColorCode, Coord
+from .rotations import append_rotations
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import stim
 
-from circuits.cultivation.noise import is_feedback
+from .noise import is_feedback
 
 _T_GATES = ("S", "S_DAG")
 
@@ -54,7 +54,7 @@ def circuit_statistics(circuit: stim.Circuit) -> CircuitStatistics:
         The counts.
 
     Examples:
-        >>> from circuits.cultivation import cultivation_circuit
+        >>> from stim_nonclifford.cultivation import cultivation_circuit
         >>> print(circuit_statistics(cultivation_circuit(distance=3)))
         CircuitStatistics(qubits=15, gates=137, depth=39, two_qubit_gates=81, measurements=14, \
 t_count=22, t_support=7, t_depth=4)

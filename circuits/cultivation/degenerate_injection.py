@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from circuits.cultivation.builder import CircuitBuilder, CxMoment
-from circuits.cultivation.color_code import Coord, Tile
-from circuits.cultivation.syndrome_cycle import NORTH, SIDE, SOUTH, meetings
+from .builder import CircuitBuilder, CxMoment
+from .color_code import Coord, Tile
+from .syndrome_cycle import NORTH, SIDE, SOUTH, meetings
 
 _T_SITE: Coord = (3, 4)
 

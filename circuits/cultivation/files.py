@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from circuits.cultivation.builder import GateChoice
-from circuits.cultivation.protocol import cultivation_circuit
+from .builder import GateChoice
+from .injection import InjectionChoice
+from .noise import NoiseChoice
+from .protocol import cultivation_circuit
 
 
 def circuit_file_name(
-    *, distance: int, p: float, gate: GateChoice, noise: str, injection: str = "unitary"
+    *,
+    distance: int,
+    p: float,
+    gate: GateChoice,
+    noise: NoiseChoice,
+    injection: InjectionChoice = "unitary",
 ) -> str:
     """Names the file of a circuit after its parameters.
 
@@ -50,8 +57,8 @@ def write_circuit_file(
     distance: int,
     p: float,
     gate: GateChoice,
-    noise: str,
-    injection: str = "unitary",
+    noise: NoiseChoice,
+    injection: InjectionChoice = "unitary",
 ) -> Path:
     """Writes one circuit to a file, replacing a file of that name.
 

@@ -10,9 +10,9 @@ proxy measures X, which is random.)
 
 from __future__ import annotations
 
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import ColorCode
-from circuits.cultivation.rotations import append_rotations
+from .builder import CircuitBuilder
+from .color_code import ColorCode
+from .rotations import append_rotations
 
 
 def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from circuits.cultivation.bell_pairs import append_bell_pairs
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import ColorCode, Coord, Tile, adjacent
-from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
+from .bell_pairs import append_bell_pairs
+from .builder import CircuitBuilder
+from .color_code import ColorCode, Coord, Tile, adjacent
+from .syndrome_cycle import append_syndrome_cycle
 
 RED = 0
 """The color of the boundary at which the code grows.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from circuits.cultivation import degenerate_injection, unitary_injection
-from circuits.cultivation.bell_injection import append_bell_injection
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import Coord
+from . import degenerate_injection, unitary_injection
+from .bell_injection import append_bell_injection
+from .builder import CircuitBuilder
+from .color_code import Coord
+
+InjectionChoice = Literal["unitary", "bell", "degenerate"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Injection:
     arriving: tuple[tuple[Coord, Coord], ...] = ()
 
 
-INJECTIONS: Mapping[str, Injection] = {
+INJECTIONS: Mapping[InjectionChoice, Injection] = {
     "unitary": Injection(
         unitary_injection.append_unitary_injection,
         extra_sites=(unitary_injection.CORNER_PARKING,),

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import stim
+
+NoiseChoice = Literal["uniform", "si1000", "none"]
 
 
 @dataclass(frozen=True)
@@ -76,15 +79,15 @@ class NoiseModel:
         )
 
 
-_MODELS: Mapping[str, Callable[[float], NoiseModel]] = {
+_MODELS: Mapping[NoiseChoice, Callable[[float], NoiseModel]] = {
     "uniform": NoiseModel.uniform,
     "si1000": NoiseModel.si1000,
     "none": lambda _: NoiseModel.uniform(0.0),
 }
-NOISE_CHOICES = tuple(_MODELS)
+NOISE_CHOICES: tuple[NoiseChoice, ...] = tuple(_MODELS)
 
 
-def noise_model(name: str, p: float) -> NoiseModel:
+def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
     """Looks up a noise model by name.
 
     Args:

@@ -1,6 +1,6 @@
 """Draws the stages of the protocol, moment by moment.
 
-Usage: `python -m circuits.cultivation.pictures` writes the files in the folder `pictures`.
+Usage: `python -m stim_nonclifford.cultivation.pictures` writes the files in the folder `pictures`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import stim
 
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import ColorCode, Coord, Tile
-from circuits.cultivation.degenerate_injection import STRETCHED_TILES
-from circuits.cultivation.noise import is_feedback
-from circuits.cultivation.protocol import build_noiseless
-from circuits.cultivation.svg import Box, Panel, Picture
-from circuits.cultivation.unitary_injection import CORNER_PARKING
+from .builder import CircuitBuilder
+from .color_code import ColorCode, Coord, Tile
+from .degenerate_injection import STRETCHED_TILES
+from .noise import is_feedback
+from .protocol import build_noiseless
+from .svg import Box, Panel, Picture
+from .unitary_injection import CORNER_PARKING
 
 PICTURES = Path(__file__).parent / "pictures"
 

@@ -6,17 +6,17 @@ from itertools import pairwise
 
 import stim
 
-from circuits.cultivation.builder import CircuitBuilder, GateChoice
-from circuits.cultivation.cat_check import CAT_TREES, append_double_cat_check
-from circuits.cultivation.color_code import ColorCode
-from circuits.cultivation.final_check import append_final_check
-from circuits.cultivation.growth import append_growth
-from circuits.cultivation.injection import INJECTIONS
-from circuits.cultivation.noise import add_noise, noise_model
-from circuits.cultivation.syndrome_cycle import append_syndrome_cycle
+from .builder import CircuitBuilder, GateChoice
+from .cat_check import CAT_TREES, append_double_cat_check
+from .color_code import ColorCode
+from .final_check import append_final_check
+from .growth import append_growth
+from .injection import INJECTIONS, InjectionChoice
+from .noise import NoiseChoice, add_noise, noise_model
+from .syndrome_cycle import append_syndrome_cycle
 
 AVAILABLE_DISTANCES: tuple[int, ...] = tuple(CAT_TREES)
-INJECTION_CHOICES: tuple[str, ...] = tuple(INJECTIONS)
+INJECTION_CHOICES: tuple[InjectionChoice, ...] = tuple(INJECTIONS)
 
 
 def check_distance(distance: int) -> None:
@@ -30,8 +30,8 @@ def cultivation_circuit(
     distance: int = 3,
     p: float = 1e-3,
     gate: GateChoice = "T",
-    noise: str = "uniform",
-    injection: str = "unitary",
+    noise: NoiseChoice = "uniform",
+    injection: InjectionChoice = "unitary",
 ) -> stim.Circuit:
     """Makes the injection + cultivation circuit, with a perfect final check at its end.
 
@@ -40,7 +40,7 @@ def cultivation_circuit(
 
     Args:
         distance: Distance of the color code, one of `AVAILABLE_DISTANCES`.
-        p: Noise strength, a probability; see `circuits.cultivation.noise`.
+        p: Noise strength, a probability; see `stim_nonclifford.cultivation.noise`.
         gate: "T" for T gates, written as the tagged gates `S[T]` and `S_DAG[T]`; "S" for the
             S-proxy, with plain S and S_DAG in their place.
         noise: Name of the noise model: "uniform" (depolarizing), "si1000" (superconducting inspired)
@@ -72,7 +72,9 @@ def cultivation_circuit(
     return add_noise(build_noiseless(distance, gate, injection).circuit, model)
 
 
-def build_noiseless(distance: int, gate: GateChoice = "T", injection: str = "unitary") -> CircuitBuilder:
+def build_noiseless(
+    distance: int, gate: GateChoice = "T", injection: InjectionChoice = "unitary"
+) -> CircuitBuilder:
     """Writes the circuit without noise.
 
     Args:

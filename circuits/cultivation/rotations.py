@@ -19,8 +19,8 @@ logical operator, which shares an even number of qubits with each tile, adds 10.
 
 from __future__ import annotations
 
-from circuits.cultivation.builder import CircuitBuilder
-from circuits.cultivation.color_code import ColorCode, Coord
+from .builder import CircuitBuilder
+from .color_code import ColorCode, Coord
 
 
 def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import atan2
 from xml.sax.saxutils import escape
 
-from circuits.cultivation.color_code import Coord, Tile
+from .color_code import Coord, Tile
 
 # Pixels.
 _UNIT = 26  # between neighbouring qubits

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from circuits.cultivation.builder import CircuitBuilder, Pauli
-from circuits.cultivation.color_code import ColorCode, Coord, Tile, shifted
+from .builder import CircuitBuilder, Pauli
+from .color_code import ColorCode, Coord, Tile, shifted
 
 # Steps to the data qubits that the X ancilla and the Z ancilla of a tile meet in one moment.
 SIDE: tuple[Coord, Coord] = ((-1, 0), (1, 0))

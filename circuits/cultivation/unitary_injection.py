@@ -17,8 +17,8 @@ state, which is what the cat check is for.
 
 from __future__ import annotations
 
-from circuits.cultivation.builder import CircuitBuilder, CxMoment
-from circuits.cultivation.color_code import Coord
+from .builder import CircuitBuilder, CxMoment
+from .color_code import Coord
 
 CORNER: Coord = (2, 3)
 # (2,3) is out of reach of the last carry, so its bit waits here until the syndrome cycle moves it.

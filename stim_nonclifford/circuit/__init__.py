@@ -5,5 +5,6 @@
 """
 
 from .circuit import Circuit
+from .diagrams import Diagram
 
-__all__ = ["Circuit"]
+__all__ = ["Circuit", "Diagram"]

@@ -15,7 +15,7 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_
 from ..compiler.detector_error_model import detector_error_model
 from ..compiler.requested_outputs import checked_mask, postselected_outputs
 from ..dialect import first_wrong_tag, parse
-from ..engines import DEFAULT_CACHE_BYTES, likely_outputs
+from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
@@ -138,6 +138,9 @@ class Circuit(CircuitEditing, CircuitProxies):
 
         The result is kept, and compiled anew only when the circuit has changed.
 
+        Returns:
+            The compiled circuit; its methods ``detector_plan`` and ``record_plan`` return a ``Plan``.
+
         Raises:
             NotImplementedError: An instruction is not supported.
         """
@@ -155,7 +158,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         skip_reference_sample: bool = False,
         seed: int | None = None,
         reference_sample: npt.NDArray[Any] | None = None,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
@@ -168,12 +171,11 @@ class Circuit(CircuitEditing, CircuitProxies):
                 of measurement results.
             seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
             reference_sample: Measurement records to use in place of the noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
-                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
-                them for long work if they are there.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
+                ``EngineOptions`` for this and the next three.
             threads: Number of threads on the CPU.
-            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
-            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
+            cache_bytes: Limit for stored outcome laws.
+            device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
@@ -186,16 +188,14 @@ class Circuit(CircuitEditing, CircuitProxies):
             >>> Circuit("X 0\nM 0").compile_sampler().sample(shots=1)
             array([[ True]])
         """
+        options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         return CompiledMeasurementSampler(
             self.compile(),
+            options,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
             reference_sample=reference_sample,
-            engine=engine,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            device=device,
         )
 
     def compile_detector_sampler(
@@ -205,7 +205,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         postselection_mask: npt.NDArray[Any] | None = None,
         postselected_observables_mask: npt.NDArray[Any] | None = None,
         skip_reference_sample: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
@@ -220,12 +220,11 @@ class Circuit(CircuitEditing, CircuitProxies):
             postselected_observables_mask: The same for observables.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. ``"gpu"``
-                needs an NVIDIA GPU and CuPy (``pip install 'stim-nonclifford[cuda13]'``); ``"auto"`` uses
-                them for long work if they are there.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
+                ``EngineOptions`` for this and the next three.
             threads: Number of threads on the CPU.
-            cache_bytes: Limit for stored outcome laws, in the memory of the CPU or of the GPU.
-            device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows.
+            cache_bytes: Limit for stored outcome laws.
+            device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
 
         Raises:
@@ -241,17 +240,15 @@ class Circuit(CircuitEditing, CircuitProxies):
             >>> circuit.compile_detector_sampler().sample(shots=1)
             array([[ True]])
         """
+        options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         return CompiledDetectorSampler(
             self._fault_table(),
+            options,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             postselection_mask=postselection_mask,
             postselected_observables_mask=postselected_observables_mask,
             skip_reference_sample=skip_reference_sample,
-            engine=engine,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            device=device,
         )
 
     def plan(

@@ -33,7 +33,7 @@ class Diagram(str):
         return str(self)
 
 
-def labelled_diagram(circuit: stim.Circuit, type: str, **arguments: Any) -> Any:
+def labelled_diagram(circuit: stim.Circuit, type: str, **arguments: Any) -> Diagram | Any:
     r"""A diagram of a tagged circuit.
 
     Args:

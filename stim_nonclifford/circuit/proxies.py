@@ -8,7 +8,7 @@ from typing import Any
 import stim
 
 from ..dialect import gate_from_tag
-from .diagrams import labelled_diagram
+from .diagrams import Diagram, labelled_diagram
 
 __all__ = ["CircuitProxies"]
 
@@ -49,11 +49,19 @@ class CircuitProxies:
         """
         return _without_gates(self._stim, lambda instruction: "I")
 
-    def diagram(self, type: str = "timeline-text", **arguments: Any) -> Any:
+    def diagram(self, type: str = "timeline-text", **arguments: Any) -> Diagram | Any:
         r"""A diagram, as ``stim.Circuit.diagram``, in which T is drawn as T.
 
         Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``) show non-Clifford
         gates under their own names. Other types are of the S-proxy.
+
+        Args:
+            type: One of Stim's types of diagrams.
+            **arguments: Further arguments of ``stim.Circuit.diagram``.
+
+        Returns:
+            A ``Diagram`` for timelines and time slices, Stim's object for other types. Printed, both are the
+            diagram; in a notebook they show as pictures.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -84,19 +92,19 @@ class CircuitProxies:
         """Of the S-proxy: how many measurements are determined."""
         return self.s_proxy().count_determined_measurements(unknown_input=unknown_input)
 
-    def detecting_regions(self, **arguments: Any) -> Any:
+    def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
         """Of the S-proxy: where detectors are sensitive, as ``stim.Circuit.detecting_regions``."""
         return self.s_proxy().detecting_regions(**arguments)
 
-    def explain_detector_error_model_errors(self, **arguments: Any) -> Any:
+    def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: the circuit locations of errors, as in Stim."""
         return self.s_proxy().explain_detector_error_model_errors(**arguments)
 
-    def shortest_graphlike_error(self, **arguments: Any) -> Any:
+    def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: a shortest undetected logical error among edge-like ones, as in Stim."""
         return self.s_proxy().shortest_graphlike_error(**arguments)
 
-    def search_for_undetectable_logical_errors(self, **arguments: Any) -> Any:
+    def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: an undetected logical error, searched for as in Stim."""
         return self.s_proxy().search_for_undetectable_logical_errors(**arguments)
 

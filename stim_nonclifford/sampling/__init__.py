@@ -2,7 +2,9 @@
 
 from .detector_sampler import CompiledDetectorSampler
 from .measurement_sampler import CompiledMeasurementSampler
+from .outputs import OutputName
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
+from .shot_files import ShotFormat
 
 __all__ = [
     "CompiledDetectorSampler",
@@ -10,5 +12,7 @@ __all__ = [
     "FailureSamples",
     "KeptFailure",
     "KeptSamples",
+    "OutputName",
     "SampleCounts",
+    "ShotFormat",
 ]

@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.requested_outputs import DetectorMethod, postselected_outputs, requested_by
-from ..engines import DEFAULT_CACHE_BYTES, PackedBits, SamplingEngine, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
 from .bits import checked_count, checked_seed, columns, pack, unpack, write_into
 from .device_bits import namespace_of
-from .outputs import check_output, kept_rows_from, rows_from
+from .outputs import OutputName, check_output, kept_rows_from, rows_from
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
-from .shot_files import ShotFile, chunk_sizes
+from .shot_files import ShotFile, ShotFormat, chunk_sizes
 
 __all__ = ["CompiledDetectorSampler"]
 
@@ -39,15 +39,12 @@ class CompiledDetectorSampler:
     def __init__(
         self,
         faults: FaultTable,
+        options: EngineOptions,
         *,
         seed: int | None = None,
         postselection_mask: npt.NDArray[Any] | None = None,
         postselected_observables_mask: npt.NDArray[Any] | None = None,
         skip_reference_sample: bool = False,
-        engine: str = "auto",
-        threads: int = 1,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
-        device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> None:
         self._faults = faults
@@ -57,7 +54,7 @@ class CompiledDetectorSampler:
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = skip_reference_sample
-        self._make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        self._make_engine = engine_factory(options)
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
@@ -86,7 +83,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
-        output: str = "numpy",
+        output: OutputName = "numpy",
     ) -> npt.NDArray[Any]: ...
 
     @overload
@@ -98,7 +95,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
-        output: str = "numpy",
+        output: OutputName = "numpy",
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 
     def sample(
@@ -111,7 +108,7 @@ class CompiledDetectorSampler:
         bit_packed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
-        output: str = "numpy",
+        output: OutputName = "numpy",
     ) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         r"""Samples detection events, with the arguments of ``stim.CompiledDetectorSampler.sample``.
 
@@ -195,9 +192,9 @@ class CompiledDetectorSampler:
         shots: int,
         *,
         filepath: str | pathlib.Path,
-        format: str = "01",
+        format: ShotFormat = "01",
         obs_out_filepath: str | pathlib.Path | None = None,
-        obs_out_format: str = "01",
+        obs_out_format: ShotFormat = "01",
         prepend_observables: bool = False,
         append_observables: bool = False,
     ) -> None:
@@ -324,7 +321,7 @@ class CompiledDetectorSampler:
             failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes)))
         return FailureSamples(counts, tuple(failures))
 
-    def sample_kept(self, shots: int, *, output: str = "numpy") -> KeptSamples:
+    def sample_kept(self, shots: int, *, output: OutputName = "numpy") -> KeptSamples:
         r"""Samples, and returns the bits of the kept shots only.
 
         Args:
@@ -418,7 +415,7 @@ class CompiledDetectorSampler:
     def _requested_by(self, method: DetectorMethod) -> RequestedOutputs:
         return requested_by(method, self._num_detectors, self._num_observables, self._postselected)
 
-    def _rows(self, shots: int, output: str = "numpy") -> PackedBits:
+    def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, self._next_shot, shots)
         self._next_shot += shots
         return rows

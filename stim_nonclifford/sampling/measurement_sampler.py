@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
-from ..engines import DEFAULT_CACHE_BYTES, PackedBits, engine_factory
+from ..engines import EngineOptions, PackedBits, engine_factory
 from .bits import checked_count, checked_seed, unpack
-from .outputs import check_output, rows_from
-from .shot_files import ShotFile, chunk_sizes
+from .outputs import OutputName, check_output, rows_from
+from .shot_files import ShotFile, ShotFormat, chunk_sizes
 
 __all__ = ["CompiledMeasurementSampler"]
 
@@ -28,21 +28,18 @@ class CompiledMeasurementSampler:
     def __init__(
         self,
         compiled: CompiledCircuit,
+        options: EngineOptions,
         *,
         seed: int | None = None,
         skip_reference_sample: bool = False,
         reference_sample: npt.NDArray[Any] | None = None,
-        engine: str = "auto",
-        threads: int = 1,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
-        device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> None:
         if skip_reference_sample and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
         self._seed = checked_seed(seed)
         self._num_measurements = compiled.program.num_records
-        make_engine = engine_factory(engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        make_engine = engine_factory(options)
         changed = 0
         if skip_reference_sample:
             changed = compiled.reference_records(max_active_coordinates)
@@ -58,7 +55,9 @@ class CompiledMeasurementSampler:
         """Number of measurements per shot."""
         return self._num_measurements
 
-    def sample(self, shots: int, *, bit_packed: bool = False, output: str = "numpy") -> npt.NDArray[Any]:
+    def sample(
+        self, shots: int, *, bit_packed: bool = False, output: OutputName = "numpy"
+    ) -> npt.NDArray[Any]:
         r"""Samples measurement records.
 
         Args:
@@ -88,7 +87,7 @@ class CompiledMeasurementSampler:
         """Deprecated in Stim too: use ``sample(shots, bit_packed=True)``."""
         return self._rows(checked_count(shots))
 
-    def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: str = "01") -> None:
+    def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: ShotFormat = "01") -> None:
         """Samples measurement records and writes them to a file, whatever its size.
 
         Args:
@@ -121,7 +120,7 @@ class CompiledMeasurementSampler:
         """
         return self._engine.statistics()
 
-    def _rows(self, shots: int, output: str = "numpy") -> PackedBits:
+    def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._engine, output, self._seed, self._next_shot, shots)
         self._next_shot += shots
         return rows

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..engines import DeviceSamplingEngine, SamplingEngine
 
-__all__ = ["check_output", "kept_rows_from", "rows_from"]
+__all__ = ["OutputName", "check_output", "kept_rows_from", "rows_from"]
+
+OutputName = Literal["numpy", "cupy"]
 
 
 def check_output(output: str) -> None:
@@ -15,18 +17,18 @@ def check_output(output: str) -> None:
     Raises:
         ValueError: It is not ``"numpy"`` or ``"cupy"``.
     """
-    if output not in ("numpy", "cupy"):
+    if output not in get_args(OutputName):
         raise ValueError(f"output must be 'numpy' or 'cupy', not {output!r}.")
 
 
-def rows_from(engine: SamplingEngine, output: str, seed: int, first_shot: int, shots: int) -> Any:
+def rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_shot: int, shots: int) -> Any:
     """The outputs of all shots, as ``SamplingEngine.sample``."""
     if output == "numpy":
         return engine.sample(seed, first_shot, shots)
     return _on_device(engine).sample_on_device(seed, first_shot, shots)
 
 
-def kept_rows_from(engine: SamplingEngine, output: str, seed: int, first_shot: int, shots: int) -> Any:
+def kept_rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_shot: int, shots: int) -> Any:
     """The outputs of the kept shots, as ``SamplingEngine.sample_kept``."""
     if output == "numpy":
         return engine.sample_kept(seed, first_shot, shots)

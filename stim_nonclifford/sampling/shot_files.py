@@ -6,14 +6,15 @@ import os
 import pathlib
 import tempfile
 from types import TracebackType
+from typing import Literal, get_args
 
 import stim
 
 from ..engines import PackedBits
 
-__all__ = ["FORMATS", "ShotFile", "chunk_sizes"]
+__all__ = ["ShotFile", "ShotFormat", "chunk_sizes"]
 
-FORMATS = ("01", "b8", "r8", "ptb64", "hits", "dets")
+ShotFormat = Literal["01", "b8", "r8", "ptb64", "hits", "dets"]
 _CHUNK_BYTES = 1 << 24
 
 
@@ -48,15 +49,15 @@ class ShotFile:
     def __init__(
         self,
         path: str | pathlib.Path,
-        format: str,
+        format: ShotFormat,
         shots: int,
         *,
         num_measurements: int = 0,
         num_detectors: int = 0,
         num_observables: int = 0,
     ) -> None:
-        if format not in FORMATS:
-            known = ", ".join(repr(name) for name in FORMATS)
+        if format not in get_args(ShotFormat):
+            known = ", ".join(repr(name) for name in get_args(ShotFormat))
             raise ValueError(f"Unrecognized output format: {format!r}. Recognized formats are {known}.")
         if format == "ptb64" and shots % 64:
             raise ValueError(f"shots must be a multiple of 64 to use ptb64 format, and {shots} is not.")

@@ -1,1 +1,0 @@
-"""Generators of the circuits that this project samples, one package per protocol."""

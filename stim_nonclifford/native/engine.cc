@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "threads.h"
@@ -28,9 +27,6 @@ constexpr uint64_t pieces_per_poll = 16;
 // From this width on, a few shots are work for a thread of its own; from this one on, very few.
 constexpr uint32_t long_work_width = 8;
 constexpr uint32_t longer_work_width = 16;
-
-// From this width on, a rotation is work for several threads.
-constexpr uint32_t team_width = 18;
 
 struct Stopped {};
 
@@ -171,13 +167,7 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
         const uint64_t useful = (num_pieces + pieces_per_thread - 1) / pieces_per_thread;
         const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
         for (uint64_t t = 1; t < num_threads; ++t) threads.start(work, std::ref(workers_[t]));
-        // Threads without shots of their own take part in those of the first one.
-        std::optional<Team> team;
-        if (plan_.peak_width >= team_width && num_threads < workers_.size())
-            team.emplace(static_cast<uint32_t>(workers_.size() - num_threads + 1));
-        workers_[0].laws->set_team(team ? &*team : nullptr);
         work(workers_[0]);
-        workers_[0].laws->set_team(nullptr);
     }
     interrupted_ = nullptr;
     if (failure) std::rethrow_exception(failure);

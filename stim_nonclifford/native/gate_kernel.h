@@ -200,11 +200,11 @@ inline void copy_numbers(const From* from, size_t count, To* to) {
     for (size_t k = 0; k < count; k += lanes) store(to + k, load(from + k));
 }
 
-// Makes the gates of a pass in part `part` of `parts` parts of the vector, which do not share coefficients.
+// Makes the gates of a pass.
 // `rotations` are the factors of the gates that are not fused, in this order, in indices of the pass; `tables` those
 // of the others; `pieces` has room for two pieces.
 inline void run_pass(double* vector, int32_t width, const GatePass& pass, const VectorRotation* rotations, const double* tables,
-                     double* pieces, uint32_t part, uint32_t parts) {
+                     double* pieces) {
     constexpr size_t chunk_size = size_t{2} << chunk_bits;
     uint64_t offsets[PieceLoad::chunks] = {0}, pivots = 0;
     for (size_t j = 0; j < pass.generators.size(); ++j) {
@@ -220,16 +220,15 @@ inline void run_pass(double* vector, int32_t width, const GatePass& pass, const 
         if (gate.is_fused) pairs_of_cosets += PieceLoad::blocks >> (gate.block_dimension + 1);
     const uint64_t blocks_each = pairs_of_cosets == 0 ? 0 : (PieceLoad::blocks + pairs_of_cosets - 1) / pairs_of_cosets;
 
-    const uint64_t all_pieces = uint64_t{1} << (width - piece_bits);
-    const uint64_t begin = all_pieces * part / parts, end = all_pieces * (part + 1) / parts;
+    const uint64_t num_pieces = uint64_t{1} << (width - piece_bits);
     PieceLoad load(vector, offsets);
-    if (begin < end) load.begin(first_of(begin), pieces);
-    for (uint64_t r = begin; r < end; ++r) {
-        double* const piece = pieces + ((r - begin) % 2 == 0 ? 0 : block_size * PieceLoad::blocks);
-        double* const next = pieces + ((r - begin) % 2 == 0 ? block_size * PieceLoad::blocks : 0);
+    load.begin(first_of(0), pieces);
+    for (uint64_t r = 0; r < num_pieces; ++r) {
+        double* const piece = pieces + (r % 2 == 0 ? 0 : block_size * PieceLoad::blocks);
+        double* const next = pieces + (r % 2 == 0 ? block_size * PieceLoad::blocks : 0);
         const uint64_t first = first_of(r);
         load.load(PieceLoad::blocks);
-        if (r + 1 < end) load.begin(first_of(r + 1), next);
+        if (r + 1 < num_pieces) load.begin(first_of(r + 1), next);
         const VectorRotation* rotation = rotations;
         const double* table = tables;
         for (const Gate& gate : pass.gates) {

@@ -53,11 +53,10 @@ struct CoefficientKernels {
     // Two of them, of a vector of the same width.
     void (*rotate_twice)(double* vector, const VectorRotation& first, const VectorRotation& second);
 
-    // Makes the gates of a pass in one of several parts of the vector, which do not share coefficients. `rotations`
-    // are those of the gates that are not fused, in indices of the pass; `tables` are those of the others; `piece` has
-    // room for 2^piece_bits coefficients.
+    // Makes the gates of a pass. `rotations` are those of the gates that are not fused, in indices of the pass; `tables`
+    // are those of the others; `pieces` has room for two pieces.
     void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const VectorRotation* rotations, const double* tables,
-                     double* piece, uint32_t part, uint32_t parts);
+                     double* pieces);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
     void (*activate)(double* vector, const VectorRotation& rotation);

@@ -29,7 +29,6 @@ class OutcomeLaws {
     OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted);
 
     // Threads for the rotations of wide vectors; null: none.
-    void set_team(Team* team) { simulation_.set_team(team); }
 
     using Shot = LawWalks::Shot;
     struct Result {

@@ -288,17 +288,8 @@ void PathSimulation::run_pass(const SimulationStep& step) {
             work_.flops += 4 * size;
         }
     }
-    const uint32_t parts = team_ != nullptr ? team_->size() : 1;
-    pieces_.resize(parts * scratch_size);
-    double* const vector = own_vector();
-    const auto make_part = [&](uint32_t part) {
-        kernels_.coefficients.run_pass(vector, step.width_before, step.pass, rotations_.data(), tables_.data(),
-                                      pieces_.data() + part * scratch_size, part, parts);
-    };
-    if (parts > 1)
-        team_->run(make_part);
-    else
-        make_part(0);
+    pieces_.resize(scratch_size);
+    kernels_.coefficients.run_pass(own_vector(), step.width_before, step.pass, rotations_.data(), tables_.data(), pieces_.data());
 }
 
 void PathSimulation::absorb(const SimulationStep& step) {

@@ -12,7 +12,6 @@
 #include "kernels.h"
 #include "memory.h"
 #include "plan.h"
-#include "team.h"
 
 namespace snc {
 
@@ -66,8 +65,6 @@ class PathSimulation {
     PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
 
     void ask_for_interruption() const { interrupted_(); }
-    // Threads for the rotations of wide vectors; null: none.
-    void set_team(Team* team) { team_ = team; }
 
     // What happens to shots with signature 0: `fixed` if it is the same for all.
     struct QuietLaw {
@@ -151,7 +148,6 @@ class PathSimulation {
     const Plan& plan_;
     const Kernels& kernels_;
     const std::function<void()> interrupted_;
-    Team* team_ = nullptr;
 
     AlignedDoubles vector_;  // the coefficients, once one of them has changed since a station
     const double* lies_in_ = vector_.data();  // where they are: there, or still in the station

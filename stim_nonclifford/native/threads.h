@@ -1,7 +1,6 @@
 // Threads for the time of a scope.
 #pragma once
 
-#include <cstddef>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,7 +21,6 @@ class Threads {
     void start(Work&&... work) {
         threads_.emplace_back(std::forward<Work>(work)...);
     }
-    size_t size() const { return threads_.size(); }
 
    private:
     std::vector<std::thread> threads_;

@@ -1,1 +1,1 @@
-"""The tests of the package; ``exact`` and ``oracle`` serve several of them."""
+"""The tests of the package; ``exact``, ``oracle`` and ``sinter_runs`` serve several of them."""

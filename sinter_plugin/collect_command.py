@@ -10,12 +10,13 @@ It takes the arguments of ``sinter collect`` and calls ``sinter.collect``. What 
   postselected by ``--postselect_detectors_with_non_zero_4th_coord`` (Sinter 1.16 drops the former and
   fails on the latter);
 * wrong input is reported in one line, before workers start where that is possible;
-* SIGTERM interrupts as Ctrl-C does, and a run ends when a worker dies.
+* SIGTERM and SIGHUP interrupt as Ctrl-C does, and a run ends when a worker dies.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import os
 import sys
@@ -61,10 +62,10 @@ def collect(arguments: Sequence[str]) -> int:
         with stop_on_worker_death(num_workers):
             _collect(tasks, num_workers, args)
     except KeyboardInterrupt:
-        print("\nInterrupted. Run the same command again to go on from what was saved.", file=sys.stderr)
+        _say("\nInterrupted. Run the same command again to go on from what was saved.")
         return 130
     except WorkerDiedError as error:
-        print(f"\n{error} Run the same command again to go on from what was saved.", file=sys.stderr)
+        _say(f"\n{error} Run the same command again to go on from what was saved.")
         return 1
     except (RuntimeError, ValueError) as error:
         reported = (ValueError, NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError)
@@ -72,6 +73,11 @@ def collect(arguments: Sequence[str]) -> int:
             raise ValueError(f"A worker could not sample a circuit: {error.__cause__}") from error
         raise
     return 0
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # The terminal may have been closed.
+        print(message, file=sys.stderr)
 
 
 def _with_own_samplers(arguments: Sequence[str]) -> list[str]:

@@ -113,7 +113,10 @@ class Folder:
 
     def rows(self, name: str = "stats.csv") -> list[dict[str, str]]:
         """The rows of a CSV file, every one of them complete."""
-        text = (self.path / name).read_text()
+        path = self.path / name
+        # A row that is just being written may be seen in part.
+        wait_until(lambda: path.read_bytes().endswith(b"\n"), seconds=5)
+        text = path.read_text()
         assert text.endswith("\n")
         rows = list(csv.DictReader(text.splitlines(), skipinitialspace=True))
         for row in rows:
@@ -137,15 +140,23 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-def workers_of(process: subprocess.Popen[str]) -> list[int]:
+def workers_of(pid: int) -> list[int]:
     """The process ids of Sinter's workers, on Linux."""
     workers = []
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # of a process that has ended meanwhile
             parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == process.pid and b"spawn_main" in (path / "cmdline").read_bytes():
+            if parent == pid and b"spawn_main" in (path / "cmdline").read_bytes():
                 workers.append(int(path.name))
     return workers
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, on Linux, and is more than an entry that nobody has collected."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def assert_rate(count: int, total: int, probability: float) -> None:

@@ -96,7 +96,7 @@ def test_a_killed_worker_loses_nothing_that_was_saved(folder: Folder, command: l
     process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
     wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
     before = folder.rows()
-    os.kill(workers_of(process)[0], signal.SIGKILL)
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     if command is OURS:
         _, stderr = process.communicate(timeout=30)
         assert "A worker process died" in stderr
@@ -119,7 +119,7 @@ def test_sigterm_ends_the_workers_too(folder: Folder) -> None:
         " --save_resume_filepath stats.csv --quiet",
     )
     wait_until(lambda: folder.shots() > 0)
-    (worker,) = workers_of(process)
+    (worker,) = workers_of(process.pid)
     process.terminate()
     process.communicate(timeout=30)
     assert process.returncode == 130

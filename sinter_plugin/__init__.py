@@ -11,8 +11,9 @@ without decoding; ``soft_postselect_gpu`` does the same on an NVIDIA GPU. Three 
   circuits that Sinter refuses.
 
 The modules, each built on the ones before it: ``masks`` (checks and unpacks Sinter's bit masks),
-``batch_size`` (how many shots to take per call), ``soft_postselect`` (the sampler), ``tasks`` (Sinter
-tasks of any circuit), ``sinter_internals`` (the private parts of Sinter that are used),
+``batch_size`` (how many shots to take per call), ``parent_watch`` (ends workers whose parent is gone),
+``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks of any circuit), ``sinter_internals`` (the
+private parts of Sinter that are used), ``rows`` and ``save_file`` (the file of statistics, checked),
 ``worker_watch``, ``collect_command`` and ``__main__`` (the command line).
 """
 

@@ -10,14 +10,18 @@ It takes the arguments of ``sinter collect`` and calls ``sinter.collect``. What 
   postselected by ``--postselect_detectors_with_non_zero_4th_coord`` (Sinter 1.16 drops the former and
   fails on the latter);
 * wrong input is reported in one line, before workers start where that is possible;
-* SIGTERM interrupts as Ctrl-C does, and a run ends when a worker dies.
+* the file of statistics is checked, and a row that was cut off at its end is dropped, before rows are
+  appended;
+* SIGTERM and SIGHUP interrupt as Ctrl-C does, and a run ends when a worker dies.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import os
+import pathlib
 import sys
 from collections.abc import Sequence
 
@@ -28,6 +32,8 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 
+from .rows import check_rows, shown
+from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
 from .tasks import sinter_error_model, task
@@ -46,7 +52,8 @@ def collect(arguments: Sequence[str]) -> int:
         arguments: The arguments of ``sinter collect``.
 
     Returns:
-        The exit code: 0, 130 if the user interrupted the run, 1 if a worker died.
+        The exit code: 0, 130 if the user interrupted the run, 1 if a worker died or nothing more could be
+        saved.
 
     Raises:
         ValueError: The arguments, a circuit or a mask is wrong.
@@ -57,14 +64,18 @@ def collect(arguments: Sequence[str]) -> int:
     _set_counts(args)
     num_workers = _num_workers(args.processes)
     tasks = [_task_of_file(path, args) for path in args.circuits]
+    _check_existing_data(args)
     try:
-        with stop_on_worker_death(num_workers):
+        with _opened_save_file(args), stop_on_worker_death(num_workers):
             _collect(tasks, num_workers, args)
     except KeyboardInterrupt:
-        print("\nInterrupted. Run the same command again to go on from what was saved.", file=sys.stderr)
+        _say("\nInterrupted. Run the same command again to go on from what was saved.")
         return 130
     except WorkerDiedError as error:
-        print(f"\n{error} Run the same command again to go on from what was saved.", file=sys.stderr)
+        _say(f"\n{error} Run the same command again to go on from what was saved.")
+        return 1
+    except SaveFileError as error:
+        _say(f"\n{error}")
         return 1
     except (RuntimeError, ValueError) as error:
         reported = (ValueError, NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError)
@@ -72,6 +83,11 @@ def collect(arguments: Sequence[str]) -> int:
             raise ValueError(f"A worker could not sample a circuit: {error.__cause__}") from error
         raise
     return 0
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # The terminal may have been closed.
+        print(message, file=sys.stderr)
 
 
 def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
@@ -196,6 +212,29 @@ def _postselected_detectors(
     return None
 
 
+def _check_existing_data(args: argparse.Namespace) -> None:
+    for path in args.existing_data_filepaths:
+        with open(path, "rb") as lines:
+            end = check_rows(lines, path, survivor_counters=_survivor_counters(args))
+        if end is not None and not end.is_whole:
+            raise ValueError(
+                f"{path}, line {end.line_number}: the line was cut off: {shown(end.text)}. Delete it, and its"
+                " shots are not counted."
+            )
+
+
+def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[SaveFile | None]:
+    if args.save_resume_filepath is None:
+        return contextlib.nullcontext()
+    return SaveFile(
+        pathlib.Path(args.save_resume_filepath), survivor_counters=_survivor_counters(args), say=_say
+    )
+
+
+def _survivor_counters(args: argparse.Namespace) -> set[str]:
+    return {name for name in args.custom_decoders if _is_own_sampler(name, args)}
+
+
 def _collect(tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace) -> None:
     print_to_stdout = args.also_print_results_to_stdout or args.save_resume_filepath is None
     header_printed = False
@@ -204,11 +243,16 @@ def _collect(tasks: list[sinter.Task], num_workers: int, args: argparse.Namespac
         nonlocal header_printed
         if not print_to_stdout:
             return
-        for stats in progress.new_stats:
-            if not header_printed:
-                print(sinter.CSV_HEADER, flush=True)
-                header_printed = True
-            print(stats.to_csv_line(), flush=True)
+        lines = [stats.to_csv_line() for stats in progress.new_stats]
+        if lines and not header_printed:
+            lines.insert(0, sinter.CSV_HEADER)
+            header_printed = True
+        try:
+            for line in lines:
+                print(line, flush=True)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
 
     sinter.collect(
         num_workers=num_workers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sinter
@@ -14,8 +15,11 @@ from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 
 from .batch_size import BatchSize
 from .masks import unpacked_mask
+from .parent_watch import SpawningProcess
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
+
+_SPAWNING_PROCESS = "spawning process"  # in the state that is pickled, not an attribute
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
     * Of the kept shots, ``custom_counts["survivors"]`` has the number, so that
       ``custom_error_count_key="survivors"`` makes Sinter stop by survivors.
 
-    The object can be pickled; each worker draws its random numbers from fresh entropy of its own.
+    The object can be pickled; each worker draws its random numbers from fresh entropy of its own. A worker
+    that it is sent to ends with the process that started the worker.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -66,6 +71,15 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, _SPAWNING_PROCESS: SpawningProcess.current()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        spawning_process = state.pop(_SPAWNING_PROCESS, None)
+        if spawning_process is not None:
+            spawning_process.end_with_it()
+        self.__dict__.update(state)
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.

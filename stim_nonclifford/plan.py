@@ -113,7 +113,7 @@ class Plan:
         num_signature_bits: The next bits of a row.
         num_outputs: The last bits of a row, and of a branch row.
         never_kept: Whether the checks contradict each other, so that every shot is discarded.
-        row_sources: For each bit of a row, the bits of an effect (``compiler.mechanisms``) whose parity it
+        row_sources: For each bit of a row, the bits of an effect (``compiler.effects``) whose parity it
             is; engines do not need it.
         constant: Bits of a row that are set before noise, int32. None is a signature bit.
         effects: For each mechanism, the bits of the row that it flips.

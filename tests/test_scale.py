@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler import mechanisms
+from stim_nonclifford.compiler import backward_sweep
 
 # A T gate on every shot, an outcome law for many signatures.
 CIRCUIT = """
@@ -214,7 +214,7 @@ def test_a_million_iterations() -> None:
 
 @pytest.mark.parametrize("outputs", ["detectors", "records"])
 def test_memory_of_effects_is_limited(outputs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mechanisms, "MAX_EFFECT_BYTES", 100_000)
+    monkeypatch.setattr(backward_sweep, "MAX_EFFECT_BYTES", 100_000)
     text = "REPEAT 1500 {{\n    X_ERROR(0.1) 0\n    MR 0\n    {}\n}}\nRX 1\nT 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
     circuit = Circuit(text.format("DETECTOR rec[-1]" if outputs == "detectors" else ""))
     what = "detectors and observables" if outputs == "detectors" else "measurement records"

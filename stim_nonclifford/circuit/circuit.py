@@ -53,8 +53,9 @@ class Circuit(CircuitEditing, CircuitProxies):
         0.15
     """
 
+    _compiled: FaultTable | None = None
+
     def __init__(self, circuit: str | stim.Circuit | Circuit = "") -> None:
-        self._compiled: FaultTable | None = None
         if isinstance(circuit, str):
             self._stim = parse(circuit)
             return

@@ -22,15 +22,9 @@ others when it constructs the plan for a question (``requested_outputs``): ``sch
 algebra that the passes share. ``detector_error_model`` writes the effects as Stim's error model.
 """
 
-from __future__ import annotations
-
-import stim
-
-from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
-from .forward_sweep import QuantumProgram, forward_sweep
+from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from .reference_sample import LikelyOutputs
 from .requested_outputs import RequestedOutputs
-from .steps import program_of
 
 __all__ = [
     "DEFAULT_MAX_ACTIVE_COORDINATES",
@@ -39,36 +33,3 @@ __all__ = [
     "RequestedOutputs",
     "compile_circuit",
 ]
-
-
-def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> CompiledCircuit:
-    r"""Compiles a tagged circuit.
-
-    Args:
-        circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
-        likely_outputs: An engine's function that follows the likely outcomes of a plan, for the reference
-            sample.
-
-    Returns:
-        The compiled circuit.
-
-    Raises:
-        NotImplementedError: An instruction is not supported.
-        ResourceLimitError: The circuit is too large to be unrolled.
-
-    Examples:
-        >>> from stim_nonclifford.engines import likely_outputs
-        >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"), likely_outputs)
-        >>> print(compiled.record_plan())
-        Plan: 1 mechanisms (0.1116 events per shot), 0 coins; 0 noise-only checks, 0 signature bits,
-        1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 0 (2^0
-        coefficients)
-    """
-    program = program_of(circuit)
-    quantum = forward_sweep(program) if program.has_non_clifford_gates else _clifford_path(circuit)
-    return CompiledCircuit(program, quantum, likely_outputs)
-
-
-def _clifford_path(circuit: stim.Circuit) -> QuantumProgram:
-    """A Clifford circuit has no operations, and Stim knows its noiseless sample."""
-    return QuantumProgram(base_records=[int(bit) for bit in circuit.reference_sample()])

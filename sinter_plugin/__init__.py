@@ -13,8 +13,8 @@ without decoding; ``soft_postselect_gpu`` does the same on an NVIDIA GPU. Three 
 The modules, each built on the ones before it: ``masks`` (checks and unpacks Sinter's bit masks),
 ``batch_size`` (how many shots to take per call), ``parent_watch`` (ends workers whose parent is gone),
 ``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks of any circuit), ``sinter_internals`` (the
-private parts of Sinter that are used), ``rows`` and ``save_file`` (the file of statistics, checked),
-``worker_watch``, ``collect_command`` and ``__main__`` (the command line).
+private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and ``save_file`` (the file of
+statistics: whole rows, one run at a time, and what to do when it is gone), ``worker_watch``, ``collect_command`` and ``__main__`` (the command line).
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments; those of the process if None.
 
     Returns:
-        The exit code: 0 for success, 1 if a worker died, 2 for wrong input, 130 after an interrupt.
+        The exit code: 0 for success, 1 if a worker died or nothing more could be saved, 2 for wrong input,
+        130 after an interrupt.
 
     Raises:
         SystemExit: As ``argparse`` and Sinter do.

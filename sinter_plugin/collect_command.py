@@ -10,8 +10,8 @@ It takes the arguments of ``sinter collect`` and calls ``sinter.collect``. What 
   postselected by ``--postselect_detectors_with_non_zero_4th_coord`` (Sinter 1.16 drops the former and
   fails on the latter);
 * wrong input is reported in one line, before workers start where that is possible;
-* the file of statistics is checked, and a row that was cut off at its end is dropped, before rows are
-  appended;
+* the file of statistics is locked and checked, and a row that was cut off at its end is dropped, before rows
+  are appended;
 * SIGTERM and SIGHUP interrupt as Ctrl-C does, and a run ends when a worker dies.
 """
 
@@ -66,8 +66,8 @@ def collect(arguments: Sequence[str]) -> int:
     tasks = [_task_of_file(path, args) for path in args.circuits]
     _check_existing_data(args)
     try:
-        with _opened_save_file(args), stop_on_worker_death(num_workers):
-            _collect(tasks, num_workers, args)
+        with _opened_save_file(args) as save_file, stop_on_worker_death(num_workers):
+            _collect(tasks, num_workers, args, save_file)
     except KeyboardInterrupt:
         _say("\nInterrupted. Run the same command again to go on from what was saved.")
         return 130
@@ -214,6 +214,12 @@ def _postselected_detectors(
 
 def _check_existing_data(args: argparse.Namespace) -> None:
     for path in args.existing_data_filepaths:
+        save_path = pathlib.Path(args.save_resume_filepath or "")
+        if save_path.is_file() and save_path.samefile(path):
+            raise ValueError(
+                f"--existing_data_filepaths {path} is the file of --save_resume_filepath: its rows would be"
+                " counted twice. Leave it out."
+            )
         with open(path, "rb") as lines:
             end = check_rows(lines, path, survivor_counters=_survivor_counters(args))
         if end is not None and not end.is_whole:
@@ -235,15 +241,19 @@ def _survivor_counters(args: argparse.Namespace) -> set[str]:
     return {name for name in args.custom_decoders if _is_own_sampler(name, args)}
 
 
-def _collect(tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace) -> None:
+def _collect(
+    tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace, save_file: SaveFile | None
+) -> None:
     print_to_stdout = args.also_print_results_to_stdout or args.save_resume_filepath is None
     header_printed = False
 
     def on_progress(progress: sinter.Progress) -> None:
         nonlocal header_printed
+        lines = [stats.to_csv_line() for stats in progress.new_stats]
+        if save_file is not None:
+            save_file.check(lines)
         if not print_to_stdout:
             return
-        lines = [stats.to_csv_line() for stats in progress.new_stats]
         if lines and not header_printed:
             lines.insert(0, sinter.CSV_HEADER)
             header_printed = True

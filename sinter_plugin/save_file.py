@@ -1,4 +1,4 @@
-"""The file that a run saves its statistics to: checked and mended before Sinter appends to it."""
+"""The file that a run saves its statistics to: locked, checked, mended, and watched while Sinter appends."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import io
 import os
 import pathlib
 import stat
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Iterable
 
 import sinter
 
+from .file_lock import FileInUseError, FileLock
+from .rescue import is_at, rescue_rows
 from .rows import OpenEnd, check_rows, shown
 
 __all__ = ["SaveFile", "SaveFileError"]
@@ -21,6 +24,9 @@ __all__ = ["SaveFile", "SaveFileError"]
 _WRITE_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EIO} | {
     getattr(errno, name) for name in ("EDQUOT", "ESTALE") if hasattr(errno, name)
 }
+# Some file systems are slow to tell the size of a file that another descriptor was written to.
+_NUM_LOOKS = 10
+_LOOK_SECONDS = 0.2
 
 
 class SaveFileError(RuntimeError):
@@ -28,16 +34,16 @@ class SaveFileError(RuntimeError):
 
 
 class SaveFile:
-    """A file of statistics that is open for appending.
+    """A file of statistics that Sinter can append rows to, with a descriptor of its own.
 
-    A last line that was cut off, as a full disk or a crash leaves it, is dropped; a whole one gets the
-    newline that it lacks; a file without a header gets one. Then whole rows can be appended.
+    It is locked, so that no other run appends to it. A last line that was cut off, as a full disk or a crash
+    leaves it, is dropped; a whole one gets the newline that it lacks; a file without a header gets one.
     """
 
     def __init__(
         self, path: pathlib.Path, *, survivor_counters: Collection[str], say: Callable[[str], None]
     ) -> None:
-        """Opens a file, creates it if there is none, and mends its end.
+        """Opens a file, creates it if there is none, locks it, and mends its end.
 
         Args:
             path: Its path.
@@ -46,6 +52,7 @@ class SaveFile:
 
         Raises:
             ValueError: The file is not one of statistics, or a line in it is broken.
+            FileInUseError: Another run saves to it.
             OSError: It cannot be read or written.
         """
         self._path = path
@@ -53,14 +60,17 @@ class SaveFile:
         self._say = say
         path.parent.mkdir(exist_ok=True)  # as Sinter does
         # Without a buffer, so that nothing is left to be written once more after an error.
-        self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  # closed in __exit__
+        self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  # closed in _close
+        self._lock: FileLock | None = None
         try:
-            if not stat.S_ISREG(path.stat().st_mode):
+            if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 raise ValueError(f"{path} is not a regular file: statistics cannot be read back from it.")
-            self.mend()
+            self._lock = self._locked()
+            self._mend()
         except BaseException:
-            self._file.close()
+            self._close()
             raise
+        self._size = os.fstat(self._file.fileno()).st_size
 
     def __enter__(self) -> SaveFile:
         return self
@@ -70,21 +80,61 @@ class SaveFile:
         try:
             if isinstance(error, OSError) and error.filename is None and error.errno in _WRITE_ERRORS:
                 with contextlib.suppress(OSError, ValueError):  # The next run will say what is wrong.
-                    self.mend()
+                    self._mend()
                 raise SaveFileError(
                     f"{self._path}: {error.strerror}. What was saved before is whole. Make room, and run the"
                     " same command again."
                 ) from error
+            if not isinstance(error, SaveFileError):
+                self._check_place()
         finally:
-            self._file.close()
+            self._close()
 
-    def mend(self) -> None:
-        """Brings the file into a state in which rows can be appended.
+    def check(self, appended_rows: Iterable[str] = ()) -> None:
+        """Checks that Sinter appends to the file at the path, and nobody else does.
+
+        Args:
+            appended_rows: The rows that Sinter has appended since the last check.
 
         Raises:
-            ValueError: A line other than the last is broken, or it cannot be told whether the last one is.
-            OSError: The file cannot be written.
+            SaveFileError: The file was deleted, replaced or changed. Rows that would be lost have been saved
+                to another file, which the message names.
         """
+        self._size += sum(len(row.encode()) + len(os.linesep) for row in appended_rows)
+        self._check_place()
+        for _ in range(_NUM_LOOKS):
+            size = os.fstat(self._file.fileno()).st_size
+            if size == self._size:
+                return
+            time.sleep(_LOOK_SECONDS)
+        raise SaveFileError(
+            f"{self._path} was changed by another program during the run: it has {size} bytes instead of"
+            f" {self._size}. The run has ended, as it cannot tell any more what is counted."
+        )
+
+    def _close(self) -> None:
+        if self._lock is not None:
+            self._lock.remove_note()
+        self._file.close()
+
+    def _check_place(self) -> None:
+        if not is_at(self._path, self._file):
+            raise SaveFileError(f"{rescue_rows(self._path, self._file)} The run has ended.")
+
+    def _locked(self) -> FileLock | None:
+        try:
+            return FileLock(self._file, self._path)
+        except FileInUseError:
+            raise
+        except OSError as error:
+            self._say(
+                f"{self._path} cannot be locked where it is ({error.strerror}). Take care that no other run"
+                " saves to it."
+            )
+            return None
+
+    def _mend(self) -> None:
+        """Brings the file into a state in which rows can be appended."""
         while (end := self._open_end()) is not None:
             self._close_end(end)
         if self._file.seek(0, os.SEEK_END) == 0:

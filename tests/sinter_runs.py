@@ -82,7 +82,7 @@ class Folder:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
         assert done.returncode == code, done.stderr
         return done
@@ -133,7 +133,7 @@ class Folder:
         return sinter.read_stats_from_csv_files(str(self.path / name))
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

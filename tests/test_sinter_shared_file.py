@@ -1,0 +1,174 @@
+"""A file of statistics that two runs save to, or that is replaced or changed while a run saves to it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+import sinter
+
+from sinter_plugin import file_lock
+from sinter_plugin.save_file import SaveFile, SaveFileError
+
+from .sinter_runs import OURS, SINTER, Folder, wait_until
+
+COLLECT = (
+    "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet --max_batch_seconds 1"
+    " --save_resume_filepath stats.csv --max_shots "
+)
+ENDLESS = COLLECT + "1_000_000_000_000_000"
+ROW = sinter.TaskStats(strong_id="a", decoder="b", json_metadata=None, shots=1).to_csv_line()
+
+
+def opened(path: Path, said: list[str] | None = None) -> SaveFile:
+    return SaveFile(path, survivor_counters=(), say=[].append if said is None else said.append)
+
+
+class TestTwoRuns:
+    def test_second_run_learns_who_holds_the_file(self, folder: Folder) -> None:
+        first = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        (folder.path / "link.csv").symlink_to("stats.csv")
+        for arguments in (ENDLESS, ENDLESS.replace("stats.csv", "link.csv")):
+            second = folder.run(OURS, arguments, code=2)
+            holder = f"another run saves to it, process {first.pid} on {platform.node()}, started 20"
+            assert (
+                f"stats.csv is in use: {holder}" in second.stderr or "link.csv is in use: " in second.stderr
+            )
+            assert holder in second.stderr
+            assert "Traceback" not in second.stderr
+        before = len(folder.rows())
+        wait_until(lambda: len(folder.rows()) > before)  # The first one goes on.
+
+        # However it ends, its lock ends with it.
+        first.send_signal(signal.SIGKILL)
+        first.communicate(timeout=60)
+        assert (folder.path / "stats.csv.lock").exists()
+        saved = folder.shots()
+        folder.run(OURS, f"{COLLECT} {saved + 1000}")
+        assert folder.shots() == saved + 1000
+        assert not (folder.path / "stats.csv.lock").exists()
+
+    def test_no_shot_too_many_of_runs_at_the_same_time(self, folder: Folder) -> None:
+        runs = [folder.start(OURS, f"{COLLECT} 10_000") for _ in range(4)]
+        endings = [run.communicate(timeout=120)[1] for run in runs]
+        for run, stderr in zip(runs, endings, strict=True):
+            assert run.returncode == 0 or (run.returncode == 2 and "stats.csv is in use" in stderr), stderr
+        assert any(run.returncode == 0 for run in runs)
+        assert folder.shots() == 10_000
+
+    @pytest.mark.skipif(shutil.which("flock") is None, reason="needs the command flock")
+    def test_command_flock_takes_the_same_lock(self, folder: Folder) -> None:
+        folder.run(OURS, f"{COLLECT} 1000")
+        plain = folder.start([shutil.which("flock") or "", "--nonblock", "stats.csv", *SINTER], ENDLESS)
+        before = folder.shots()
+        wait_until(lambda: folder.shots() > before)
+        refused = folder.run(OURS, ENDLESS, code=2)
+        assert "stats.csv is in use: another process has locked it" in refused.stderr
+        assert plain.poll() is None
+
+    def test_goes_on_where_files_cannot_be_locked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def no_locks(file: object) -> None:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+        monkeypatch.setattr(file_lock, "_lock", no_locks)
+        said: list[str] = []
+        with opened(tmp_path / "stats.csv", said):
+            pass
+        (message,) = said
+        assert "stats.csv cannot be locked where it is (No locks available)" in message
+
+    def test_rows_must_not_be_counted_twice(self, folder: Folder) -> None:
+        folder.run(OURS, f"{COLLECT} 1000")
+        done = folder.run(OURS, f"{COLLECT} 2000 --existing_data_filepaths ./stats.csv", code=2)
+        assert "its rows would be counted twice" in done.stderr
+
+
+class TestChangedDuringTheRun:
+    def ended(self, folder: Folder, run: object) -> str:
+        stderr: str = run.communicate(timeout=60)[1]  # type: ignore[attr-defined]
+        assert run.returncode == 1, stderr  # type: ignore[attr-defined]
+        assert "Traceback" not in stderr
+        assert not (folder.path / "stats.csv.lock").exists()
+        return stderr
+
+    def test_deleted(self, folder: Folder) -> None:
+        folder.run(OURS, f"{COLLECT} 1000")
+        old_rows = folder.rows()
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: len(folder.rows()) > len(old_rows))
+        rows = folder.rows()
+        (folder.path / "stats.csv").unlink()
+        stderr = self.ended(folder, run)
+        assert "stats.csv was deleted during the run. The " in stderr
+        assert "are in stats.csv.rescued-1" in stderr
+        rescued = folder.rows("stats.csv.rescued-1")
+        assert rescued[: len(rows)] == rows
+        assert len(rescued) > len(rows)  # What was found out too late is there, too.
+        assert not (folder.path / "stats.csv").exists()
+
+    def test_replaced_as_by_an_editor(self, folder: Folder) -> None:
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        path = folder.path / "stats.csv"
+        (folder.path / "edited.csv").write_text(path.read_text())
+        (folder.path / "edited.csv").replace(path)
+        stderr = self.ended(folder, run)
+        assert "stats.csv was replaced during the run. The " in stderr
+        # Every row is in one of the two files, and no row in both.
+        in_both = folder.shots() + folder.shots("stats.csv.rescued-1")
+        folder.run(OURS, f"{COLLECT} {in_both + 1000} --existing_data_filepaths stats.csv.rescued-1")
+        assert folder.shots() + folder.shots("stats.csv.rescued-1") == in_both + 1000
+
+    def test_renamed(self, folder: Folder) -> None:
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        (folder.path / "stats.csv").rename(folder.path / "old.csv")
+        stderr = self.ended(folder, run)
+        assert "stats.csv was renamed to old.csv during the run; what was saved is there." in stderr
+        assert folder.shots("old.csv") > 0
+        assert not list(folder.path.glob("*.rescued-*"))
+
+    def test_other_program_appends(self, folder: Folder) -> None:
+        """As `sinter collect`, which does not ask for the lock."""
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        folder.run(SINTER, COLLECT.replace("soft_postselect", "pymatching") + "1000")
+        stderr = self.ended(folder, run)
+        assert "stats.csv was changed by another program during the run" in stderr
+        assert {stat.decoder for stat in folder.stats()} == {"soft_postselect", "pymatching"}
+
+    @pytest.mark.parametrize("change", ["deleted", "replaced", "nothing missing", "nothing"])
+    def test_at_the_end_of_the_run(self, change: str, tmp_path: Path) -> None:
+        path = tmp_path / "stats.csv"
+        path.write_text(f"{sinter.CSV_HEADER}\n{ROW}\n{ROW}\n")
+        new = {"replaced": f"{sinter.CSV_HEADER}\n{ROW}\n", "nothing missing": path.read_text()}
+        rescued = tmp_path / "stats.csv.rescued-1"
+        if change == "nothing":
+            with opened(path) as file:
+                file.check()
+            return
+        with pytest.raises(SaveFileError, match=change.split()[0]), opened(path) as file:  # noqa: PT012
+            file.check()
+            path.unlink()
+            if change in new:
+                path.write_text(new[change])
+        num_missing = {"deleted": 2, "replaced": 1, "nothing missing": 0}[change]
+        assert rescued.exists() == (num_missing > 0)
+        if num_missing:
+            assert rescued.read_text() == "\n".join([sinter.CSV_HEADER, *[ROW] * num_missing, ""])
+
+    def test_rescued_rows_never_replace_older_ones(self, tmp_path: Path) -> None:
+        path = tmp_path / "stats.csv"
+        for number in (1, 2):
+            path.write_text(f"{sinter.CSV_HEADER}\n" + f"{ROW}\n" * number)
+            with pytest.raises(SaveFileError, match=f"rescued-{number}"), opened(path):
+                path.unlink()
+        assert (tmp_path / "stats.csv.rescued-1").read_text().count("\n") == 2

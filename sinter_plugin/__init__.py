@@ -14,7 +14,8 @@ The modules, each built on the ones before it: ``masks`` (checks and unpacks Sin
 ``batch_size`` (how many shots to take per call), ``parent_watch`` (ends workers whose parent is gone),
 ``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks of any circuit), ``sinter_internals`` (the
 private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and ``save_file`` (the file of
-statistics: whole rows, one run at a time, and what to do when it is gone), ``worker_watch``, ``collect_command`` and ``__main__`` (the command line).
+statistics: whole rows, one run at a time, and what to do when it is gone), ``worker_watch``,
+``collect_command`` and ``__main__`` (the command line).
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -155,7 +156,10 @@ def check_soft_postselect(circuit: snc.Circuit) -> None:
 
 
 class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[misc]
-    """Samples one task; made by ``SoftPostselectSampler.compiled_sampler_for_task``."""
+    """Samples one task; made by ``SoftPostselectSampler.compiled_sampler_for_task``.
+
+    Threads may share it: their calls follow one another, and no shot is given to two of them.
+    """
 
     def __init__(
         self,
@@ -180,6 +184,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         self._max_errors = max_errors
         self._errors_seen = 0
         self._batch_size = BatchSize()
+        self._lock = threading.Lock()
 
     def handles_throttling(self) -> bool:
         """True: batch sizes are chosen here, as Sinter's limit of 1024 shots would cost most of the speed."""
@@ -194,13 +199,14 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         Returns:
             Statistics of at least one shot and of at most ``suggested_shots``.
         """
-        shots = self._batch_size.next_shots(suggested_shots)
-        errors_left = None if self._max_errors is None else max(1, self._max_errors - self._errors_seen)
-        start = time.monotonic()
-        counts = self._sampler.sample_counts(shots, max_errors=errors_left)
-        seconds = time.monotonic() - start
-        self._batch_size.record(shots=counts.shots, seconds=seconds)
-        self._errors_seen += counts.errors
+        with self._lock:
+            shots = self._batch_size.next_shots(suggested_shots)
+            errors_left = None if self._max_errors is None else max(1, self._max_errors - self._errors_seen)
+            start = time.monotonic()
+            counts = self._sampler.sample_counts(shots, max_errors=errors_left)
+            seconds = time.monotonic() - start
+            self._batch_size.record(shots=counts.shots, seconds=seconds)
+            self._errors_seen += counts.errors
 
         custom_counts = collections.Counter({"survivors": counts.kept})
         if self._count_observable_error_combos:

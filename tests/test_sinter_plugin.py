@@ -236,6 +236,46 @@ def test_workers_draw_different_samples() -> None:
     assert outputs[0] != outputs[1]
 
 
+SAMPLE_IN_THREADS = """
+import sys, threading
+import numpy as np, sinter, stim_nonclifford as snc
+from sinter_plugin.soft_postselect import CompiledSoftPostselectSampler
+
+def detector_sampler():
+    circuit = snc.Circuit(sys.argv[1])
+    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
+    return circuit.compile_detector_sampler(seed=5, postselection_mask=mask)
+
+compiled = CompiledSoftPostselectSampler(detector_sampler(), num_observables=1)
+stats = [sinter.AnonTaskStats() for _ in range(4)]
+
+def sample(k):
+    while stats[k].shots < 250_000:
+        stats[k] += compiled.sample(250_000 - stats[k].shots)
+
+threads = [threading.Thread(target=sample, args=(k,)) for k in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+total = sum(stats, start=sinter.AnonTaskStats())
+expected = detector_sampler().sample_counts(1_000_000)
+assert (total.shots, total.discards, total.errors) == (expected.shots, expected.discards, expected.errors)
+"""
+
+
+def test_threads_share_a_sampler() -> None:
+    """They get the very shots that one thread would get, each shot once."""
+    done = subprocess.run(
+        [sys.executable, "-c", SAMPLE_IN_THREADS, str(CIRCUIT)],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a stand-in for CuPy; it counts as the sampler for CPUs does, and can be pickled."""
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))

@@ -40,9 +40,9 @@ def table(results: dict[str, Any]) -> str:
     """
     names = list(results["versions"])
     lines = [
-        f"Attempted shots per second on one core, medians of {results['repeats']} runs in turns of"
-        f" {results['seconds']:g} s. The last column is ours over the fastest other simulator of the same"
-        " gates; `stim` runs S in place of T.",
+        f"Attempted shots per second on one core: medians of {results['repeats']} alternating runs of"
+        f" {results['seconds']:g} s. The last column is the rate of stim_nonclifford divided by that of the"
+        " fastest other simulator of the same gates. `stim` runs S in place of T, and is not one of them.",
         f"{description(results['machine'])}.",
         "",
         "| workload, mode | width | "

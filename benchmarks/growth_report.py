@@ -1,4 +1,4 @@
-"""What the results of ``benchmarks.growth`` come to, in nanoseconds: a section of ``docs/performance.md``."""
+"""The results of ``benchmarks.growth`` in nanoseconds: a section of ``docs/performance.md``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def summary(results: dict[str, Any]) -> str:
         *_thread_rows(results),
     ]
     lines = [
-        f"Medians of {results['repeats']} runs of {results['seconds']:g} s in turns, after a warm-up.",
+        f"Medians of {results['repeats']} alternating runs of {results['seconds']:g} s, after a warm-up.",
         f"{description(results['machine'])}.",
         "",
         "| what | measured |",
@@ -45,17 +45,17 @@ def _noise_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
     if not points:
         return []
     rows = []
-    quiet = points[0]
-    base = 1e9 / quiet["rate"]
+    quietest = points[0]
+    base = 1e9 / quietest["rate"]
     rows.append(
-        (f"a shot with {quiet['facts']['mean_events']:.2g} noise events on average", f"{base:.1f} ns")
+        (f"a shot with a mean of {quietest['facts']['mean_events']:.2g} noise events", f"{base:.1f} ns")
     )
     for point in points:
         if point["x"] in (1000, 10_000, 100_000):
-            more = point["facts"]["mean_events"] - quiet["facts"]["mean_events"]
+            more = point["facts"]["mean_events"] - quietest["facts"]["mean_events"]
             each = (1e9 / point["rate"] - base) / more
             rows.append(
-                (f"each event more, of {point['facts']['mechanisms']:,} mechanisms", f"{each:.1f} ns")
+                (f"each further event, with {point['facts']['mechanisms']:,} mechanisms", f"{each:.1f} ns")
             )
     return rows
 
@@ -74,11 +74,15 @@ def _vector_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
         if fitting:
             widths = [int(point["x"]) for point in fitting]
             values = sorted(fitting, key=lambda point: point["rate"] * point["facts"]["coefficients"])
-            span = f"{_nanoseconds(values[-1])} to {_nanoseconds(values[0])}"
-            what = f"a coefficient operation, vector in {name} (widths {min(widths)} to {max(widths)})"
-            rows.append((what, span))
+            span = _span(_nanoseconds(values[-1]), _nanoseconds(values[0]))
+            spanned = f"width{'s' * (len(widths) > 1)} {_span(min(widths), max(widths))}"
+            rows.append((f"a coefficient operation, vector in {name} ({spanned})", span))
         lower = size
     return rows
+
+
+def _span(first: object, last: object) -> str:
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def _nanoseconds(point: dict[str, Any]) -> str:
@@ -113,6 +117,9 @@ def _thread_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
         for two in threads:
             if one["series"] == two["series"] and (one["x"], two["x"]) == (1, 2):
                 ratio, apart = (rate / one["rate"] for rate in (two["rate"], two["facts"]["apart"]))
-                measured = f"{ratio:.2f} times one; two samplers that share nothing: {apart:.2f} times"
+                measured = (
+                    f"{ratio:.2f} times the speed of one thread;"
+                    f" two samplers that share nothing: {apart:.2f} times"
+                )
                 rows.append((f"two threads: {one['series']}", measured))
     return rows

@@ -151,12 +151,13 @@ def test_summary_of_growth() -> None:
     facts = {**machine(), "cache_bytes": {"L1": 48 << 10, "L2": 1 << 20}}
     lines = summary({"machine": facts, "seconds": 2, "repeats": 3, "points": points}).splitlines()
     assert lines[-7:] == [
-        "| a shot with 5 noise events on average | 17.0 ns |",
-        "| each event more, of 1,000 mechanisms | 3.0 ns |",
-        "| a coefficient operation, vector in L1 (widths 10 to 10) | 0.10 ns to 0.10 ns |",
-        "| a coefficient operation, vector in L2 (widths 16 to 16) | 4.00 ns to 4.00 ns |",
+        "| a shot with a mean of 5 noise events | 17.0 ns |",
+        "| each further event, with 1,000 mechanisms | 3.0 ns |",
+        "| a coefficient operation, vector in L1 (width 10) | 0.10 ns |",
+        "| a coefficient operation, vector in L2 (width 16) | 4.00 ns |",
         "| cultivation d=5, p=0.001, postselected: 0.0005 events per shot"
         " | 50 million shots/s, 20 ns per shot |",
         "| the same, all bits of all shots: 9 signature bits | 1 million shots/s, 1,000 ns per shot |",
-        "| two threads: d=5 | 1.90 times one; two samplers that share nothing: 1.95 times |",
+        "| two threads: d=5 | 1.90 times the speed of one thread;"
+        " two samplers that share nothing: 1.95 times |",
     ]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from .. import plan
+from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE
 
 __all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
 
@@ -18,15 +18,15 @@ __all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
 class OperationKind(IntEnum):
     """What an operation does to the coefficient vector."""
 
-    ROTATE = plan.ROTATE
+    ROTATE = ROTATE
     """v <- exp(-i φ P) v, with φ the sum of the terms' angles."""
-    ACTIVATE = plan.ACTIVATE
+    ACTIVATE = ACTIVATE
     """Wakes a coordinate, the highest bit of the index, with a rotation about its P. If P is Z, the
     coordinate is in |+> before: v <- [exp(-i φ) v, exp(i φ) v] / √2. If P is X, it is in |0>:
     v <- [cos φ v, -i sin φ v]."""
-    MEASURE = plan.MEASURE
+    MEASURE = MEASURE
     """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot`` from the index."""
-    WEAK_MEASURE = plan.WEAK_MEASURE
+    WEAK_MEASURE = WEAK_MEASURE
     """An ACTIVATE about Z, and at once a MEASURE of P, which has an X on the new coordinate and removes it: a
     weak measurement of P on the other coordinates, for which the vector need not grow."""
 

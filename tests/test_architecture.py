@@ -1,0 +1,55 @@
+"""The rooms of the package import in one direction: text -> circuit -> plan -> engine -> arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stim_nonclifford
+
+PACKAGE = Path(stim_nonclifford.__file__).parent
+ROOMS = (
+    "errors",
+    "_native",
+    "dialect",
+    "plan",
+    "coefficients",
+    "compiler",
+    "engines",
+    "faults",
+    "plan_report",
+    "sampling",
+    "fault_sets",
+    "circuit",
+)
+"""A room imports from rooms before it only."""
+
+
+def imported_rooms(path: Path) -> Iterator[str]:
+    """The rooms that a module imports from by relative imports, at its top or inside a function."""
+    package = path.relative_to(PACKAGE).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - (node.level - 1)]
+            names = [node.module.split(".")[0]] if node.module else [alias.name for alias in node.names]
+            yield from [base[0]] if base else names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_in_one_direction(room: str) -> None:
+    folder = PACKAGE / room
+    paths = list(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
+    allowed = set(ROOMS[: ROOMS.index(room) + 1])
+    for path in filter(Path.exists, paths):
+        found = set(imported_rooms(path))
+        assert found <= allowed, f"{path}: {sorted(found - allowed)}"
+
+
+def test_every_room_is_listed() -> None:
+    found = {path.stem for path in PACKAGE.glob("*.py")} | {
+        path.parent.name for path in PACKAGE.glob("*/__init__.py")
+    }
+    assert found - {"__init__", "cultivation"} <= set(ROOMS)

@@ -55,7 +55,12 @@ def mask_of(bits: Iterable[object]) -> int:
 
 def num_rows(plan: Plan) -> int:
     """How many different rows a shot can have at most."""
-    return 1 << len(_Basis(row for cause in _causes(plan) for row in cause).rows)
+    return 1 << rank(row for cause in _causes(plan) for row in cause)
+
+
+def rank(rows: Iterable[int]) -> int:
+    """The rank of rows over GF(2)."""
+    return len(_Basis(rows).rows)
 
 
 def row_distribution(plan: Plan) -> Distribution:

@@ -4,13 +4,13 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q --no-build-isolation
 
 NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/kernels/*)
-# An editable installation knows the modules that there are: another list of files, another installation.
+# An editable installation holds a list of the modules. If the list of files changes, it is installed again.
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
 .PHONY: demo test check clean
 
-# The main job: d=3 cultivation with T gates and its S-proxy through `sinter collect` and `sinter plot`.
+# The main example: d=3 cultivation with T gates and its S-proxy, through `sinter collect` and `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo
 
@@ -33,20 +33,20 @@ check: $(INSTALLED)-dev
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 
-# What builds wheels, with CMake and Ninja where the machine has none. Builds without an environment of their own
-# find the headers where they were the last time, and compile only what has changed.
+# The tools that build wheels, with CMake and Ninja if the machine has none. Builds run without build isolation:
+# they find the headers in the same place as the last time, and compile only what has changed.
 .venv/build-tools: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install -q 'scikit-build-core>=0.10'
 	$(BIN)/python -m pip install -q 'nanobind>=2.4' $$($(BIN)/python -c \
 	  'from scikit_build_core.build import get_requires_for_build_wheel as more; print(*more())')
 	touch $@
 
-# In editable mode: changes of Python code need nothing, changes of C++ code a new build.
+# Editable mode: changes of Python code take effect at once, changes of C++ code need a new build.
 $(INSTALLED): .venv/build-tools $(NATIVE)
 	$(INSTALL) -e .
 	touch $@
 
-# These compile the C++ code too, so they do not wait for the one above.
+# These two compile the C++ code themselves, so they do not depend on the target above.
 $(INSTALLED)-test: .venv/build-tools $(NATIVE)
 	$(INSTALL) -e '.[test]'
 	touch $(INSTALLED) $@

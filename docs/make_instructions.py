@@ -14,13 +14,13 @@ from stim_nonclifford.dialect.gates import BARE_NAMES, GateDefinition, TaggedFor
 TARGET = Path(__file__).with_name("instructions.md")
 
 NOTES = {
-    "CX": "also controlled by a record; controlled by a sweep bit it does nothing, as in Stim's samplers",
+    "CX": "may be controlled by a record; does nothing if controlled by a sweep bit, as in Stim's samplers",
     "CY": "as CX",
     "CZ": "as CX, with the classical target on either side",
     "XCZ": "as CX, with the classical target second",
     "YCZ": "as CX, with the classical target second",
     "E": "alias CORRELATED_ERROR; with ELSE_CORRELATED_ERROR a chain of exclusive errors",
-    "ELSE_CORRELATED_ERROR": "the chain lasts until the next E, whatever stands in between, as in Stim's samplers",
+    "ELSE_CORRELATED_ERROR": "the chain continues until the next E, whatever comes in between, as in Stim's samplers",
     "I_ERROR": "does nothing, as in Stim",
     "II_ERROR": "does nothing, as in Stim",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
@@ -37,10 +37,10 @@ def table() -> str:
     lines = [
         "# Instructions",
         "",
-        f"Every instruction of Stim {stim.__version__} and every non-Clifford gate. All are exact: the distribution",
-        "of the measurement record equals that of a density-matrix simulation to 10^-10, in circuits with T gates.",
-        "`tests/test_exact_distribution.py` compares random circuits over all of them. This page is written by",
-        "`docs/make_instructions.py`.",
+        f"Every instruction of Stim {stim.__version__} and every non-Clifford gate. All are exact: in circuits with T gates,",
+        "the distribution of the measurement record equals that of a density-matrix simulation to 10^-10.",
+        "`tests/test_exact_distribution.py` compares random circuits over all of them. `docs/make_instructions.py` writes",
+        "this page.",
         "",
         "## Stim's instructions",
         "",
@@ -55,8 +55,8 @@ def table() -> str:
         "## Non-Clifford gates",
         "",
         "The arguments a, b and c are angles in half-turns: θ = aπ, φ = bπ, λ = cπ. P is a Pauli product. The tagged",
-        "instruction is what a file for Stim and Sinter holds. Rotations by multiples of half a half-turn are",
-        "Clifford gates and cost nothing.",
+        "instruction is the form for files that Stim and Sinter read. Rotations by multiples of 0.5 half-turns are",
+        "Clifford gates, and cost nothing.",
         "",
         "| gate | meaning, up to a global phase | tagged instruction | inverse | supported | exact | tested by |",
         "|---|---|---|---|---|---|---|",
@@ -77,7 +77,7 @@ def _call(name: str, gate: GateDefinition) -> str:
 
 
 def _inverse(gate: GateDefinition) -> str:
-    """The inverse gate with its angles: those of distinguishable numbers say which is which."""
+    """The inverse gate with its angles. It is asked for the angles 1, 2, 3, so that each of them can be told apart."""
     angles = gate.inverse_angles(tuple(range(1, len(gate.parameters) + 1)))
     letters = [f"{'-' * (angle < 0)}{LETTERS[int(abs(angle)) - 1]}" for angle in angles]
     return gate.inverse + (f"({', '.join(letters)})" if letters else "")

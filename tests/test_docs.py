@@ -8,9 +8,15 @@ from pathlib import Path
 
 import stim
 
+import stim_nonclifford.compiler
+
 from .instruction_lines import NON_CLIFFORD
 
 DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [
+    *DOCS.glob("*.md"),
+    *(DOCS.parent / folder / "README.md" for folder in (".", "examples", "circuits/cultivation")),
+]
 
 
 def test_table_of_instructions_is_fresh() -> None:
@@ -27,8 +33,36 @@ def test_table_of_instructions_is_fresh() -> None:
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:
-    root = DOCS.parent
-    for page in [root / "README.md", *DOCS.glob("*.md")]:
+    for page in PAGES:
         for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
             if not link.startswith("http"):
                 assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_source_files_that_pages_name_exist() -> None:
+    folders = [
+        DOCS.parent / name for name in ("stim_nonclifford", "sinter_plugin", "tests", "examples", "docs")
+    ]
+    sources = [f"/{path.relative_to(DOCS.parent)}" for folder in folders for path in folder.rglob("*.*")]
+    named = [
+        (page.name, name)
+        for page in PAGES
+        for name in re.findall(r"`([\w/]+\.(?:py|h|cc|cu|ipynb))`", page.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 20
+    assert [place for place in named if not any(path.endswith(f"/{place[1]}") for path in sources)] == []
+
+
+def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
+    described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
+    assert listed == described
+    assert len(listed) >= 11
+
+
+def test_glossary_is_alphabetical() -> None:
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| ([a-z -]+) \|", page.split("\n## Glossary\n")[1], re.MULTILINE)[1:]
+    assert words == sorted(set(words))
+    assert len(words) >= 40

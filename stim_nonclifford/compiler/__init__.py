@@ -2,9 +2,11 @@
 
 The passes, in their order, each a module with one entry point:
 
-1.  ``steps``: the circuit as a flat list of simple steps;
+1.  ``flattening``: the circuit as a flat list of simple ``steps``, over the qubits that occur in it;
 2.  ``forward_sweep``: the quantum operations on the coefficient vector, with rotations deferred until a
-    measurement needs them (``deferred_rotations``);
+    measurement needs them (``deferred_rotations``), and commuting measurements in the order that suits them
+    (``measurement_batch``), in each part of the circuit that is not connected with others (``patches``); of a
+    Clifford circuit only Stim's noiseless sample (``clifford_records``);
 3.  ``backward_sweep``: the effects of noise, outcomes and coins;
 4.  ``reference_sample``: the noiseless reference sample;
 5.  ``needed_operations``: the operations without those that nobody reads;
@@ -18,7 +20,7 @@ The passes, in their order, each a module with one entry point:
 ``compile_circuit`` runs the first two, which do not depend on the question. ``CompiledCircuit`` runs the
 others when it constructs the plan for a question (``requested_outputs``): ``scheduling`` passes 6 to 8.
 
-``operations``, ``effects``, ``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the
+``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``, ``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the
 algebra that the passes share. ``detector_error_model`` writes the effects as Stim's error model.
 """
 
@@ -26,11 +28,12 @@ from __future__ import annotations
 
 import stim
 
+from .clifford_records import clifford_records
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
+from .flattening import program_of
 from .forward_sweep import QuantumProgram, forward_sweep
 from .reference_sample import LikelyOutputs
 from .requested_outputs import RequestedOutputs
-from .steps import program_of
 
 __all__ = [
     "DEFAULT_MAX_ACTIVE_COORDINATES",
@@ -65,10 +68,8 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         coefficients)
     """
     program = program_of(circuit)
-    quantum = forward_sweep(program) if program.has_non_clifford_gates else _clifford_path(circuit)
-    return CompiledCircuit(program, quantum, likely_outputs)
-
-
-def _clifford_path(circuit: stim.Circuit) -> QuantumProgram:
-    """A Clifford circuit has no operations, and Stim knows its noiseless sample."""
-    return QuantumProgram(base_records=[int(bit) for bit in circuit.reference_sample()])
+    if program.has_non_clifford_gates:
+        return CompiledCircuit(program, forward_sweep(program), likely_outputs)
+    return CompiledCircuit(
+        program, QuantumProgram(base_records=clifford_records(circuit, program)), likely_outputs
+    )

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import stim
 
 from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.effects import Fault
+from .compiler.flattening import unrolled
 from .compiler.gf2 import parities
-from .compiler.steps import CorrelatedError, Measure, Noise, unrolled
+from .compiler.steps import CorrelatedError, Measure, Noise
 from .engines.reference import fate_of_row
 from .plan import Plan
 
@@ -86,22 +86,16 @@ class FaultTable:
         return list(self._effects)
 
     @cached_property
-    def _instructions(self) -> list[stim.CircuitInstruction]:
-        return list(unrolled(self.circuit))
-
-    @cached_property
     def _effects(self) -> dict[CircuitFault, int]:
         program = self.compiled.program
-        ticks = np.cumsum([instruction.name == "TICK" for instruction in self._instructions])
         found = {}
         for fault in self.compiled.faults:
-            number = program.instructions[fault.step]
             located = CircuitFault(
                 line=program.lines[fault.step],
-                tick=int(ticks[number]),
-                instruction=self._instructions[number].name,
+                tick=program.ticks[fault.step],
+                instruction=program.sources[fault.step].name,
                 targets=self._targets_of(fault),
-                pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in fault.factors),
+                pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in program.labelled(fault.factors)),
                 records=fault.records,
                 step=fault.step,
                 group=fault.group,
@@ -110,11 +104,12 @@ class FaultTable:
         return found
 
     def _targets_of(self, fault: Fault) -> tuple[int, ...]:
-        match self.compiled.program.steps[fault.step]:
+        program = self.compiled.program
+        match program.steps[fault.step]:
             case Noise(_, groups, _):
-                return groups[fault.group]
+                return tuple(program.labels[qubit] for qubit in groups[fault.group])
             case Measure(factors) | CorrelatedError(_, _, factors):
-                return tuple(qubit for qubit, _ in factors)
+                return tuple(program.labels[qubit] for qubit, _ in factors)
         raise AssertionError("a fault stands at noise or at a measurement")
 
     def by_mechanism(self, plan: Plan) -> dict[int, list[CircuitFault]]:
@@ -172,8 +167,11 @@ class FaultTable:
 
         Returns:
             The circuit, with loops unrolled; any simulator of its gates can run it.
+
+        Raises:
+            ResourceLimitError: It is too large to be unrolled.
         """
-        steps_to_instructions = self.compiled.program.instructions
+        steps_to_instructions = self.compiled.program.numbers
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in faults:
             at_instruction[steps_to_instructions[fault.step]].append(fault)
@@ -181,7 +179,7 @@ class FaultTable:
         for step, number in enumerate(steps_to_instructions):
             first_step.setdefault(number, step)
         result = stim.Circuit()
-        for number, instruction in enumerate(self._instructions):
+        for number, instruction in enumerate(unrolled(self.circuit)):
             data = stim.gate_data(instruction.name)
             if data.produces_measurements:
                 # Measurements are steps of their own, one per group of targets.

@@ -13,6 +13,7 @@ import stim_nonclifford
 PACKAGE = Path(stim_nonclifford.__file__).parent
 ROOMS = (
     "errors",
+    "memory",
     "_native",
     "dialect",
     "plan",

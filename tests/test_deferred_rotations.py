@@ -9,10 +9,10 @@ import stim
 
 from benchmarks.synthetic import scrambled
 from stim_nonclifford.compiler.deferred_rotations import DeferredRotation, DeferredRotations
+from stim_nonclifford.compiler.flattening import program_of
 from stim_nonclifford.compiler.forward_sweep import forward_sweep
 from stim_nonclifford.compiler.gf2 import independent, ones
 from stim_nonclifford.compiler.paulis import bits_of
-from stim_nonclifford.compiler.steps import program_of
 
 NUM_QUBITS = 5
 

@@ -30,7 +30,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.steps import Clifford, Noise, Program, Step, program_of
+from stim_nonclifford.compiler.flattening import program_of
+from stim_nonclifford.compiler.steps import Clifford, Noise, Program, Step
 
 from .instruction_lines import LINES, NON_CLIFFORD, lines_of
 

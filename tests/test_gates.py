@@ -14,7 +14,8 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.steps import Clifford, Rotate, program_of
+from stim_nonclifford.compiler.flattening import program_of
+from stim_nonclifford.compiler.steps import Clifford, Rotate
 from stim_nonclifford.dialect import (
     GATES,
     PRODUCT,

@@ -304,7 +304,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             method = "sample" if self.num_detectors or self.num_observables else "sample_measurements"
         elif method not in get_args(PlanMethod):
             raise ValueError(f"method is {method!r}; it must be one of {', '.join(get_args(PlanMethod))}.")
-        return plan_report(self.compile(), self._stim, method, postselected)
+        return plan_report(self.compile(), method, postselected)
 
     def faults(self) -> list[CircuitFault]:
         r"""Every single fault that the circuit's noise can cause, in circuit order.

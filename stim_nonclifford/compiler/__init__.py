@@ -2,9 +2,11 @@
 
 The passes, in their order, each a module with one entry point:
 
-1.  ``steps``: the circuit as a flat list of simple steps;
+1.  ``flattening``: the circuit as a flat list of simple ``steps``, over the qubits that occur in it;
 2.  ``forward_sweep``: the quantum operations on the coefficient vector, with rotations deferred until a
-    measurement needs them (``deferred_rotations``);
+    measurement needs them (``deferred_rotations``), and commuting measurements in the order that suits them
+    (``measurement_batch``), in each part of the circuit that is not connected with others (``patches``); of a
+    Clifford circuit only Stim's noiseless sample (``clifford_records``);
 3.  ``backward_sweep``: the effects of noise, outcomes and coins;
 4.  ``reference_sample``: the noiseless reference sample;
 5.  ``needed_operations``: the operations without those that nobody reads;
@@ -18,8 +20,9 @@ The passes, in their order, each a module with one entry point:
 ``compile_circuit`` runs the first two, which do not depend on the question. ``CompiledCircuit`` runs the
 others when it constructs the plan for a question (``requested_outputs``): ``scheduling`` passes 6 to 8.
 
-``operations``, ``effects``, ``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the
-algebra that the passes share. ``detector_error_model`` writes the effects as Stim's error model.
+``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``,
+``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the algebra that the passes share.
+``detector_error_model`` writes the effects as Stim's error model.
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit

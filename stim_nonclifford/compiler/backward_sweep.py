@@ -55,12 +55,12 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
 
     Examples:
         >>> import stim
-        >>> from stim_nonclifford.compiler.steps import program_of
+        >>> from stim_nonclifford.compiler.flattening import program_of
         >>> from stim_nonclifford.compiler.forward_sweep import QuantumProgram
         >>> program = program_of(stim.Circuit("DEPOLARIZE1(0.1) 3\nM(0.1) 3\nDETECTOR rec[-1]"))
         >>> faults = list_faults(program, QuantumProgram(base_records=[0]))
         >>> [(fault.factors, fault.records, fault.effect) for fault in faults]
-        [(((3, 1),), (), 1), (((3, 2),), (), 0), (((3, 3),), (), 1), ((), (0,), 1)]
+        [(((0, 1),), (), 1), (((0, 2),), (), 0), (((0, 3),), (), 1), ((), (0,), 1)]
     """
     sweep = _BackwardSweep(program, quantum, outputs)
     sweep.faults = []
@@ -83,7 +83,7 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
 
     Examples:
         >>> import stim
-        >>> from stim_nonclifford.compiler.steps import program_of
+        >>> from stim_nonclifford.compiler.flattening import program_of
         >>> from stim_nonclifford.compiler.forward_sweep import QuantumProgram
         >>> program = program_of(stim.Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]"))
         >>> backward_sweep(program, QuantumProgram(base_records=[0])).rates

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 import stim
 
-__all__ = ["CliffordGate", "named_gate", "pauli_product_gate"]
+__all__ = ["CliffordGate", "named_gate", "pauli_product_gate", "tableau_gate"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def named_gate(name: str) -> CliffordGate:
         >>> named_gate("CX").pullback
         ((0, 2), (1,), (2,), (1, 3))
     """
-    return _gate(name, stim.Tableau.from_named_gate(name))
+    return tableau_gate(name, stim.Tableau.from_named_gate(name))
 
 
 @lru_cache(maxsize=4096)
@@ -70,10 +70,16 @@ def pauli_product_gate(paulis: tuple[int, ...], quarter_turns: int) -> CliffordG
     """
     product = "*".join(f"{'_XZY'[code]}{k}" for k, code in enumerate(paulis))
     circuit = stim.Circuit(f"SPP {product}\n" * (quarter_turns % 4) + f"I {len(paulis) - 1}")
-    return _gate(f"SPP^{quarter_turns % 4} {product}", circuit.to_tableau())
+    return tableau_gate(f"SPP^{quarter_turns % 4} {product}", circuit.to_tableau())
 
 
-def _gate(name: str, tableau: stim.Tableau) -> CliffordGate:
+def tableau_gate(name: str, tableau: stim.Tableau) -> CliffordGate:
+    """The gate with a tableau.
+
+    Examples:
+        >>> tableau_gate("a gate", stim.Tableau.from_named_gate("CX")).pullback
+        ((0, 2), (1,), (2,), (1, 3))
+    """
     images = [output(k) for k in range(len(tableau)) for output in (tableau.x_output, tableau.z_output)]
     pullback = tuple(_generators(image) for image in images)
     changes = any(generators != (k,) for k, generators in enumerate(pullback))
@@ -81,9 +87,10 @@ def _gate(name: str, tableau: stim.Tableau) -> CliffordGate:
 
 
 def _generators(image: stim.PauliString) -> tuple[int, ...]:
-    return tuple(
-        2 * k + is_z
-        for k in range(len(image))
-        for is_z in (0, 1)
-        if (image[k] in (1, 2), image[k] in (2, 3))[is_z]
-    )
+    found: list[int] = []
+    for k in image.pauli_indices():
+        if image[k] in (1, 2):
+            found.append(2 * k)
+        if image[k] in (2, 3):
+            found.append(2 * k + 1)
+    return tuple(found)

@@ -11,7 +11,9 @@ import stim
 from ..errors import ResourceLimitError
 from ..plan import MAX_INDEX_BITS, Plan
 from .backward_sweep import backward_sweep, list_faults
+from .clifford_records import clifford_records
 from .effects import EffectTable, Fault, Outputs
+from .flattening import program_of
 from .forward_sweep import QuantumProgram, forward_sweep
 from .needed_operations import needed_operations
 from .operations import Operation, peak_width
@@ -19,7 +21,7 @@ from .plan_construction import construct_plan
 from .reference_sample import LikelyOutputs, reference_records
 from .requested_outputs import RequestedOutputs
 from .scheduling import schedule
-from .steps import DetectorStep, ObservableStep, Program, program_of
+from .steps import DetectorStep, ObservableStep, Program
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
@@ -50,13 +52,12 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         coefficients)
     """
     program = program_of(circuit)
-    quantum = forward_sweep(program) if program.has_non_clifford_gates else _clifford_path(circuit)
+    if program.has_non_clifford_gates:
+        quantum = forward_sweep(program)
+    else:
+        # A Clifford circuit has no operations, and Stim knows its noiseless sample.
+        quantum = QuantumProgram(base_records=clifford_records(circuit, program))
     return CompiledCircuit(program, quantum, likely_outputs)
-
-
-def _clifford_path(circuit: stim.Circuit) -> QuantumProgram:
-    """A Clifford circuit has no operations, and Stim knows its noiseless sample."""
-    return QuantumProgram(base_records=[int(bit) for bit in circuit.reference_sample()])
 
 
 class CompiledCircuit:

@@ -59,8 +59,8 @@ class DeferredRotations:
     def _fix_coordinates(self) -> None:
         """Takes the current coordinates as the fixed ones."""
         self._changed = False
-        self._to_fixed = stim.Tableau(self._num_qubits)
-        self._from_fixed = stim.Tableau(self._num_qubits)  # its inverse
+        # The tables are not there before they are needed.
+        self._to_fixed = self._from_fixed = stim.Tableau(0)
 
     def _forget_all(self) -> None:
         self._rotations: dict[int, tuple[DeferredRotation, stim.PauliString]] = {}
@@ -118,11 +118,15 @@ class DeferredRotations:
 
     def with_x_on(self, coordinate: int) -> int:
         """The rotations whose Pauli has an X part on a current coordinate."""
-        return self._anticommuting(self._to_fixed.z_output(coordinate)) if self._deferred else 0
+        if not self._changed:
+            return self._with_x.get(1 << coordinate, 0) & self._deferred
+        return self._anticommuting(self._to_fixed.z_output(coordinate))
 
     def with_z_on(self, coordinate: int) -> int:
         """The rotations whose Pauli has a Z part on a current coordinate."""
-        return self._anticommuting(self._to_fixed.x_output(coordinate)) if self._deferred else 0
+        if not self._changed:
+            return self._with_z.get(1 << coordinate, 0) & self._deferred
+        return self._anticommuting(self._to_fixed.x_output(coordinate))
 
     def needed_by(self, pauli: stim.PauliString) -> int:
         """The rotations that must be applied before a measurement of a Pauli.
@@ -169,7 +173,10 @@ class DeferredRotations:
             if self._changed:
                 self._fix_coordinates()
             return
-        self._changed = True
+        if not self._changed:
+            self._changed = True
+            self._to_fixed = stim.Tableau(self._num_qubits)
+            self._from_fixed = stim.Tableau(self._num_qubits)  # its inverse
         for gate, targets in gates_of(change):
             self._to_fixed.prepend(gate.inverse(), targets)
             # Faster than inverting the whole tableau.

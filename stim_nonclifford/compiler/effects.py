@@ -53,7 +53,7 @@ class Fault:
     Attributes:
         step: The step of the program.
         group: Which of the step's groups of targets.
-        factors: The Pauli that happens, on the qubits of the circuit; empty for readout and herald flips.
+        factors: The Pauli that happens, on the qubits of the program; empty for readout and herald flips.
         records: Records that are flipped.
         effect: What it flips.
     """

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import stim
 
 from ..compiler.paulis import Factors
-from ..compiler.steps import Measure, Program, Reset, Rotate, Step, unrolled
+from ..compiler.steps import Measure, Program, Reset, Rotate, Step
 from ..dialect import bare_name
 from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, Plan
 
@@ -61,18 +60,17 @@ class PlannedOperation:
     step: int
 
 
-def planned_operations(plan: Plan, program: Program, circuit: stim.Circuit) -> tuple[PlannedOperation, ...]:
+def planned_operations(plan: Plan, program: Program) -> tuple[PlannedOperation, ...]:
     """The rotations and measurements of a plan in the order in which they are done.
 
     Args:
         plan: The plan.
         program: The steps of the circuit.
-        circuit: The circuit, with tags.
     """
-    return tuple(_operations(plan, _Places(program, circuit)))
+    return tuple(_operations(plan, program))
 
 
-def _operations(plan: Plan, places: _Places) -> Iterator[PlannedOperation]:
+def _operations(plan: Plan, program: Program) -> Iterator[PlannedOperation]:
     for operation, measured_in in zip(plan.operations, plan.operation_steps.tolist(), strict=True):
         kind, is_weak = int(operation["kind"]), bool(operation["kind"] == WEAK_MEASURE)
         width = int(operation["width"]) + (kind == ACTIVATE)
@@ -86,11 +84,11 @@ def _operations(plan: Plan, places: _Places) -> Iterator[PlannedOperation]:
                 coefficients=0 if k > first or is_diagonal else 1 << width,
                 joined=k > first,
                 diagonal=not wakes and _is_diagonal(operation),
-                half_turns=places.half_turns(int(plan.rotation_term_steps[k])),
+                half_turns=_half_turns(program, int(plan.rotation_term_steps[k])),
                 sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
                 outcome=None,
                 weak=is_weak,
-                **places.of(int(plan.rotation_term_steps[k])),
+                **_place(program, int(plan.rotation_term_steps[k])),
             )
         if kind in (MEASURE, WEAK_MEASURE):
             yield PlannedOperation(
@@ -103,7 +101,7 @@ def _operations(plan: Plan, places: _Places) -> Iterator[PlannedOperation]:
                 sign_controlled=False,
                 outcome=int(operation["outcome"]),
                 weak=is_weak,
-                **places.of(measured_in),
+                **_place(program, measured_in),
             )
 
 
@@ -112,31 +110,22 @@ def _is_diagonal(operation: np.void) -> bool:
     return operation["kind"] == WEAK_MEASURE or not operation["x"]
 
 
-class _Places:
-    """Where the steps of a program stand in the circuit."""
+def _place(program: Program, step: int) -> dict[str, Any]:
+    """The attributes of an operation that say where in the circuit it comes from."""
+    factors = program.labelled(_factors(program.steps[step]))
+    return {
+        "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
+        "instruction": bare_name(program.sources[step]),
+        "line": program.lines[step],
+        "tick": program.ticks[step],
+        "step": step,
+    }
 
-    def __init__(self, program: Program, circuit: stim.Circuit) -> None:
-        self._program = program
-        self._instructions = list(unrolled(circuit))
-        self._ticks = np.cumsum([instruction.name == "TICK" for instruction in self._instructions])
 
-    def of(self, step: int) -> dict[str, Any]:
-        """The attributes of an operation that say where it comes from."""
-        number = self._program.instructions[step]
-        factors = _factors(self._program.steps[step])
-        return {
-            "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
-            "instruction": bare_name(self._instructions[number]),
-            "line": self._program.lines[step],
-            "tick": int(self._ticks[number]),
-            "step": step,
-        }
-
-    def half_turns(self, step: int) -> float:
-        """The angle of a rotation."""
-        rotation = self._program.steps[step]
-        assert isinstance(rotation, Rotate)
-        return rotation.half_turns
+def _half_turns(program: Program, step: int) -> float:
+    rotation = program.steps[step]
+    assert isinstance(rotation, Rotate)
+    return rotation.half_turns
 
 
 def _factors(step: Step) -> Factors:

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import stim
 
 from ..compiler import CompiledCircuit
 from ..compiler.requested_outputs import requested_by
@@ -120,14 +119,11 @@ class PlanReport:
     __repr__ = __str__
 
 
-def plan_report(
-    compiled: CompiledCircuit, circuit: stim.Circuit, method: PlanMethod, postselected: Sequence[int]
-) -> PlanReport:
+def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Sequence[int]) -> PlanReport:
     """The report for one method of a sampler.
 
     Args:
         compiled: The circuit, compiled.
-        circuit: The circuit, with tags.
         method: The method.
         postselected: The outputs that discard a shot: detectors, then observables.
 
@@ -145,7 +141,7 @@ def plan_report(
             requested, skip_reference_sample=True, max_active_coordinates=MAX_INDEX_BITS
         )
         question = f"compile_detector_sampler().{method}{_postselection(program, requested.postselected)}"
-    return PlanReport(question, plan, planned_operations(plan, program, circuit))
+    return PlanReport(question, plan, planned_operations(plan, program))
 
 
 def _postselection(program: Program, postselected: Sequence[int]) -> str:

@@ -1,0 +1,117 @@
+"""Relabelling: circuits over the qubits that occur in them, numbered from 0 without gaps.
+
+In a circuit the number of a qubit is only a label: 10203 may be the qubit in row 102, column 3. Stim's
+tableaus have room for all smaller numbers, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import stim
+
+from .extent import Extent, extent_of
+
+__all__ = ["power_of_block", "relabelled"]
+
+
+def relabelled(circuit: stim.Circuit, extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
+    r"""The circuit with other numbers for its qubits.
+
+    Blocks that ``becomes_power`` says so of are replaced by their powers. Coordinates are left out.
+
+    Args:
+        circuit: The circuit.
+        extent: Its extent.
+        numbers: The new number of each qubit.
+
+    Examples:
+        >>> circuit = stim.Circuit("CX 70 3\nREPEAT 1000000000001 {\n    H 3\n}\nM !70")
+        >>> relabelled(circuit, extent_of(circuit), {3: 0, 70: 1})
+        stim.Circuit('''
+            CX 1 0
+            H 0
+            M !1
+        ''')
+    """
+    result = stim.Circuit()
+    bodies = iter(extent.bodies)
+    for instruction in circuit:
+        if not isinstance(instruction, stim.CircuitRepeatBlock):
+            if instruction.name != "QUBIT_COORDS":
+                result.append(_relabelled_instruction(instruction, numbers))
+            continue
+        body, body_extent, repetitions = next(bodies)
+        if body_extent.becomes_power(repetitions):
+            tableau, qubits = power_of_block(body, body_extent, repetitions)
+            gates = tableau.to_circuit("elimination")
+            result += relabelled(gates, extent_of(gates), {k: numbers[q] for k, q in enumerate(qubits)})
+        else:
+            inner = relabelled(body, body_extent, numbers)
+            result.append(stim.CircuitRepeatBlock(repetitions, inner or stim.Circuit("TICK")))
+    return result
+
+
+def power_of_block(body: stim.Circuit, extent: Extent, repetitions: int) -> tuple[stim.Tableau, list[int]]:
+    r"""A block of Clifford gates as one gate.
+
+    Args:
+        body: The body of the block.
+        extent: Its extent; it must be Clifford.
+        repetitions: How often it is repeated.
+
+    Returns:
+        The tableau of the gate, and the qubits that it acts on, ascending.
+
+    Examples:
+        >>> body = stim.Circuit("S 7\nH 5")
+        >>> tableau, qubits = power_of_block(body, extent_of(body), 10**18 + 1)
+        >>> print(tableau.to_circuit("elimination"), qubits)
+        H 0
+        S 1 [5, 7]
+    """
+    qubits = sorted(extent.qubits)
+    numbers = {qubit: k for k, qubit in enumerate(qubits)}
+    tableau = stim.Tableau(len(qubits))
+    nothing = stim.Circuit(f"I {len(qubits) - 1}")
+    gates = nothing.copy()
+    bodies = iter(extent.bodies)
+    for instruction in body:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            inner, inner_qubits = power_of_block(*next(bodies))
+            tableau = tableau.then(gates.to_tableau())
+            tableau.append(inner, [numbers[qubit] for qubit in inner_qubits])
+            gates = nothing.copy()
+        elif stim.gate_data(instruction.name).is_unitary:
+            gates.append(_relabelled_instruction(instruction, numbers))
+    tableau = tableau.then(gates.to_tableau())
+    return tableau**repetitions, qubits
+
+
+def _relabelled_instruction(
+    instruction: stim.CircuitInstruction, numbers: Mapping[int, int]
+) -> stim.CircuitInstruction:
+    if instruction.name == "MPAD":
+        return instruction
+    return stim.CircuitInstruction(
+        instruction.name,
+        _relabelled_targets(instruction.targets_copy(), numbers),
+        instruction.gate_args_copy(),
+        tag=instruction.tag,
+    )
+
+
+def _relabelled_targets(
+    targets: Iterable[stim.GateTarget], numbers: Mapping[int, int]
+) -> list[stim.GateTarget]:
+    result = []
+    for target in targets:
+        qubit = target.qubit_value
+        invert = target.is_inverted_result_target
+        if qubit is None:
+            result.append(target)
+        elif target.pauli_type != "I":
+            result.append(stim.target_pauli(numbers[qubit], target.pauli_type, invert=invert))
+        else:
+            result.append(stim.target_inv(numbers[qubit]) if invert else stim.GateTarget(numbers[qubit]))
+    return result

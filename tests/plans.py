@@ -10,13 +10,13 @@ import stim
 
 from stim_nonclifford.compiler.backward_sweep import backward_sweep
 from stim_nonclifford.compiler.effects import EffectTable
+from stim_nonclifford.compiler.flattening import program_of
 from stim_nonclifford.compiler.forward_sweep import QuantumProgram, forward_sweep
 from stim_nonclifford.compiler.needed_operations import needed_operations
 from stim_nonclifford.compiler.operations import Operation
 from stim_nonclifford.compiler.plan_construction import construct_plan
 from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
 from stim_nonclifford.compiler.scheduling import schedule
-from stim_nonclifford.compiler.steps import program_of
 from stim_nonclifford.plan import Plan
 
 from .effect_laws import output_distribution

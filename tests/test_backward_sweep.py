@@ -19,9 +19,10 @@ import stim
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler.backward_sweep import backward_sweep, list_faults
 from stim_nonclifford.compiler.effects import Fault, Outputs
+from stim_nonclifford.compiler.flattening import program_of
 from stim_nonclifford.compiler.forward_sweep import QuantumProgram, forward_sweep
 from stim_nonclifford.compiler.operations import OperationKind
-from stim_nonclifford.compiler.steps import Program, program_of
+from stim_nonclifford.compiler.steps import Program
 
 from .effect_laws import output_distribution
 from .exact import largest_difference, mask_of, rank

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +110,11 @@ def assert_effects_are_those_of_frames(circuit: stim.Circuit) -> int:
     for outputs in ("records", "detectors"):
         faults = list_faults(program, quantum, outputs)
         if faults:
-            expected = Frames(circuit, faults, program.instructions).effects(outputs)
+            labelled = [
+                replace(fault, factors=tuple((program.labels[q], code) for q, code in fault.factors))
+                for fault in faults
+            ]
+            expected = Frames(circuit, labelled, program.numbers).effects(outputs)
             # Frames keep Paulis that are stabilizers: what they flip is random anyway.
             coins = backward_sweep(program, quantum, outputs).coins
             for fault, effect in zip(faults, expected, strict=True):

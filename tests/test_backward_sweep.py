@@ -262,7 +262,7 @@ def test_a_fault_flips_records_and_reverses_rotations(seed: int) -> None:
         program, quantum = swept(circuit)
         table = backward_sweep(program, quantum, "records")
         line_of_sign = {
-            term.sign: program.instructions[term.step] // 2
+            term.sign: program.numbers[term.step] // 2
             for operation in quantum.operations
             if operation.kind == OperationKind.ROTATE
             for term in operation.terms

@@ -104,17 +104,19 @@ class Frames:
         return [mask_of(column) for column in found.T]
 
 
+def labelled(program: Program, fault: Fault) -> Fault:
+    """The fault on the qubits of the circuit, by their labels."""
+    return replace(fault, factors=tuple((program.labels[q], code) for q, code in fault.factors))
+
+
 def assert_effects_are_those_of_frames(circuit: stim.Circuit) -> int:
     circuit = circuit.flattened()
     program, quantum = swept(circuit)
     for outputs in ("records", "detectors"):
         faults = list_faults(program, quantum, outputs)
         if faults:
-            labelled = [
-                replace(fault, factors=tuple((program.labels[q], code) for q, code in fault.factors))
-                for fault in faults
-            ]
-            expected = Frames(circuit, labelled, program.numbers).effects(outputs)
+            on_labels = [labelled(program, fault) for fault in faults]
+            expected = Frames(circuit, on_labels, program.numbers).effects(outputs)
             # Frames keep Paulis that are stabilizers: what they flip is random anyway.
             coins = backward_sweep(program, quantum, outputs).coins
             for fault, effect in zip(faults, expected, strict=True):
@@ -276,7 +278,7 @@ def test_a_fault_flips_records_and_reverses_rotations(seed: int) -> None:
                 laws[reverse] = law_of(with_reversed_angles(lines, set(reverse)))
             flips = fault.effect & (1 << table.num_outputs) - 1
             expected = {records ^ flips: p for records, p in laws[reverse].items()}
-            found = law_of(with_fault(lines, program.instructions[fault.step] // 2, fault))
+            found = law_of(with_fault(lines, program.numbers[fault.step] // 2, labelled(program, fault)))
             assert largest_difference(found, expected) < TOLERANCE, f"{fault}\n{circuit}"
         reversing += len(laws) - 1
     assert reversing >= 5

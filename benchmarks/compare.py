@@ -1,12 +1,12 @@
-"""All simulators side by side: one run, one core each, alternating, medians.
+"""All simulators side by side: one core each, medians of alternating runs.
 
     python -m benchmarks.compare [--seconds 5] [--repeats 5] [--workloads d3 k19] [--modes postselected]
 
 Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that
-is installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. Of a simulator's
-settings, such as batch sizes, the best one for the workload is taken. Prints attempted shots per second, the
-ratio of ours to each, the time to compile and the peak memory; writes all of it and a plot to ``--out``. From
-there ``python -m benchmarks.compare_report out/compare.json`` takes them into ``docs/performance.md``.
+is installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. For each workload, the
+best settings of a simulator (such as batch sizes) are used. Prints attempted shots per second, the ratio of
+ours to each, the time to compile and the peak memory. Writes all of it and a plot to ``--out``.
+``python -m benchmarks.compare_report out/compare.json`` copies them to ``docs/performance.md``.
 """
 
 from __future__ import annotations

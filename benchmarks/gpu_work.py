@@ -1,4 +1,4 @@
-"""How much work the kernels of the GPU engine have, counted from the plan, and what a GPU can do.
+"""The work of the GPU engine's kernels, counted from the plan, and the limits of a GPU.
 
 Counts are of what the algorithm needs, per shot: instructions of the noise kernel from its machine code for
 sm_90, bytes of shared memory and of HBM from what is read and written, multiply-adds from the rotations.

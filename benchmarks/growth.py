@@ -1,11 +1,11 @@
-"""How speed falls as circuits grow: wider vectors, more error mechanisms, more noise; and what threads give.
+"""How speed falls as circuits grow (wider vectors, more error mechanisms, more noise), and what threads gain.
 
     python -m benchmarks.growth [--seconds 2] [--repeats 5] [--parts width mechanisms noise threads]
 
-Every figure is a median of runs in turns, after a warm-up, of one thread. What is compared in a plot at one
-place of its horizontal axis was measured in turns. Writes ``growth.json`` to ``--out``, and plots of it to
-``--plots``. With ``--page docs/performance.md --plots docs`` that page is up to date; with
-``--from out/growth.json`` nothing is measured again.
+Every figure is a median of runs of one thread, after a warm-up. Runs that a plot shows at the same place of
+its horizontal axis alternate. Writes ``growth.json`` to ``--out``, and plots of it to ``--plots``.
+``--page docs/performance.md --plots docs`` updates that page. With ``--from out/growth.json`` nothing is
+measured again.
 """
 
 from __future__ import annotations
@@ -154,11 +154,11 @@ PARTS: dict[str, Callable[[], Iterator[tuple[float, list[Workload]]]]] = {
 
 
 def measure(part: str, seconds: float, repeats: int) -> Iterator[Point]:
-    """Measures one plot, a place of its horizontal axis after the other."""
+    """Measures one plot, one place of its horizontal axis after another."""
     for x, workloads in PARTS[part]():
 
         def measuring(workload: Workload) -> Callable[[float], float]:
-            # The time of the process: what other processes take does not count.
+            # CPU time: what other processes take does not count.
             return lambda seconds: rate_of(workload.run, seconds, most=workload.most, clock=time.process_time)
 
         rates = in_turns({w.series: measuring(w) for w in workloads}, seconds, repeats)
@@ -173,7 +173,7 @@ def two_cores() -> set[int]:
 
 
 def on_cores(cores: set[int], measure: Callable[[], float]) -> float:
-    """Runs on these cores, where the system lets a thread choose."""
+    """Measures with the thread pinned to these cores, if the system allows it."""
     if not hasattr(os, "sched_setaffinity"):
         return measure()
     before = os.sched_getaffinity(0)
@@ -185,11 +185,11 @@ def on_cores(cores: set[int], measure: Callable[[], float]) -> float:
 
 
 def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
-    """Two threads beside one, by the clock on the wall.
+    """Two threads compared with one, in wall time.
 
-    Cores are not equal, as other guests of the machine use some of them. So one thread is measured on each
-    of two, and so are two samplers that share nothing, each with its core: what they give is what the machine
-    has for two threads.
+    Cores are not equal, because other guests of the machine use some of them. So one thread is measured on
+    each of two cores. Two samplers that share nothing, each on its own core, show what the machine can give
+    to two threads.
     """
     d3, d5 = (snc.Circuit(cultivation_circuit(distance=distance, p=1e-3)) for distance in (3, 5))
     cases: dict[str, Callable[[int], Workload]] = {

@@ -1,11 +1,11 @@
-"""How far dense simulations are from what the machine can do.
+"""How close dense simulations come to the limits of the machine.
 
     python -m benchmarks.roofline [--seconds 10]
 
-Samples circuits of which every shot runs the coefficient vector, and sets the work that the engine counts
-(``sampler.statistics()``) against the time. The peaks are measured on the same core: additions and
-multiplications by a product of matrices (which fuses the two: twice what separate ones can do), memory by
-copies of arrays as large as the vector.
+Samples circuits in which every shot simulates the coefficient vector, and divides the work that the engine
+counts (``sampler.statistics()``) by the time. The limits are measured on the same core. For arithmetic it is
+a matrix product, whose fused multiply-adds do twice as much as separate multiplications and additions. For
+memory it is copies of arrays as large as the vector.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from stim_nonclifford.engines import CpuEngine
 
 DENSE = ("coherent-d5r5", "k19", "qv20")
 ONCE = ("qv20",)
-"""Of which the most is done once, when a sampler is made: the time of that, and of a shot."""
+"""Nearly all work on these is done when a sampler is made: its time is measured, with that of one shot."""
 BLAS_CORES = {"avx512": ("SKYLAKEX", "HASWELL"), "avx2": ("HASWELL",)}
-"""OpenBLAS's names of processors with these instructions."""
+"""OpenBLAS's names of processors with an instruction set."""
 
 
 def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
-    """The shortest time of the call, of as many as fit into the given time."""
+    """The shortest time of a call, among as many calls as fit into the given time."""
     best = float("inf")
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -52,9 +52,9 @@ def product_flops() -> float:
 
 
 def peak_flops(instruction_set: str) -> float:
-    """The same by one thread with the best code of NumPy's OpenBLAS for these instructions.
+    """The same for one thread, with the best code of NumPy's OpenBLAS for an instruction set.
 
-    Of itself, OpenBLAS takes AVX2 on some processors that have AVX-512: half of their peak.
+    By default, OpenBLAS uses AVX2 on some processors that have AVX-512, and then reaches half of their peak.
     """
     rates = []
     for core in BLAS_CORES.get(instruction_set, ("",)):
@@ -98,7 +98,7 @@ def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
 
 
 def measure_once(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
-    """The same for new engines that sample one shot each."""
+    """The same, with a new engine for each shot."""
     plan = snc.Circuit(text).compile().record_plan()
     total: dict[str, float] = {}
     shots = 0

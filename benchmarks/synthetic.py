@@ -1,4 +1,4 @@
-"""Circuits whose cost is one thing only: the width of the vector, or the number of error mechanisms."""
+"""Circuits whose cost depends on one thing: the width of the vector, or the number of error mechanisms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How speed is measured: shots per second over about a given time, in turns, after a warm-up."""
+"""How speed is measured: shots per second over a given time, in alternating runs, after a warm-up."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""How far dense simulations are from what the machine can do.
+"""How close simulations of the coefficient vector come to the limits of the machine.
 
     python -m benchmarks.roofline [--seconds 10]
 
-Samples circuits of which every shot runs the coefficient vector, and sets the work that the engine counts
-(``sampler.statistics()``) against the time. The peaks are measured on the same core: additions and
-multiplications by a product of matrices (which fuses the two: twice what separate ones can do), memory by
-copies of arrays as large as the vector.
+Samples circuits in which every shot simulates the vector, and divides the work that the engine counts
+(``sampler.statistics()``) by the time. The limits are measured on the same core. The limit of arithmetic is
+the rate of a matrix product; its multiply-adds are fused, which doubles the rate of separate additions and
+multiplications. The limit of memory is the rate of copies between arrays as large as the vector.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from stim_nonclifford.engines import CpuEngine
 
 DENSE = ("coherent-d5r5", "k19", "qv20")
 ONCE = ("qv20",)
-"""Of which the most is done once, when a sampler is made: the time of that, and of a shot."""
+"""Workloads whose engine works mostly before its first shot: measured with a new engine for each shot."""
 BLAS_CORES = {"avx512": ("SKYLAKEX", "HASWELL"), "avx2": ("HASWELL",)}
-"""OpenBLAS's names of processors with these instructions."""
+"""For each instruction set, OpenBLAS's names of processors that have it."""
 
 
 def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
-    """The shortest time of the call, of as many as fit into the given time."""
+    """Repeats a call for the given time, and returns the seconds of the fastest repetition."""
     best = float("inf")
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -44,7 +44,7 @@ def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
 
 
 def product_flops() -> float:
-    """Floating-point operations per second of a product of matrices."""
+    """Floating-point operations per second of a matrix product."""
     size = 512
     a = np.random.default_rng(0).random((size, size))
     out = np.empty_like(a)
@@ -52,9 +52,9 @@ def product_flops() -> float:
 
 
 def peak_flops(instruction_set: str) -> float:
-    """The same by one thread with the best code of NumPy's OpenBLAS for these instructions.
+    """The rate of ``product_flops`` on one thread, with OpenBLAS's best code for this instruction set.
 
-    Of itself, OpenBLAS takes AVX2 on some processors that have AVX-512: half of their peak.
+    By default, OpenBLAS uses AVX2 on some processors that have AVX-512, and reaches half of their peak.
     """
     rates = []
     for core in BLAS_CORES.get(instruction_set, ("",)):
@@ -68,14 +68,14 @@ def peak_flops(instruction_set: str) -> float:
 
 
 def peak_bytes(size: int) -> float:
-    """Bytes read and written per second by copies of an array of this many bytes."""
+    """Bytes per second that copies of an array of ``size`` bytes read and write."""
     array = np.ones(max(size // 16, 64))
     out = np.empty_like(array)
     return 2 * array.nbytes / best_time(lambda: np.copyto(out, array))
 
 
 def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
-    """Shots per second, the work per second, and the width."""
+    """Samples a circuit for the given time; returns shots per second, work per second, and the width."""
     circuit = snc.Circuit(text)
     sampler: snc.CompiledDetectorSampler | snc.CompiledMeasurementSampler
     if circuit.num_detectors:
@@ -98,7 +98,7 @@ def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
 
 
 def measure_once(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
-    """The same for new engines that sample one shot each."""
+    """As ``measure``, but with a new engine for each shot."""
     plan = snc.Circuit(text).compile().record_plan()
     total: dict[str, float] = {}
     shots = 0
@@ -113,7 +113,7 @@ def measure_once(text: str, seconds: float) -> tuple[float, dict[str, float], in
 
 
 def main() -> int:
-    """Prints the table."""
+    """Measures and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
     parser.add_argument("--seconds", type=float, default=10.0, help="time of one measurement")
@@ -126,7 +126,7 @@ def main() -> int:
     for name in DENSE:
         path = arguments.circuits / f"{WORKLOADS[name]}.stim"
         if not path.exists():
-            print(f"{name}: there is no {path}; give a folder that has it with --circuits")
+            print(f"{name}: {path} does not exist; pass the folder of the circuit files as --circuits")
             continue
         call = measure_once if name in ONCE else measure
         rate, work, width = call(path.read_text(encoding="utf-8"), arguments.seconds)

@@ -151,7 +151,8 @@ def check_soft_postselect(circuit: snc.Circuit) -> None:
         )
     if circuit.num_detectors == 0:
         raise ValueError(
-            "The circuit has no detectors, so soft_postselect cannot discard shots. Declare them with DETECTOR."
+            "The circuit has no detectors, so soft_postselect cannot discard shots. Declare a detector with"
+            " DETECTOR."
         )
 
 
@@ -175,7 +176,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         Args:
             sampler: The sampler, compiled with its masks.
             num_observables: Number of observables of the circuit.
-            count_observable_error_combos: Whether to count the kept shots by their set of flipped observables.
+            count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
             max_errors: The number of errors after which a batch ends early, or None.
         """
         self._sampler = sampler
@@ -187,7 +188,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         self._lock = threading.Lock()
 
     def handles_throttling(self) -> bool:
-        """True: this class chooses batch sizes, as Sinter's own batches of 1024 shots would be far too slow."""
+        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots would be too slow."""
         return True
 
     def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:

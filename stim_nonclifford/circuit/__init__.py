@@ -1,7 +1,7 @@
 """The class ``Circuit``.
 
-``editing`` has Stim's methods to build and change circuits. ``proxies`` has the Clifford proxies and what Stim
-computes from them, and ``diagrams`` the drawings. ``circuit`` has the class itself, with its samplers.
+``editing`` has Stim's methods to build and change circuits. ``proxies`` has the Clifford proxies and what
+Stim computes from them, and ``diagrams`` the drawings. ``circuit`` has the class itself, with its samplers.
 """
 
 from .circuit import Circuit

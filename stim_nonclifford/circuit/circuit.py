@@ -243,8 +243,8 @@ class Circuit(CircuitEditing, CircuitProxies):
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: Every method of the sampler needs more than ``max_active_coordinates``. If only
-                some methods do, they raise this error when they are called.
+            ResourceLimitError: Every method of the sampler needs more than ``max_active_coordinates``. If
+                only some methods do, they raise this error when they are called.
             TypeError: A mask has the wrong dtype.
             ValueError: A mask has the wrong shape, or an argument is out of range.
 

@@ -1,7 +1,8 @@
 """Stim's diagrams, with non-Clifford gates under their own names.
 
-Stim draws a tagged gate as its carrier. So each kind of non-Clifford gate is first replaced by a Clifford gate
-that the circuit does not use. In Stim's text or SVG, the label of that gate is then replaced by the right one.
+Stim draws a tagged gate as its carrier. So each kind of non-Clifford gate is first replaced by a Clifford
+gate that the circuit does not use. In the text or SVG that Stim returns, the label of that gate is then
+replaced by the label of the non-Clifford gate.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class CircuitProxies:
         return self.s_proxy().count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
-        """Of the S-proxy: the regions in which detectors are sensitive, as ``stim.Circuit.detecting_regions``."""
+        """Of the S-proxy: the sensitive regions of detectors, as ``stim.Circuit.detecting_regions``."""
         return self.s_proxy().detecting_regions(**arguments)
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:

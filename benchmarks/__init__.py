@@ -1,1 +1,1 @@
-"""Measurements of speed. Every figure is a ratio of runs that alternate in one process."""
+"""Measurements of speed. Runs that are compared with each other alternate."""

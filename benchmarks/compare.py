@@ -49,14 +49,14 @@ PATIENCE = 60.0
 
 @dataclass
 class Result:
-    """What was measured of one simulator on one workload.
+    """The measurements of one simulator on one workload.
 
     Attributes:
         setting: The best setting.
-        compile_seconds: Until the first shot could be sampled, in the best setting.
+        compile_seconds: Seconds of compilation before the first shot, in the best setting.
         rates: Attempted shots per second, one number per repetition.
-        peak_bytes: The largest memory of its process.
-        problem: Why there are no rates.
+        peak_bytes: Peak memory of the simulator's process.
+        problem: Why there are no rates; empty if there are.
     """
 
     setting: str = ""
@@ -67,12 +67,12 @@ class Result:
 
     @property
     def rate(self) -> float:
-        """The median."""
+        """The median of the rates; 0 if there are none."""
         return statistics.median(self.rates) if self.rates else 0.0
 
 
 def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Connection) -> None:
-    """The process of a simulator: finds the best setting, then measures whenever it is asked to."""
+    """Main function of a simulator's process: finds the best setting, then measures on each request."""
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     os.environ["OMP_NUM_THREADS"] = "1"
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
@@ -83,7 +83,7 @@ def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Co
         start = time.perf_counter()
         for setting, run in SIMULATORS[name](text, mode):
             compiled = time.perf_counter() - start
-            pipe.send(setting)  # a sign of life
+            pipe.send(setting)  # the parent's timeout starts anew
             rate = rate_of(run, seconds, most=most)
             if best is None or rate > best[0]:
                 best = (rate, setting, compiled, run)
@@ -106,7 +106,7 @@ def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Co
 
 
 class Contestant:
-    """A simulator on a workload, in a process of its own."""
+    """A simulator that runs one workload in a process of its own."""
 
     def __init__(self, name: str, text: str, mode: Mode, limit: int, seconds: float) -> None:
         context = multiprocessing.get_context("spawn")
@@ -132,7 +132,7 @@ class Contestant:
                 return answer
 
     def measure(self, seconds: float) -> None:
-        """One repetition."""
+        """Measures one repetition."""
         if not self.result.problem:
             try:
                 self._pipe.send(seconds)
@@ -170,19 +170,19 @@ def compare(
 
 
 def makes_sense(circuit: snc.Circuit, mode: Mode) -> bool:
-    """Whether a mode makes sense for a circuit."""
+    """Whether a mode applies to a circuit: counts need detectors and observables."""
     return mode == "bits" or (circuit.num_detectors > 0 and circuit.num_observables > 0)
 
 
 def main() -> int:
-    """Prints the table."""
+    """Measures, prints the results, and writes them to files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
     parser.add_argument("--workloads", nargs="+", choices=list(WORKLOADS), default=list(WORKLOADS))
     parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
     parser.add_argument("--simulators", nargs="+", choices=list(SIMULATORS), default=list(SIMULATORS))
     parser.add_argument("--seconds", type=float, default=5.0, help="time of one measurement")
-    parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
+    parser.add_argument("--repeats", type=int, default=5, help="measurements of each simulator")
     parser.add_argument("--memory", type=float, default=12.0, help="GiB of address space of each process")
     parser.add_argument(
         "--out", type=Path, default=Path("out"), help="folder of compare.json and compare.png"
@@ -196,7 +196,7 @@ def main() -> int:
     for workload in arguments.workloads:
         path = arguments.circuits / f"{WORKLOADS[workload]}.stim"
         if not path.exists():
-            print(f"{workload}: there is no {path}; give a folder that has it with --circuits")
+            print(f"{workload}: {path} does not exist; pass the folder of the circuit files as --circuits")
             continue
         text = path.read_text(encoding="utf-8")
         circuit = snc.Circuit(text)

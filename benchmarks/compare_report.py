@@ -1,8 +1,8 @@
-"""Results of ``benchmarks.compare`` as a table and a plot of ``docs/performance.md``.
+"""The results of ``benchmarks.compare`` as a table and a plot in ``docs/performance.md``.
 
     python -m benchmarks.compare_report out/compare.json
 
-replaces the section of the page, and the plot.
+replaces the comparison section of that page, and its plot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["draw", "table"]
 
 OURS = "stim_nonclifford"
 CLIFFORD = "stim"
-"""Runs S gates in place of T gates: not a simulator of the same circuit."""
+"""This simulator runs S in place of T, so it does not simulate the same circuit as the others."""
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -32,7 +32,7 @@ def table(results: dict[str, Any]) -> str:
     """The comparison in Markdown.
 
     Args:
-        results: What ``benchmarks.compare`` writes.
+        results: The contents of the file that ``benchmarks.compare`` writes.
 
     Returns:
         Lines with the machine and versions, a table with a row for each workload and mode, and the reasons
@@ -68,7 +68,7 @@ def table(results: dict[str, Any]) -> str:
 
 
 def draw(results: dict[str, Any], path: Path) -> Path:
-    """Rates of all simulators, on a logarithmic axis."""
+    """Draws the rates of all simulators on a logarithmic axis, and returns the path of the plot."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -95,7 +95,7 @@ def _ratio(row: dict[str, Any]) -> str:
 
 
 def _power_of_ten(value: float) -> str:
-    """As in 1.6×10⁸; small numbers as they are."""
+    """A number such as 1.6×10⁸; numbers below 1000 stay as they are."""
     if value < 1000:
         return f"{value:.3g}"
     mantissa, exponent = f"{value:.1e}".split("e")
@@ -103,7 +103,7 @@ def _power_of_ten(value: float) -> str:
 
 
 def main() -> int:
-    """Fills the page and draws the plot."""
+    """Writes the table into the page and draws the plot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("results", type=Path, help="compare.json")
     parser.add_argument("--page", type=Path, default=Path("docs") / "performance.md")

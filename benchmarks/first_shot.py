@@ -1,10 +1,10 @@
-"""The time to the first shot of a circuit with a wide vector, beside Clifft: one shot in a fresh process.
+"""Time to the first shot of a circuit with a wide vector, beside Clifft: one shot in a fresh process.
 
     python -m benchmarks.first_shot [--workload qv20] [--repeats 9]
 
-Processes alternate; the table has medians. A process compiles the circuit, from its text to the plan or
-program, and makes a sampler of that and draws one shot, each timed apart. Starting Python and importing is
-not counted.
+The processes of the two simulators alternate, and the table has medians. Each process first compiles the
+text of the circuit to a plan or a program. Then it constructs a sampler and draws one shot. The two steps are
+timed separately; the time to start Python and to import packages is not counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["PROGRAMS", "times_of"]
 
 
 def ours(text: str) -> Callable[[], object]:
-    """Compiles for this package."""
+    """Compiles a circuit with this package, and returns a function that draws one shot."""
     import stim_nonclifford as snc
     from stim_nonclifford.engines import CpuEngine
 
@@ -37,7 +37,7 @@ def ours(text: str) -> Callable[[], object]:
 
 
 def clifft(text: str) -> Callable[[], object]:
-    """Compiles for Clifft."""
+    """Compiles a circuit with Clifft, and returns a function that draws one shot."""
     peer: Any = importlib.import_module("clifft")
     program = peer.compile(text)
     return lambda: peer.sample(program=program, shots=1, seed=1, batch_size=1)
@@ -47,7 +47,7 @@ PROGRAMS = {"stim_nonclifford": ours, "clifft": clifft}
 
 
 def times_of(name: str, path: Path) -> tuple[float, float]:
-    """Seconds to compile, and to the first shot after that, in this process."""
+    """Seconds to compile, and seconds from there to the end of the first shot, in this process."""
     text = path.read_text(encoding="utf-8")
     importlib.import_module(name)
     start = time.perf_counter()
@@ -58,11 +58,11 @@ def times_of(name: str, path: Path) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Prints the table."""
+    """Measures and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
     parser.add_argument("--workload", choices=list(WORKLOADS), default="qv20")
-    parser.add_argument("--repeats", type=int, default=9, help="processes of each")
+    parser.add_argument("--repeats", type=int, default=9, help="processes of each simulator")
     parser.add_argument("--only", choices=list(PROGRAMS), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     path = arguments.circuits / f"{WORKLOADS[arguments.workload]}.stim"

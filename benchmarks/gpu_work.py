@@ -1,7 +1,8 @@
 """The work of the GPU engine's kernels, counted from the plan, and the limits of a GPU.
 
-Counts are of what the algorithm needs, per shot: instructions of the noise kernel from its machine code for
-sm_90, bytes of shared memory and of HBM from what is read and written, multiply-adds from the rotations.
+All counts are per shot, and include only what the algorithm needs. Instructions of the noise kernel are
+counted in its machine code for sm_90. Bytes of shared memory and of HBM follow from what is read and written,
+and multiply-adds from the rotations.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from stim_nonclifford.plan import Plan
 
 __all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
 
-# Instructions of a thread, from the disassembly of the kernel for rows of four words.
+# Instructions per thread, counted in the disassembly of the kernel for rows of four words.
 INSTRUCTIONS_PER_COUNT = 70  # a quarter of one Philox block, and the search in the thresholds
 INSTRUCTIONS_PER_EVENT_DRAWN = 66  # a quarter of one Philox block, and the alias table
 INSTRUCTIONS_PER_EVENT_APPLIED = 30
@@ -33,10 +34,10 @@ class Work:
     """Work of one shot.
 
     Attributes:
-        instructions: Of a thread; 0 where they are not what limits.
-        shared_bytes: Read from and written to shared memory.
-        hbm_bytes: Read from and written to the GPU's memory.
-        fused: Multiply-adds of doubles.
+        instructions: Instructions per thread; 0 for a kernel that they do not limit.
+        shared_bytes: Bytes read from and written to shared memory.
+        hbm_bytes: Bytes read from and written to the GPU's main memory.
+        fused: Fused multiply-adds in double precision.
     """
 
     instructions: float = 0.0
@@ -60,7 +61,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a GPU can do per second: thread instructions, bytes, multiply-adds."""
+    """The most that a GPU can do per second: thread instructions, bytes, multiply-adds."""
 
     instructions: float
     shared_bytes: float
@@ -68,7 +69,7 @@ class Limits:
     fused: float
 
     def shares(self, work: Work, shots_per_second: float) -> dict[str, float]:
-        """The share of each limit that is reached."""
+        """For each limit, the fraction of it that is reached."""
         return {
             "instruction issue": work.instructions * shots_per_second / self.instructions,
             "shared memory": work.shared_bytes * shots_per_second / self.shared_bytes,
@@ -86,7 +87,7 @@ def limits_of(cupy: Any) -> Limits:
         return float(runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device))
 
     cycles = attribute("MultiProcessorCount") * attribute("ClockRate") * 1e3
-    # Multiply-adds of doubles in a cycle: many on GPUs for data centers, few on others.
+    # Per multiprocessor and cycle, by compute capability. Other GPUs than these have hardly any FP64 units.
     fused_per_cycle = {"80": 32, "90": 64, "100": 64}.get(cupy.cuda.Device().compute_capability, 1)
     return Limits(
         instructions=4 * WARP * cycles,
@@ -97,20 +98,20 @@ def limits_of(cupy: Any) -> Limits:
 
 
 def noise_work(plan: Plan, device_plan: DevicePlan, *, queued: float, written_bytes: float) -> Work:
-    """Work of the noise kernel.
+    """The work of the noise kernel.
 
     Args:
         plan: The plan.
         device_plan: The plan on the device.
-        queued: The share of shots that are queued.
-        written_bytes: Bytes of outputs that are written per shot.
+        queued: The fraction of shots that are queued for the other kernels.
+        written_bytes: Bytes of outputs written per shot.
 
     Returns:
-        The work of a shot.
+        The work per shot.
     """
     events = plan.mean_events
     row_bytes = 8 * (device_plan.noise.row_words or device_plan.wide_row_words)
-    # The threads of a warp wait for the one with the most events.
+    # All threads of a warp wait for the thread whose shot has the most events.
     longest = _expected_maximum(plan)
     shared = 8 + events * (4 + 4)
     table_bytes = events * (16 + row_bytes)
@@ -126,7 +127,7 @@ def noise_work(plan: Plan, device_plan: DevicePlan, *, queued: float, written_by
 
 
 def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
-    """Work of one simulation of a shot that no check discards, in the kernel `simulate`."""
+    """The work of the kernel `simulate` for one shot that no check discards."""
     image = _native.plan_image(plan)
     vector_bytes = fused = 0.0
     steps = _native.image_steps(image.ctypes.data)
@@ -138,15 +139,15 @@ def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
         elif kind == ACTIVATE_STEP:
             vector_bytes += 3 * COEFFICIENT_BYTES * size
         elif kind == MEASURE_STEP:
-            # The sums read everything, the projection reads as much again and writes half of it.
+            # The sums read the whole vector; the projection reads it again and writes half of it.
             vector_bytes += 2.5 * COEFFICIENT_BYTES * size
             fused += 4 * size
         else:
-            # Rotations before it sum the weights, rotations after it make the projection.
+            # A preceding rotation also sums the weights; a following rotation also applies the projection.
             summed = k > 0 and steps[k - 1][0] == ROTATE_STEP
             projected = k + 1 < len(steps) and steps[k + 1][0] == ROTATE_STEP
             vector_bytes += (1 - summed + 2 * (1 - projected)) * COEFFICIENT_BYTES * size
-            # Two turned entries and their sum or difference, for both outcomes, then for one.
+            # Rotates two entries and adds or subtracts them: first for both outcomes, then for one of them.
             fused += (12 + 6) * size
     in_shared = device_plan.simulate is not None and device_plan.simulate.in_shared
     return Work(
@@ -157,6 +158,6 @@ def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
 
 
 def _expected_maximum(plan: Plan) -> float:
-    """Of the numbers of events of the shots of a warp."""
+    """The expected largest number of events among the shots of a warp."""
     at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
     return float((1 - at_most**WARP).sum())

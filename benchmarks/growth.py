@@ -37,18 +37,18 @@ WIDTHS = range(4, 23)
 MECHANISMS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 NOISE = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
 MOST_BITS = 1 << 16
-"""Shots of one call that returns bits."""
+"""Largest number of shots in a call that returns bits, so that the bits fit into memory."""
 
 
 @dataclass
 class Workload:
-    """Something to be measured.
+    """One point of a curve, to be measured.
 
     Attributes:
-        series: The curve that it is a point of.
-        run: Runs shots.
-        most: Shots of one call, at most.
-        facts: What the plan says of it.
+        series: The name of the curve.
+        run: Function that runs a given number of shots.
+        most: Largest number of shots per call.
+        facts: Figures of the plan; see ``facts_of``.
     """
 
     series: str
@@ -59,15 +59,15 @@ class Workload:
 
 @dataclass
 class Point:
-    """A measured figure.
+    """One measured point of a curve.
 
     Attributes:
-        part: The plot.
-        series: The curve.
-        x: Place on the horizontal axis.
+        part: The name of the plot.
+        series: The name of the curve.
+        x: Position on the horizontal axis.
         rates: Attempted shots per second, one number per repetition.
-        rate: Their median.
-        facts: What the plan says of the circuit.
+        rate: The median of the rates.
+        facts: Figures of the plan; see ``facts_of``.
     """
 
     part: str
@@ -79,7 +79,7 @@ class Point:
 
 
 def facts_of(report: snc.PlanReport) -> dict[str, float]:
-    """The numbers of a plan that its speed depends on."""
+    """The figures of a plan on which its speed depends."""
     return {
         "peak_width": report.peak_width,
         "operations": len(report.operations),
@@ -91,20 +91,20 @@ def facts_of(report: snc.PlanReport) -> dict[str, float]:
 
 
 def counting(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
-    """Counts of discards and errors, postselected on all detectors."""
+    """A workload that counts discards and errors, postselected on all detectors."""
     mask = np.ones(circuit.num_detectors, dtype=np.bool_)
     sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask, threads=threads)
     return Workload(series, sampler.sample_counts, facts=facts_of(circuit.plan(postselection_mask=mask)))
 
 
 def all_bits(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
-    """The bits of all detectors and observables of all shots."""
+    """A workload that returns the bits of all detectors and observables of all shots."""
     sampler = circuit.compile_detector_sampler(seed=1, threads=threads)
     return Workload(series, sampler.sample_bit_packed, MOST_BITS, facts_of(circuit.plan("sample")))
 
 
 def simulated(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
-    """All measurements, with no outcome law stored: every shot works on the vector."""
+    """A workload that returns all records and stores no outcome law: every shot simulates the vector."""
     sampler = circuit.compile_sampler(seed=1, threads=threads, cache_bytes=0)
     return Workload(
         series, sampler.sample_bit_packed, MOST_BITS, facts_of(circuit.plan("sample_measurements"))
@@ -168,7 +168,7 @@ def measure(part: str, seconds: float, repeats: int) -> Iterator[Point]:
 
 
 def two_cores() -> set[int]:
-    """Two of the cores that this process may use; fewer if there are no two."""
+    """Two of the cores that this process may use, or the only one."""
     return set(sorted(os.sched_getaffinity(0))[:2]) if hasattr(os, "sched_getaffinity") else {0, 1}
 
 
@@ -221,15 +221,15 @@ def measure_threads(seconds: float, repeats: int) -> Iterator[Point]:
 
 
 def main() -> int:
-    """Measures, writes the results, and draws them."""
+    """Measures, and writes the results and their plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=[*PARTS, "threads"], default=[*PARTS, "threads"])
     parser.add_argument("--seconds", type=float, default=2.0, help="time of one measurement")
-    parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
+    parser.add_argument("--repeats", type=int, default=5, help="measurements of each point")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of growth.json")
     parser.add_argument("--plots", type=Path, default=Path("out"), help="folder of the plots")
     parser.add_argument("--page", type=Path, help="page to write a table of the results into")
-    parser.add_argument("--from", dest="source", type=Path, help="draw these results, measure nothing")
+    parser.add_argument("--from", dest="source", type=Path, help="draw the results in this file")
     arguments = parser.parse_args()
     if arguments.source is None:
         facts = machine()

@@ -1,4 +1,4 @@
-"""The plots of ``docs/performance.md``, from the results of ``benchmarks.growth``."""
+"""Plots for ``docs/performance.md``, from the results of ``benchmarks.growth``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from benchmarks.machine import BYTES_PER_COEFFICIENT
 __all__ = ["COLOURS", "MARKERS", "draw_all", "save"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-"""Of M. Okabe and K. Ito, which people with any colour vision can tell apart; markers differ too."""
+"""The palette of M. Okabe and K. Ito, whose colours remain distinct for colour-blind readers."""
 MARKERS = ("o", "s", "^", "D", "v")
 
 
 def draw_all(results: dict[str, Any], folder: Path) -> list[Path]:
-    """Draws the plots whose points there are.
+    """Draws every plot for which the results have points.
 
     Args:
-        results: What ``benchmarks.growth`` writes.
-        folder: Where the plots go.
+        results: The contents of the file that ``benchmarks.growth`` writes.
+        folder: The folder to which the plots are written.
 
     Returns:
         The paths of the plots.
@@ -41,7 +41,7 @@ def draw_all(results: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def save(figure: Any, path: Path) -> Path:
-    """Saves a figure with few colours, so that the file is small, and returns the path."""
+    """Saves a figure with 64 colours, which keeps the file small, and returns its path."""
     figure.tight_layout()
     memory = io.BytesIO()
     figure.savefig(memory, dpi=100)

@@ -10,13 +10,13 @@ __all__ = ["summary"]
 
 
 def summary(results: dict[str, Any]) -> str:
-    """The figures of the text in Markdown.
+    """The figures as a table in Markdown.
 
     Args:
-        results: What ``benchmarks.growth`` writes.
+        results: The contents of the file that ``benchmarks.growth`` writes.
 
     Returns:
-        The machine, and a table of the parts that were measured.
+        A description of the machine, and a table of the parts that were measured.
     """
     rows = [
         *_noise_rows(results),
@@ -36,7 +36,7 @@ def summary(results: dict[str, Any]) -> str:
 
 
 def _points(results: dict[str, Any], part: str, series: str = "") -> dict[float, dict[str, Any]]:
-    """By their place on the horizontal axis."""
+    """The points of a plot whose series starts with the given name, by their x."""
     return {p["x"]: p for p in results["points"] if p["part"] == part and p["series"].startswith(series)}
 
 

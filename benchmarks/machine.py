@@ -1,4 +1,4 @@
-"""The machine that figures were measured on."""
+"""A description of the machine on which a benchmark runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def machine() -> dict[str, object]:
-    """Processor, caches, instruction set and versions, for a file of results."""
+    """Processor, caches, instruction set and versions, to be stored with the results of a benchmark."""
     engine = CpuEngine(snc.Circuit("M 0").compile().record_plan())
     return {
         "processor": _processor(),
@@ -37,7 +37,7 @@ def machine() -> dict[str, object]:
 
 
 def description(facts: dict[str, object]) -> str:
-    """The same in one line."""
+    """The facts that ``machine`` returns, in one line of text."""
     caches = facts["cache_bytes"]
     assert isinstance(caches, dict)
     sizes = ", ".join(f"{name} {size >> 10} KiB" for name, size in caches.items())
@@ -49,7 +49,7 @@ def description(facts: dict[str, object]) -> str:
 
 
 def cache_sizes() -> dict[str, int]:
-    """Bytes of the data caches of the first core, by level; empty where the system does not say."""
+    """Sizes in bytes of the first core's data caches, by level; empty if the system does not list them."""
     sizes: dict[str, int] = {}
     for cache in sorted(_CACHES.glob("index*")):
         if (cache / "type").read_text().strip() == "Instruction":

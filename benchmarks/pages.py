@@ -1,4 +1,4 @@
-"""Sections of pages that are written by a benchmark, between two marks."""
+"""Sections of documentation pages that benchmarks write, each between two marks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ __all__ = ["filled"]
 
 
 def filled(page: str, section: str, contents: str) -> str:
-    r"""A page with other contents in one of its sections.
+    r"""Replaces the contents of one section of a page.
 
     Args:
         page: The text of the page.
         section: The name of the section.
-        contents: What is put between its marks.
+        contents: The new text between the marks of the section.
 
     Returns:
         The text with the new contents.
@@ -27,5 +27,5 @@ def filled(page: str, section: str, contents: str) -> str:
     before, found_begin, rest = page.partition(begin)
     _, found_end, after = rest.partition(end)
     if not found_begin or not found_end:
-        raise ValueError(f"The page must contain `{begin}` and, after it, `{end}`.")
+        raise ValueError(f"page has no section {section!r}: it must contain `{begin}` and, after it, `{end}`")
     return f"{before}{begin}\n\n{contents}\n\n{end}{after}"

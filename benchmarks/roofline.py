@@ -44,7 +44,7 @@ def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
 
 
 def product_flops() -> float:
-    """Floating-point operations per second of a product of matrices."""
+    """Floating-point operations per second of a matrix product."""
     size = 512
     a = np.random.default_rng(0).random((size, size))
     out = np.empty_like(a)
@@ -68,14 +68,14 @@ def peak_flops(instruction_set: str) -> float:
 
 
 def peak_bytes(size: int) -> float:
-    """Bytes read and written per second by copies of an array of this many bytes."""
+    """Bytes per second that copies of an array of ``size`` bytes read and write."""
     array = np.ones(max(size // 16, 64))
     out = np.empty_like(array)
     return 2 * array.nbytes / best_time(lambda: np.copyto(out, array))
 
 
 def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
-    """Shots per second, the work per second, and the width."""
+    """Samples a circuit for the given time; returns shots per second, work per second, and the width."""
     circuit = snc.Circuit(text)
     sampler: snc.CompiledDetectorSampler | snc.CompiledMeasurementSampler
     if circuit.num_detectors:
@@ -113,7 +113,7 @@ def measure_once(text: str, seconds: float) -> tuple[float, dict[str, float], in
 
 
 def main() -> int:
-    """Prints the table."""
+    """Measures and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
     parser.add_argument("--seconds", type=float, default=10.0, help="time of one measurement")
@@ -126,7 +126,7 @@ def main() -> int:
     for name in DENSE:
         path = arguments.circuits / f"{WORKLOADS[name]}.stim"
         if not path.exists():
-            print(f"{name}: there is no {path}; give a folder that has it with --circuits")
+            print(f"{name}: {path} does not exist; pass the folder of the circuit files as --circuits")
             continue
         call = measure_once if name in ONCE else measure
         rate, work, width = call(path.read_text(encoding="utf-8"), arguments.seconds)

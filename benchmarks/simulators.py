@@ -1,11 +1,11 @@
-"""Every simulator behind the same few calls, for measurements side by side.
+"""One interface to all simulators, for measurements side by side.
 
-A simulator compiles a circuit for one *mode*, in several settings of its own (batch sizes), and then runs
-shots. The modes are what users ask for:
+A simulator compiles a circuit for one *mode* in each of its settings, such as batch sizes, and then runs
+shots. The modes are:
 
-* ``postselected``: counts of discards and errors, discarding on every detector;
-* ``counts``: counts of errors, discarding nothing;
-* ``bits``: the bits of all detectors and observables (of all measurements, where a circuit has no detectors).
+* ``postselected``: counts discards and errors; a shot in which any detector fires is discarded;
+* ``counts``: counts errors, and discards nothing;
+* ``bits``: returns the bits of all detectors and observables (of all records, if a circuit has no detectors).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MODES: tuple[Mode, ...] = ("postselected", "counts", "bits")
 
 
 def calling(call: Callable[..., object], **arguments: object) -> Run:
-    """The call with these arguments, and any number of shots."""
+    """A function of the number of shots that calls ``call`` with these arguments."""
     return lambda shots: call(shots=shots, **arguments)
 
 
 def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
-    """This package, which has no settings."""
+    """This package; it has no settings to try."""
     import stim_nonclifford as snc
 
     circuit = snc.Circuit(text)
@@ -46,7 +46,7 @@ def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
 
 
 def peer_width(text: str) -> int:
-    """About how wide a state a simulator of this kind needs."""
+    """The approximate number of active qubits that simulators of this kind need."""
     import stim_nonclifford as snc
 
     return snc.Circuit(text).compile().quantum.peak_width
@@ -57,7 +57,7 @@ def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     peer: Any = importlib.import_module("clifft")
     num_detectors = peer.compile(text).num_detectors
     call = peer.sample if mode == "bits" else peer.sample_survivors
-    # Batches of wide states are refused, but only once there are enough shots to fill one.
+    # Clifft refuses batches of wide states, but only after it has collected enough shots to fill one.
     sizes = (1,) if peer_width(text) > 14 else (1, 64, 256, 1024, 2048)
     for schedule, size in itertools.product((False, True), sizes):
         passes = peer.default_hir_pass_manager()
@@ -74,7 +74,7 @@ def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
 
 
 def symft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
-    """SymFT, the second version of SOFT, on the CPU; it counts observable 0."""
+    """SymFT, the second version of SOFT, on the CPU. Its counts are of observable 0 alone."""
     peer: Any = importlib.import_module("symft")
     circuit = peer.Circuit(text)
     if mode == "bits":
@@ -93,7 +93,7 @@ def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
     """ticit, on the CPU."""
     peer: Any = importlib.import_module("ticit")
     num_detectors = peer.Circuit(text).num_detectors
-    # Batches of wide states do not fit into memory, and then ticit ends the process.
+    # If a batch of wide states does not fit into memory, ticit ends the process.
     wide = peer_width(text) > 14
     for size in (1,) if wide else (1, 0, 256, 2048):
         program = peer.compile(
@@ -111,7 +111,7 @@ def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
 
 
 def stim(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
-    """Stim, with S in place of T; rotations become what the S-proxy makes of them."""
+    """Stim on the S-proxy of the circuit: S in place of T, and Clifford gates in place of rotations."""
     import stim_nonclifford as snc
 
     sampler = snc.Circuit(text).s_proxy().compile_detector_sampler(seed=1)
@@ -143,7 +143,7 @@ SIMULATORS: dict[str, Callable[[str, Mode], Iterator[tuple[str, Run]]]] = {
 
 
 def version_of(name: str) -> str | None:
-    """The installed version; None if a simulator is not installed."""
+    """The installed version of a simulator; None if it is not installed."""
     try:
         found: Any = importlib.metadata.version(name.replace("_", "-"))
     except importlib.metadata.PackageNotFoundError:

@@ -14,10 +14,10 @@ _ROUNDS = 6
 
 
 def scrambled(width: int) -> snc.Circuit:
-    """Layers of T gates on all qubits with random Clifford gates between them; then all are measured.
+    """Layers of T gates on all qubits, with random Clifford gates in between; then all qubits are measured.
 
-    The signs of the rotations are random, as strong noise after the first layer flips them. Outcomes are
-    random too: of wide circuits, no two shots have the same.
+    Strong noise after the first layer randomizes the signs of the later rotations. The outcomes are random
+    too, so in a wide circuit no two shots have the same signature and outcomes.
 
     Args:
         width: Number of qubits, and of active coordinates.
@@ -30,7 +30,7 @@ def scrambled(width: int) -> snc.Circuit:
 
 
 def mirrored(width: int, p: float) -> snc.Circuit:
-    """The same layers and then their inverse, with noise in between, so that a detector per qubit checks it.
+    """The layers of ``scrambled``, noise, and the inverse of the layers; one detector per qubit.
 
     Args:
         width: Number of qubits, and of active coordinates.
@@ -49,11 +49,11 @@ def mirrored(width: int, p: float) -> snc.Circuit:
 
 
 def many_mechanisms(count: int, p: float) -> snc.Circuit:
-    """Independent errors that each flip four random ones of 64 detectors: noise and nothing else.
+    """A circuit of noise alone: independent errors, each of which flips 4 randomly chosen of 64 detectors.
 
     Args:
         count: Number of errors; those with equal effects are one mechanism.
-        p: Probability of each.
+        p: Probability of each error.
     """
     rng = np.random.default_rng(count)
     qubits = " ".join(map(str, range(64)))

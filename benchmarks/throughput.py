@@ -2,9 +2,9 @@
 
     python -m benchmarks.throughput [--seconds 5] [--repeats 5] [--threads 1]
 
-Both run in one process, alternating; the table shows medians. One unit of work is one attempted shot:
-ours ends in counts of discards and errors, Stim's in bit-packed detection events and the same counts taken
-from them with NumPy. Compilation is measured apart.
+Both samplers run in one process, alternating; the table shows medians. One unit of work is one attempted
+shot. Our sampler returns counts of discards and errors. Stim returns bit-packed detection events, from which
+NumPy computes the same counts. Compilation is timed separately.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WORKLOADS = {
 
 
 def stim_counts(circuit: stim.Circuit) -> Callable[[int], None]:
-    """Discards and errors of the Clifford proxy with Stim and NumPy."""
+    """A function that counts discards and errors of the S-proxy with Stim and NumPy."""
     sampler = circuit.compile_detector_sampler(seed=1)
 
     def run(shots: int) -> None:
@@ -47,7 +47,7 @@ def stim_counts(circuit: stim.Circuit) -> Callable[[int], None]:
 
 
 def main() -> int:
-    """Prints the table."""
+    """Measures and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=5.0, help="time of one measurement")
     parser.add_argument("--repeats", type=int, default=5, help="measurements per row")

@@ -8,20 +8,23 @@ from collections.abc import Callable, Mapping
 __all__ = ["Run", "in_turns", "rate_of"]
 
 Run = Callable[[int], object]
-"""Runs that many shots."""
+"""A function that runs a given number of shots."""
 
 
 def rate_of(
     run: Run, seconds: float, *, most: int = 1 << 40, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Shots per second over about the given time, in calls of up to a fifth of it.
+    """Shots per second over about the given time, in calls that take up to a fifth of it.
 
     Args:
-        run: What is measured.
-        seconds: For how long.
-        most: Shots of one call, at most: calls that return bits would fill the memory.
+        run: The function to measure.
+        seconds: How long to measure.
+        most: Largest number of shots per call. It limits the memory of calls that return bits.
         clock: ``time.perf_counter``, or ``time.process_time`` for a single thread on a machine where other
-            processes wait for the same cores.
+            processes compete for the same cores.
+
+    Returns:
+        Shots per second.
     """
     shots, done = 1, 0
     start = clock()
@@ -39,15 +42,15 @@ def rate_of(
 def in_turns(
     runs: Mapping[str, Callable[[float], float]], seconds: float, repeats: int
 ) -> dict[str, list[float]]:
-    """Measures each in turn, ``repeats`` times, after a warm-up of each for as long as a measurement.
+    """Measures several functions in turn, ``repeats`` times, after a warm-up as long as a measurement.
 
     Args:
-        runs: What is measured, by name: takes seconds and returns shots per second.
+        runs: By name, a function that measures for the given seconds and returns shots per second.
         seconds: Time of one measurement.
-        repeats: How many of each.
+        repeats: Number of measurements of each.
 
     Returns:
-        The rates, by name.
+        The rates of each function, by name.
     """
     for measure in runs.values():
         measure(seconds)

@@ -1,1 +1,1 @@
-"""Short scripts that show what the package is for; run them with ``python -m examples.NAME``."""
+"""Short scripts that show uses of the package; run them with ``python -m examples.NAME``."""

@@ -1,10 +1,10 @@
-"""The main job: cultivation with real T gates, beside its S-proxy, through Sinter's own command line.
+"""Cultivation with T gates, beside its S-proxy, sampled through Sinter's own command line.
 
     python -m examples.demo [--max-shots 1000000000] [--out out]
 
-Writes d=3 cultivation circuits for five noise strengths, with T gates and with S in their place, collects
-statistics with `sinter collect`, prints a table and plots with `sinter plot`. Run it again and Sinter
-resumes where it stopped.
+Writes d=3 cultivation circuits for five noise strengths, with T gates and with S in their place. Then it
+collects statistics with `sinter collect`, prints a table, and draws a plot with `sinter plot`. If the script
+is run again, Sinter resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ STRENGTHS = ("0.0005", "0.001", "0.002", "0.003", "0.005")
 def run(*command: str) -> None:
     """Prints and runs a command in the repository."""
     print("$", shlex.join(command), flush=True)
-    # Sinter's script does not have the current folder on its path, where the plugin may lie.
+    # The script `sinter` does not search the current folder, in which a checkout has the plugin.
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=True)
 
 
 def interval(hits: int, shots: int) -> str:
-    """A rate with Sinter's error bar: rates whose likelihood is within a factor 1000 of the best."""
+    """A rate with Sinter's error bar: all rates whose likelihood is within a factor 1000 of the best one."""
     if shots == 0:
         return "-"
     fit = sinter.fit_binomial(num_shots=shots, num_hits=hits, max_likelihood_factor=1000)
@@ -61,7 +61,7 @@ def print_table(csv: Path) -> None:
 
 
 def main() -> int:
-    """Runs the demo."""
+    """Runs the demonstration."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--max-shots", type=int, default=1_000_000_000, help="shots per circuit at most")
     parser.add_argument("--max-errors", type=int, default=1000, help="logical errors per circuit at most")

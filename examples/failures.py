@@ -1,15 +1,16 @@
-"""Kept shots with a logical error: which faults caused them, and each as a circuit without noise.
+"""Kept shots with a logical error: the faults that caused them, and each shot as a circuit without noise.
 
     python -m examples.failures [--d 5] [--p 0.002] [--count 3] [--out out/failures]
 
-Samples a cultivation circuit with T gates until --count kept shots were wrong. For each it prints the
-faults (one for each noise event; where several faults have the same effect, the first of them), the exact
-probability that a shot with these faults passes all checks and is wrong, and what the reference engine finds
-when it samples such shots. Faults without which the others could not fail are marked with *.
+Samples a cultivation circuit with T gates until --count kept shots have a logical error. For each of them, it
+prints three things. First, the faults: one per noise event, and of several faults with the same effect, the
+first. Faults without which the others could not cause a failure are marked with *. Second, the exact
+probability that a shot with these faults passes all checks and has a logical error. Third, the counts that
+the reference engine finds in a sample of such shots.
 
-Each failure is written as a circuit in which the faults are gates and nothing else is noisy, for any
-simulator that knows T gates. Sample such a file with skip_reference_sample=True: the faults are part of the
-circuit, so what they flip shows in the raw parities, not against the circuit's own reference.
+Each failure is also written to a file, as a circuit without noise in which the faults are gates. Any
+simulator that supports T gates can run it. Sample such a file with skip_reference_sample=True: the faults are
+part of the circuit, so a comparison with the circuit's own reference sample would hide them.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circui
 
 Faults = tuple[snc.CircuitFault, ...]
 SHOTS_PER_CALL = 1 << 26
-IMPOSSIBLE = 1e-9  # Probabilities below are rounding errors.
+IMPOSSIBLE = 1e-9  # Smaller probabilities are rounding errors.
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of shots with given faults.
+    """The results for shots with given faults.
 
     Attributes:
-        needed: The faults without which the others could not fail.
-        exact: Exact probabilities.
-        discarded: Of the shots of the reference engine, those that a check discarded.
-        wrong: Of the shots of the reference engine, those that were kept and wrong.
+        needed: The faults without which the others could not cause a failure.
+        exact: Exact probabilities of the outcomes of such a shot.
+        discarded: Number of shots of the reference engine that a check discarded.
+        wrong: Number of shots of the reference engine that were kept and had a logical error.
     """
 
     needed: Faults
@@ -53,7 +54,7 @@ class Verdict:
 def failures(
     circuit: snc.Circuit, count: int, seed: int | None, threads: int
 ) -> Iterator[tuple[int, snc.KeptFailure]]:
-    """Samples until there are enough failures; yields each with the number of shots attempted so far."""
+    """Samples until ``count`` failures are found; yields each with the number of shots attempted so far."""
     everything = np.ones(circuit.num_detectors, dtype=np.bool_)
     sampler = circuit.compile_detector_sampler(seed=seed, postselection_mask=everything, threads=threads)
     attempted = found = 0
@@ -66,7 +67,7 @@ def failures(
 
 
 def needed_faults(circuit: snc.Circuit, faults: Faults) -> Faults:
-    """Leaves out faults, one after the other, as long as the others can still fail."""
+    """Removes faults one by one, as long as the remaining ones can still cause a failure."""
     needed = faults
     for fault in faults:
         others = tuple(other for other in needed if other != fault)
@@ -76,9 +77,9 @@ def needed_faults(circuit: snc.Circuit, faults: Faults) -> Faults:
 
 
 def examine(circuit: snc.Circuit, faults: Faults, shots: int) -> Verdict:
-    """Computes the fate of shots with given faults, and samples them with the reference engine."""
+    """Computes the probabilities for shots with given faults, and samples them with the reference engine."""
     exact = circuit.outcome_probabilities(faults)
-    # Without noise all detectors and the observable are 0, so raw parities are flips.
+    # Without noise all detectors and the observable are 0, so the raw parities are the flips.
     sampler = circuit.with_faults(faults).compile_detector_sampler(
         seed=1, engine="reference", skip_reference_sample=True
     )
@@ -89,7 +90,7 @@ def examine(circuit: snc.Circuit, faults: Faults, shots: int) -> Verdict:
 
 
 def description(failure: snc.KeptFailure, needed: Faults) -> list[str]:
-    """One line for each fault."""
+    """One line of text for each fault; a * marks those that are needed."""
     lines = []
     for alternatives in failure.causes:
         mark = "*" if alternatives[0] in needed else " "
@@ -99,9 +100,9 @@ def description(failure: snc.KeptFailure, needed: Faults) -> list[str]:
 
 
 def write(path: Path, circuit: snc.Circuit, failure: snc.KeptFailure, verdict: Verdict, title: str) -> None:
-    """Writes the circuit with the faults in it and a comment that says what it is."""
+    """Writes the circuit with the faults as gates, below a comment that describes it."""
     comment = [
-        f"{title}, without noise but with the faults of a kept shot that was wrong.",
+        f"{title}, without noise but with the faults of a kept shot that had a logical error.",
         f"All detectors are 0 and the observable is 1 with probability {verdict.exact.kept_and_wrong:.6g}.",
         "S[T] is the T gate. Sample with skip_reference_sample=True: the faults are gates of this circuit.",
         "The faults, at lines and ticks of the noisy circuit (* needed for the failure):",
@@ -114,12 +115,12 @@ def write(path: Path, circuit: snc.Circuit, failure: snc.KeptFailure, verdict: V
 
 
 def main() -> int:
-    """Finds, prints, checks and writes failures; 1 if one of them contradicts what is known."""
+    """Finds, prints, checks and writes failures; returns 1 if a failure contradicts a known result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--d", type=int, choices=AVAILABLE_DISTANCES, default=max(AVAILABLE_DISTANCES))
     parser.add_argument("--p", type=float, default=2e-3, help="noise strength")
     parser.add_argument("--count", type=int, default=3, help="failures to find")
-    parser.add_argument("--seed", type=int, default=None, help="for the same failures again")
+    parser.add_argument("--seed", type=int, default=None, help="the same seed gives the same failures")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--check-shots", type=int, default=400, help="shots of the reference engine")
     parser.add_argument("--out", type=Path, default=Path("out/failures"), help="folder for the circuits")
@@ -149,11 +150,15 @@ def main() -> int:
             flush=True,
         )
         wrong += exact.kept_and_wrong < IMPOSSIBLE or float(chance) < IMPOSSIBLE
-    print(f"\nFewest faults in a failure: {fewest}; fewest of them needed: {fewest_needed}.", end=" ")
+    print(f"\nFewest faults in a failure: {fewest}; fewest needed faults: {fewest_needed}.", end=" ")
     bound = FEWEST_FAULTS.get(arguments.d, 1)
-    print(f"Known: d={arguments.d} cannot fail with fewer than {bound}.")
+    print(f"Known bound: at d={arguments.d}, a failure needs at least {bound} faults.")
     if wrong or fewest_needed < bound:
-        print(f"{wrong} failures were not confirmed, or failed with too few faults.", file=sys.stderr)
+        print(
+            f"{wrong} failures were not confirmed; the fewest needed faults were {fewest_needed},"
+            f" with a bound of {bound}.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

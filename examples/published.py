@@ -1,17 +1,18 @@
-"""Published numbers about cultivation circuits, to put beside our own.
+"""Published results for cultivation circuits, for comparison with our own.
 
-The circuits are injection + cultivation with uniform depolarizing noise, discarding on every detector.
+The circuits are injection + cultivation with uniform depolarizing noise, postselected on all detectors.
 
 * ``TABLE_II``, ``TABLE_III``, ``TABLE_IV``, ``SECONDS_PER_SHOT``: the SOFT paper, arXiv 2512.23037, which
-  sampled on GPUs. (At p = 0.002 Table III has 28.9 and 0.60 billion shots, Table I 31.0 and 0.64 billion. The
-  rate that both print fits the latter, which are used here.)
-* ``EXACT``: arXiv 2609.18922, github.com/kh428/exact_ler_for_msc at b99452d. Where ``series`` is False, from
-  data/results.csv (exact fractions, rounded). Where it is True, from the exact coefficients a_k and e_k of
-  data/series, k = 0...10: with x = p/(1-p), kept = (1-p)^N sum a_k x^k, N = 402 (d=3) or 1996 (d=5),
-  and P_L = sum L_k x^k with L_k = e_k - sum_j a_j L_(k-j). The orders left out are less than 10^-4 of it.
-* ``PROXY_SAMPLED``: Gidney, Shutty and Jones's samples of the S-proxy (their Zenodo data), as counted in
-  data/comparisons/comparison.csv there. ``CONJECTURED`` are the values that the SOFT paper's Table I
-  ascribes to them: estimates for T gates, made from the S-proxy.
+  sampled on GPUs. (At p = 0.002 Table III has 28.9 and 0.60 billion shots, and Table I 31.0 and 0.64 billion.
+  The rate that both print agrees with the numbers of Table I, which are used here.)
+* ``EXACT``: arXiv 2609.18922, github.com/kh428/exact_ler_for_msc at b99452d. Values with ``series=False`` are
+  from data/results.csv (exact fractions, rounded). Values with ``series=True`` are computed from the exact
+  coefficients a_k and e_k of data/series, k = 0...10: with x = p/(1-p), kept = (1-p)^N sum a_k x^k,
+  N = 402 (d=3) or 1996 (d=5), and P_L = sum L_k x^k with L_k = e_k - sum_j a_j L_(k-j). The omitted orders
+  contribute less than 10^-4 of the result.
+* ``PROXY_SAMPLED``: samples of the S-proxy by Gidney, Shutty and Jones (their Zenodo data), as counted in
+  data/comparisons/comparison.csv of that repository. ``CONJECTURED`` has the values that Table I of the SOFT
+  paper attributes to them: estimates for T gates, derived from the S-proxy.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class Sampled:
     Attributes:
         kept: Shots that were kept.
         errors: Kept shots with a logical error.
-        printed: The logical error rate as printed, if it was; it may stem from more digits of `kept`.
+        printed: The logical error rate as printed, or None if it was not printed. It may have been computed
+            from more digits of `kept`.
     """
 
     kept: float
@@ -55,12 +57,12 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Exact:
-    """Probabilities that were computed, not sampled.
+    """Computed probabilities.
 
     Attributes:
         kept: The probability that a shot is kept.
         error: The probability P_L that a kept shot has a logical error.
-        series: Whether orders above the tenth in p/(1-p) were left out.
+        series: Whether they are sums of a series up to order 10 in p/(1-p).
     """
 
     kept: float
@@ -82,7 +84,7 @@ TABLE_IV = {
 """Discard rates, by distance and noise strength."""
 
 SECONDS_PER_SHOT = {3: 6.68e-6, 5: 9.37e-5}
-"""Average time of an attempted shot on one NVIDIA H800, by distance."""
+"""Average seconds per attempted shot on one NVIDIA H800, by distance."""
 
 EXACT = {
     (3, 0.0005): Exact(0.8285997036, 1.640659386e-7),
@@ -98,17 +100,20 @@ EXACT = {
     (5, 0.004): Exact(0.00044281566, 1.1478e-6, series=True),
     (5, 0.005): Exact(6.51103e-5, 3.374e-6, series=True),
 }
-"""Circuits with T gates, by distance and noise strength."""
+"""Exact results for circuits with T gates, by distance and noise strength."""
 
 PROXY_SAMPLED = {
     0.0005: Sampled(379_188_308_301, 0),
     0.001: Sampled(143_962_902_536, 50),
     0.002: Sampled(20_830_759_097, 263),
 }
-"""The S-proxy of d=5, by noise strength."""
+"""Sampled logical errors of the S-proxy of d=5, by noise strength."""
 
 CONJECTURED = {0.0005: 2e-11, 0.001: 6e-10, 0.002: 1.82e-8}
-"""Logical error rates of d=5 that were expected before T gates could be simulated, by noise strength."""
+"""Logical error rates of d=5 that were conjectured before T gates could be simulated, by noise strength."""
 
 FEWEST_FAULTS = {3: 2, 5: 3}
-"""Faults that it takes to make a kept shot wrong, by distance: the leading power of the exact series."""
+"""Smallest number of faults that cause a logical error in a kept shot, by distance.
+
+This is the leading power of the exact series.
+"""

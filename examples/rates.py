@@ -1,4 +1,4 @@
-"""Rates with error bars, as the examples print them."""
+"""Rates with error bars, in the form in which the examples print them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import scipy.stats
 import sinter
 
 LIKELIHOOD_FACTOR = 1000
-"""Error bars span the rates whose likelihood is within this factor of the best one."""
+"""Error bars include all rates whose likelihood is within this factor of the best one."""
 
 
 def interval(hits: float, shots: float) -> str:
@@ -27,7 +27,7 @@ def interval(hits: float, shots: float) -> str:
 
 
 def p_value(hits: float, shots: float, rate: float) -> str:
-    """The two-sided p-value of a binomial count, given the rate.
+    """The two-sided p-value of a binomial count for a given rate.
 
     Examples:
         >>> p_value(60, 100, 0.5)
@@ -41,8 +41,8 @@ def p_value(hits: float, shots: float, rate: float) -> str:
 def ratio(hits: int, shots: int, other_hits: int, other_shots: int) -> str:
     """The ratio of two small rates and its error bar.
 
-    Of all hits together those of the first run are binomial, with a probability that depends on the ratio
-    alone; so this is the region of the profile likelihood.
+    Given the total number of hits, the number of hits in the first run is binomial, with a probability that
+    depends on the ratio alone. The error bar is therefore that of the profile likelihood.
 
     Examples:
         >>> ratio(10, 1000, 5, 1000)

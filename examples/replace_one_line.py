@@ -2,8 +2,9 @@
 
     python -m examples.replace_one_line [--shots 200000] [--d 3 5]
 
-Decodes a rotated surface code memory and prints logical error rates with Stim's sampler and with this
-package's. This circuit has no T gate, so the two agree; with T gates only the second would be right.
+Decodes a rotated surface code memory, and prints the logical error rates with Stim's sampler and with the
+sampler of this package. This circuit has no T gate, so the two agree. With T gates, only the sampler of this
+package would be correct.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from examples.rates import interval, p_value
 
 
 def logical_errors(d: int, p: float, shots: int, package: Literal["stim", "stim_nonclifford"]) -> int:
-    """An ordinary decoding script."""
+    """Samples and decodes a surface code memory, and returns the number of logical errors."""
     circuit = stim.Circuit.generated(
         "surface_code:rotated_memory_z",
         distance=d,
@@ -34,7 +35,7 @@ def logical_errors(d: int, p: float, shots: int, package: Literal["stim", "stim_
     if package == "stim":
         sampler = circuit.compile_detector_sampler(seed=1)
     else:
-        sampler = snc.Circuit(circuit).compile_detector_sampler(seed=1)  # the line that replaces it
+        sampler = snc.Circuit(circuit).compile_detector_sampler(seed=1)  # instead of the line above
     detections, flips = sampler.sample(shots, separate_observables=True)
     return int(np.any(matching.decode_batch(detections) != flips, axis=1).sum())
 
@@ -53,7 +54,7 @@ def main() -> int:
         print(f"d={d}  stim              {interval(theirs, arguments.shots)}")
         print(f"d={d}  stim_nonclifford  {interval(ours, arguments.shots)}")
         # If the rates are equal, an error is one of ours with probability 1/2.
-        print(f"d={d}  p-value of their being equal: {p_value(ours, ours + theirs, 0.5)}")
+        print(f"d={d}  p-value if the rates are equal: {p_value(ours, ours + theirs, 0.5)}")
     return 0
 
 

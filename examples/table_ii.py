@@ -1,7 +1,5 @@
 """Circuit statistics beside Table II of the SOFT paper (arXiv 2512.23037).
 
-Run with:
-
     python -m examples.table_ii [--d 3 5]
 """
 

@@ -2,12 +2,12 @@
 
     python -m examples.table_iii_iv [--shots 1000000000] [--d 3 5] [--p 0.001 0.002]
 
-Collects every circuit, with T gates and as S-proxy, up to --shots attempted shots through Sinter, prints the
-counts beside the published values, and plots. Statistics are kept in --csv: run it again, with more --shots
-or for other circuits, and only what is missing is collected.
+Collects every circuit, with T gates and as S-proxy, up to --shots attempted shots through Sinter. Then it
+prints the counts beside the published values, and draws a plot. Statistics are stored in --csv: a second run
+with more --shots, or for other circuits, collects only the missing shots.
 
-Square brackets are the rates whose likelihood is within a factor 1000 of the best one, as in the paper.
-P-values are two-sided, of the errors (or discards) given the exact rate.
+Square brackets are the ranges of rates whose likelihood is within a factor 1000 of the best one, as in the
+paper. P-values are two-sided, for the number of errors (or discards) given the exact rate.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Stats = dict[Key, sinter.TaskStats]
 
 
 def task(d: int, p: float, gate: GateChoice) -> sinter.Task:
-    """The task that `sinter collect --metadata_func auto` would make of the circuit's file."""
+    """The task that `sinter collect --metadata_func auto` would construct from the circuit's file."""
     circuit = cultivation_circuit(distance=d, p=p, gate=gate)
     name = circuit_file_name(distance=d, p=p, gate=gate, noise="uniform")
     return sinter_plugin.task(
@@ -48,7 +48,7 @@ def task(d: int, p: float, gate: GateChoice) -> sinter.Task:
 
 
 def collect(keys: Sequence[tuple[int, float, GateChoice]], shots: int, csv: Path, workers: int) -> Stats:
-    """Collects what is missing in the file, and returns what is in it then."""
+    """Collects the shots that the file still lacks, and returns the statistics of the given circuits."""
     tasks = {task(*key).strong_id(): (key, task(*key)) for key in keys}
     sinter.collect(
         num_workers=workers,
@@ -69,12 +69,12 @@ def published(counts: Sampled) -> str:
 
 
 def print_discards(stats: Stats) -> None:
-    """Prints what Table IV of the paper says, and more."""
+    """Prints the discard rates, beside those of Table IV of the paper."""
     print("\nDiscarded shots (Table IV)")
     header = ("shots", "discards", "rate", "exact", "p-value", "paper")
     print(f" d{'p':>8}{'':10}{{:>16}}{{:>16}}{{:>11}}{{:>11}}{{:>9}}{{:>9}}".format(*header))
     for (d, p, gate), row in stats.items():
-        # S in place of T leaves the discards almost, but not exactly, what they are.
+        # The exact rates are those of T gates. The S-proxy has almost the same discards, but not exactly.
         exact = EXACT.get((d, p)) if gate == "T" else None
         paper = TABLE_IV[d].get(p) if gate == "T" and d in TABLE_IV else None
         line = (
@@ -87,7 +87,7 @@ def print_discards(stats: Stats) -> None:
 
 
 def print_errors(stats: Stats) -> None:
-    """Prints what Table III of the paper says, and more."""
+    """Prints the logical error rates, beside those of Table III of the paper."""
     print("\nLogical errors among kept shots (Table III)")
     print(f" d{'p':>8} {'':26}{'kept':>16}{'errors':>8}  {'rate':38}p-value")
 
@@ -117,7 +117,7 @@ def print_errors(stats: Stats) -> None:
 
 
 def plot(stats: Stats, path: Path) -> None:
-    """Plots both tables against the noise strength, the error rates as the paper does."""
+    """Plots error rates and kept fractions against the noise strength, with axes as in the paper's figure."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -153,7 +153,7 @@ def plot(stats: Stats, path: Path) -> None:
 def main() -> int:
     """Collects, prints and plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--shots", type=int, default=10**9, help="attempted shots per circuit, in all")
+    parser.add_argument("--shots", type=int, default=10**9, help="attempted shots per circuit, in total")
     parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=AVAILABLE_DISTANCES)
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
     parser.add_argument("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES)
@@ -172,8 +172,8 @@ def main() -> int:
     print_errors(stats)
     shots, seconds = sum(row.shots for row in stats.values()), sum(row.seconds for row in stats.values())
     print(f"\nThis run: {wall:.0f} s, {arguments.workers} workers.", end=" ")
-    print(f"All: {shots:,} shots in {seconds:,.0f} s of a worker:", end=" ")
-    print(f"{shots / max(seconds, 1e-9):,.0f} a second.")
+    print(f"In total: {shots:,} shots in {seconds:,.0f} worker seconds:", end=" ")
+    print(f"{shots / max(seconds, 1e-9):,.0f} shots per second.")
     plot(stats, arguments.out)
     print(f"{arguments.out} written.")
     return 0

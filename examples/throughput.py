@@ -1,10 +1,10 @@
-"""Shots a second against noise strength, batch size and threads: the SOFT paper's two performance figures.
+"""Shots per second against noise strength, batch size and threads: the SOFT paper's two performance figures.
 
     python -m examples.throughput [--d 5] [--seconds 2] [--threads 1 2]
 
-Measures counting with postselection on cultivation circuits with T gates, on the CPU, and plots. The batch
-size is the number of shots of one call. Compilation and a first call are left out. The paper's average on
-one GPU is drawn for comparison.
+Measures counting with postselection on cultivation circuits with T gates, on the CPU, and draws a plot. The
+batch size is the number of shots in one call. Compilation and the first call are not timed. The paper's
+average on one GPU is drawn for comparison.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from examples.published import SECONDS_PER_SHOT, STRENGTHS
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 
 BATCH_SIZES = tuple(1 << k for k in range(8, 25, 2))
-# As in the paper: the batch size of the sweep over p, and the noise strength of that over batch sizes.
+# As in the paper: the batch size of the sweep over p, and the noise strength of the sweep over batch sizes.
 DEFAULT_BATCH_SIZE = 1 << 18
 DEFAULT_STRENGTH = 1e-3
 
 
 def sampler(d: int, p: float, threads: int) -> snc.CompiledDetectorSampler:
-    """A sampler that discards on every detector."""
+    """A sampler that postselects on all detectors."""
     circuit = snc.Circuit(cultivation_circuit(distance=d, p=p))
     everything = np.ones(circuit.num_detectors, dtype=np.bool_)
     return circuit.compile_detector_sampler(seed=1, postselection_mask=everything, threads=threads)
 
 
 def rate(call: Callable[[int], object], batch_size: int, seconds: float) -> float:
-    """Shots per second of calls with batch_size shots each, for a given time at least."""
+    """Shots per second in calls of ``batch_size`` shots each, measured for at least the given time."""
     call(batch_size)
     calls = 0
     start = time.perf_counter()
@@ -53,20 +53,20 @@ def measure(
     """Measures and prints both sweeps.
 
     Returns:
-        For each number of threads the rates by noise strength, and the rates by batch size.
+        The rates by noise strength and the rates by batch size, each for every number of threads.
     """
     by_strength: dict[int, list[float]] = {count: [] for count in threads}
     by_batch_size: dict[int, list[float]] = {count: [] for count in threads}
     header = "".join(f"{f'threads={count}':>14}" for count in threads)
-    print(f"Shots a second, d={d}, batch size {DEFAULT_BATCH_SIZE:,}\n{'p':>12}{header}")
+    print(f"Shots per second, d={d}, batch size {DEFAULT_BATCH_SIZE:,}\n{'p':>12}{header}")
     for p in STRENGTHS:
         for count in threads:
             by_strength[count].append(rate(sampler(d, p, count).sample_counts, DEFAULT_BATCH_SIZE, seconds))
         print(f"{p:12}" + "".join(f"{by_strength[count][-1]:14,.0f}" for count in threads), flush=True)
-    print(f"Shots a second, d={d}, p={DEFAULT_STRENGTH}\n{'batch size':>12}{header}")
+    print(f"Shots per second, d={d}, p={DEFAULT_STRENGTH}\n{'batch size':>12}{header}")
     samplers = {count: sampler(d, DEFAULT_STRENGTH, count) for count in threads}
     for each in samplers.values():
-        each.sample_counts(max(batch_sizes))  # Fills the store of outcome laws, so that sizes are comparable.
+        each.sample_counts(max(batch_sizes))  # fills the store of outcome laws before the first batch size
     for size in batch_sizes:
         for count in threads:
             by_batch_size[count].append(rate(samplers[count].sample_counts, size, seconds))

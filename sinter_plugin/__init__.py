@@ -1,8 +1,9 @@
 """Sinter plugin: collects statistics of circuits with T gates with Sinter's tools.
 
-Sinter's own samplers hand the circuit to Stim, which takes the T gate ``S[T]`` for the Clifford gate S.
-The sampler of this package, ``soft_postselect``, samples the T gate itself, and discards on detectors
-without decoding; ``soft_postselect_gpu`` does the same on an NVIDIA GPU. Three ways to use it:
+Sinter's own samplers pass the circuit to Stim, which reads the T gate ``S[T]`` as the Clifford gate S. The
+sampler of this package, ``soft_postselect``, samples the T gate itself. It does not decode: it discards the
+shots in which a detector fires. ``soft_postselect_gpu`` does the same on an NVIDIA GPU. There are three ways
+to use the plugin:
 
 * ``sinter collect --custom_decoders_module_function sinter_plugin:sinter_samplers
   --decoders soft_postselect ...``;
@@ -10,12 +11,12 @@ without decoding; ``soft_postselect_gpu`` does the same on an NVIDIA GPU. Three 
 * ``python -m sinter_plugin collect ...``, with the arguments of ``sinter collect``, which also accepts
   circuits that Sinter refuses.
 
-The modules, each built on the ones before it: ``masks`` (checks and unpacks Sinter's bit masks),
-``batch_size`` (how many shots to take per call), ``parent_watch`` (ends workers whose parent is gone),
-``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks of any circuit), ``sinter_internals`` (the
+The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks Sinter's bit masks),
+``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
+``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks for any circuit), ``sinter_internals`` (the
 private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and ``save_file`` (the file of
-statistics: whole rows, one run at a time, and what to do when it is gone), ``worker_watch``,
-``collect_command`` and ``__main__`` (the command line).
+statistics), ``worker_watch`` (ends a run when a worker dies), ``collect_command`` and ``__main__`` (the
+command line).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "sinter_sam
 
 
 def sinter_samplers() -> dict[str, SoftPostselectSampler]:
-    """The samplers of this plugin, by the names that Sinter is to know them by.
+    """The samplers of this plugin, by the names under which Sinter registers them.
 
     Returns:
         A dictionary for the argument ``custom_decoders`` of ``sinter.collect``, and for the command

@@ -12,8 +12,8 @@ usage: python -m sinter_plugin COMMAND ...
 
 Sinter's commands, for circuits with T gates:
 
-  collect   the arguments of `sinter collect`; the sampler soft_postselect is there, circuit files may
-            have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
+  collect   takes the arguments of `sinter collect`; the sampler soft_postselect is registered, circuit files
+            may have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
   plot      `sinter plot`
   combine   `sinter combine`
   predict   `sinter predict`
@@ -22,24 +22,24 @@ Sinter's commands, for circuits with T gates:
 
 Examples:
 
-  Two circuits, a million shots each, saved to stats.csv; run again to resume or to add shots:
+  Sample two circuits, a million shots each, and save to stats.csv; the same command again resumes:
 
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
         --decoders soft_postselect --metadata_func auto --processes 4 \\
         --max_shots 1_000_000 --save_resume_filepath stats.csv
 
-  Discard only on the detectors with a non-zero fourth coordinate, until 1000 errors are seen:
+  Discard only on detectors with a non-zero fourth coordinate, and stop after 1000 errors:
 
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
         --postselect_detectors_with_non_zero_4th_coord \\
         --max_shots 1_000_000_000 --max_errors 1000 --save_resume_filepath stats.csv
 
-  Until 100000 shots are kept:
+  Stop after 100000 kept shots:
 
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
         --custom_error_count_key survivors --max_errors 100_000 --max_shots 1_000_000_000
 
-  Errors per kept shot, and discarded shots, over the noise strength:
+  Plot errors per kept shot, and discarded shots, against the noise strength:
 
     python -m sinter_plugin plot --in stats.csv --x_func "m.p" --group_func "f'd={m.d}'" \\
         --xaxis "[log]p" --out stats.png
@@ -50,14 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Args:
-        arguments: The arguments; those of the process if None.
+        arguments: The arguments; None stands for those of the process.
 
     Returns:
-        The exit code: 0 for success, 1 if a worker died or nothing more could be saved, 2 for wrong input,
-        130 after an interrupt.
+        The exit code: 0 for success, 1 if a worker died or statistics could no longer be saved, 2 for wrong
+        input, 130 after an interrupt.
 
     Raises:
-        SystemExit: As ``argparse`` and Sinter do.
+        SystemExit: ``argparse`` or Sinter ended the command, for example after ``--help``.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("help", "-h", "--help"):
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command not in ("collect", "plot", "combine", "predict"):
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
-    # Imported here because a spawned worker imports this module too.
+    # Imported only here, because every spawned worker imports this module.
     if command == "collect":
         from .collect_command import collect
 

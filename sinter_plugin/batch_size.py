@@ -1,4 +1,4 @@
-"""How many shots to take in one call of a sampler that throttles itself."""
+"""The number of shots per call of a sampler that limits its own batches."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import math
 
 __all__ = ["BatchSize"]
 
-TARGET_SECONDS = 0.2  # Sinter can take up messages (other errors, a return of shots) only between calls.
+TARGET_SECONDS = 0.2  # Sinter handles messages, such as errors found by other workers, only between calls.
 MAX_SHARE = 1 / 8
 MIN_SHOTS = 16
 
 
 class BatchSize:
-    """Chooses batches that are short in time and small beside what was taken before.
+    """Chooses batches that take little time, and are small compared with all shots sampled before.
 
-    Sinter looks only between calls whether enough errors have been seen, and it does not tell a sampler
-    what it counts as an error (``custom_error_count_key``), how many it wants, or how many other workers
-    have. So no batch has more than an eighth of the shots taken so far: whatever Sinter counts, one batch
-    adds about an eighth to it at most. The first batches are small for the same reason.
+    Sinter checks only between calls whether there are enough errors. It does not tell a sampler what it
+    counts as an error (``custom_error_count_key``), how many errors it wants, or how many other workers have
+    found. So no batch has more than an eighth of the shots sampled so far: whatever Sinter counts, one batch
+    increases it by about an eighth at most. The first batches are small for the same reason.
 
     Examples:
         >>> batch = BatchSize()
-        >>> batch.next_shots(10**6)  # a small start
+        >>> batch.next_shots(10**6)  # the first batch is small
         16
         >>> batch.record(shots=8000, seconds=0.001)
         >>> batch.next_shots(10**6)  # an eighth of 8000
@@ -43,11 +43,11 @@ class BatchSize:
         return max(1, int(min(suggested_shots, self._affordable_shots, growing)))
 
     def record(self, *, shots: int, seconds: float) -> None:
-        """Takes note of a finished batch.
+        """Records a finished batch.
 
         Args:
-            shots: The number of shots in it.
-            seconds: The time that it took.
+            shots: Number of shots in the batch.
+            seconds: Time that the batch took.
         """
         self._shots_taken += shots
         self._affordable_shots = shots * TARGET_SECONDS / seconds if seconds > 0 else math.inf

@@ -1,18 +1,18 @@
 """``python -m sinter_plugin collect``: ``sinter collect`` for circuits with T gates.
 
-It takes the arguments of ``sinter collect`` and calls ``sinter.collect``. What is different:
+The command takes the arguments of ``sinter collect`` and calls ``sinter.collect``. The differences are:
 
-* the samplers of this plugin are registered without being asked for;
+* the samplers of this plugin are always registered;
 * circuit files may have bare gates (``T 0``) as well as tags (``S[T] 0``);
-* a circuit of which Sinter cannot make an error model gets one from ``stim_nonclifford``;
+* a circuit for which Sinter cannot compute an error model gets one from ``stim_nonclifford``;
 * ``--count_observable_error_combos`` works for the samplers of this plugin too;
-* observable 0 can be the only postselected observable, and a detector without a fourth coordinate is not
-  postselected by ``--postselect_detectors_with_non_zero_4th_coord`` (Sinter 1.16 drops the former and
-  fails on the latter);
-* wrong input is reported in one line, before workers start where that is possible;
-* the file of statistics is locked and checked, and a row that was cut off at its end is dropped, before rows
-  are appended;
-* SIGTERM and SIGHUP interrupt as Ctrl-C does, and a run ends when a worker dies.
+* observable 0 can be the only postselected observable, which Sinter 1.16 ignores;
+* ``--postselect_detectors_with_non_zero_4th_coord`` skips detectors without a fourth coordinate, on which
+  Sinter 1.16 fails;
+* wrong input is reported in one line, if possible before workers start;
+* before rows are appended, the file of statistics is locked and checked, and a last row that was cut off is
+  dropped;
+* SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .worker_watch import WorkerDiedError, stop_on_worker_death
 __all__ = ["collect"]
 
 _CUSTOM_DECODERS = "--custom_decoders_module_function"
-_SHORTEST_PREFIX = "--custom_d"  # argparse takes any unambiguous prefix of an argument
+_SHORTEST_PREFIX = "--custom_d"  # argparse accepts any unambiguous prefix of an argument
 
 
 def collect(arguments: Sequence[str]) -> int:
@@ -52,13 +52,13 @@ def collect(arguments: Sequence[str]) -> int:
         arguments: The arguments of ``sinter collect``.
 
     Returns:
-        The exit code: 0, 130 if the user interrupted the run, 1 if a worker died or nothing more could be
-        saved.
+        The exit code: 0 for success, 130 if the user interrupted the run, 1 if a worker died or statistics
+        could no longer be saved.
 
     Raises:
-        ValueError: The arguments, a circuit or a mask is wrong.
+        ValueError: An argument, a circuit or a mask is wrong.
         OSError: A file cannot be read or written.
-        SystemExit: As ``argparse`` does.
+        SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
     args = parse_collect_arguments(_with_own_samplers(arguments))
     _set_counts(args)
@@ -69,10 +69,10 @@ def collect(arguments: Sequence[str]) -> int:
         with _opened_save_file(args) as save_file, stop_on_worker_death(num_workers):
             _collect(tasks, num_workers, args, save_file)
     except KeyboardInterrupt:
-        _say("\nInterrupted. Run the same command again to go on from what was saved.")
+        _say("\nInterrupted. Run the same command again to continue from the saved statistics.")
         return 130
     except WorkerDiedError as error:
-        _say(f"\n{error} Run the same command again to go on from what was saved.")
+        _say(f"\n{error} Run the same command again to continue from the saved statistics.")
         return 1
     except SaveFileError as error:
         _say(f"\n{error}")
@@ -86,7 +86,7 @@ def collect(arguments: Sequence[str]) -> int:
 
 
 def _say(message: str) -> None:
-    with contextlib.suppress(OSError):  # The terminal may have been closed.
+    with contextlib.suppress(OSError):  # the terminal may have been closed
         print(message, file=sys.stderr)
 
 
@@ -102,17 +102,17 @@ def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
     names = [_CUSTOM_DECODERS[:length] for length in lengths]
     parser.add_argument(*names, nargs="+", default=[], dest="custom_decoders")
     found, others = parser.parse_known_args(list(arguments))
-    # Of two entries with the same name Sinter takes the last one: the user's own wins.
+    # Sinter takes the last of several entries with the same name, so the user's entries have priority.
     return [*others, _CUSTOM_DECODERS, "sinter_plugin:sinter_samplers", *found.custom_decoders]
 
 
 def _set_counts(args: argparse.Namespace) -> None:
-    """Has samplers of this plugin count what Sinter itself counts for decoders only, or refuses."""
+    """Sets up counts that Sinter supports for decoders only, or refuses them."""
     samplers = [name for name in args.decoders if _is_sampler(name, args)]
     if args.count_detection_events and samplers:
         raise ValueError(
-            f"--count_detection_events works for decoders only, not for the sampler {samplers[0]}, which does"
-            " not look further into a shot once a detector has discarded it. Leave it out."
+            f"--count_detection_events works for decoders only, not for the sampler {samplers[0]}, which"
+            " stops sampling a shot once a detector has discarded it. Leave the argument out."
         )
     if args.count_observable_error_combos and samplers:
         others = [name for name in args.decoders if not _is_own_sampler(name, args)]
@@ -125,7 +125,7 @@ def _set_counts(args: argparse.Namespace) -> None:
             args.custom_decoders[name] = dataclasses.replace(
                 args.custom_decoders[name], count_observable_error_combos=True
             )
-        args.count_observable_error_combos = False  # Sinter refuses it for any sampler.
+        args.count_observable_error_combos = False  # Sinter refuses it for all samplers
 
 
 def _is_own_sampler(decoder: str, args: argparse.Namespace) -> bool:
@@ -156,7 +156,7 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
             postselection_mask=_postselected_detectors(stim_circuit, metadata, args),
             postselected_observables_mask=observables if observables.any() else None,
             json_metadata=metadata,
-            # Lets a batch end as soon as there are enough errors. Not part of the strong_id.
+            # With max_errors, the sampler can end a batch early. It does not enter the strong_id.
             collection_options=sinter.CollectionOptions(
                 max_errors=args.max_errors if args.custom_error_count_key is None else None
             ),
@@ -166,19 +166,19 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
 
 
 def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> None:
-    """Refuses, or says, that decoders get samples of the S-proxy."""
+    """Warns that decoders get samples of the S-proxy, or refuses if these are not deterministic."""
     decoders = [name for name in args.decoders if not _is_sampler(name, args)]
     if not decoders or circuit == circuit.without_tags():
         return
     if sinter_error_model(circuit) is None:
         raise ValueError(
-            f"The decoder {decoders[0]} samples with Stim, which takes S for every T gate, and then detectors"
-            " or observables of this circuit are random. Use the sampler soft_postselect."
+            f"The decoder {decoders[0]} samples with Stim, which replaces T by S; detectors or observables of"
+            " this circuit are then random. Use the sampler soft_postselect."
         )
     if not args.quiet:
         print(
-            f"{path}: {decoders[0]} samples with Stim, which takes S for every T gate: its statistics are"
-            " those of the S-proxy.",
+            f"{path}: {decoders[0]} samples with Stim, which replaces T by S: its statistics are those of the"
+            " S-proxy.",
             file=sys.stderr,
         )
 
@@ -186,7 +186,7 @@ def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> 
 def _postselected_detectors(
     circuit: stim.Circuit, metadata: object, args: argparse.Namespace
 ) -> NDArray[np.bool_] | None:
-    """The detectors that the arguments postselect, or None without such arguments."""
+    """The detectors that the arguments postselect; None if no argument postselects detectors."""
     if args.postselected_detectors_predicate is None:
         return None
     selected = np.zeros(circuit.num_detectors, dtype=np.bool_)
@@ -196,18 +196,18 @@ def _postselected_detectors(
             continue
         try:
             selected[index] = bool(args.postselected_detectors_predicate(index, metadata, coordinates))
-        except Exception as error:  # the expression is the user's and may raise anything
+        except Exception as error:  # the user's expression may raise anything
             raise ValueError(
-                f"--postselected_detectors_predicate failed with {error!r} on detector {index}, which has"
-                f" the coordinates {coordinates}."
+                f"--postselected_detectors_predicate failed with {error!r} on detector {index} with the"
+                f" coordinates {coordinates}."
             ) from error
     if selected.any():
         return selected
     if any(_is_sampler(name, args) for name in args.decoders):
         raise ValueError(
-            "The arguments postselect none of the circuit's detectors, and Sinter passes that on as having"
-            " no mask, with which soft_postselect discards on all of them. Leave the argument out to"
-            " discard on all detectors."
+            "The arguments postselect none of the circuit's detectors. Sinter treats this as no mask, and"
+            " without a mask soft_postselect discards on all detectors. If that is wanted, leave the"
+            " argument out."
         )
     return None
 
@@ -217,15 +217,15 @@ def _check_existing_data(args: argparse.Namespace) -> None:
         save_path = pathlib.Path(args.save_resume_filepath or "")
         if save_path.is_file() and save_path.samefile(path):
             raise ValueError(
-                f"--existing_data_filepaths {path} is the file of --save_resume_filepath: its rows would be"
-                " counted twice. Leave it out."
+                f"--existing_data_filepaths {path} is also the file of --save_resume_filepath: its rows would"
+                " be counted twice. Leave it out of --existing_data_filepaths."
             )
         with open(path, "rb") as lines:
             end = check_rows(lines, path, survivor_counters=_survivor_counters(args))
         if end is not None and not end.is_whole:
             raise ValueError(
-                f"{path}, line {end.line_number}: the line was cut off: {shown(end.text)}. Delete it, and its"
-                " shots are not counted."
+                f"{path}, line {end.line_number}: the line was cut off: {shown(end.text)}. Delete it; its"
+                " shots are then not counted."
             )
 
 

@@ -11,12 +11,12 @@ __all__ = ["packed_mask", "unpacked_mask"]
 
 
 def unpacked_mask(mask: NDArray[Any], num_bits: int, name: str) -> NDArray[np.bool_]:
-    """Unpacks a mask as Sinter hands it to samplers.
+    """Unpacks a mask in the form in which Sinter passes it to samplers.
 
     Args:
         mask: Bit-packed mask, shape ``(ceil(num_bits / 8),)``: bit k is ``(mask[k // 8] >> (k % 8)) & 1``.
-        num_bits: Number of bits that mean something; those that fill up the last byte are ignored.
-        name: What to call the mask in a message.
+        num_bits: Number of bits in the mask; further bits of the last byte are ignored.
+        name: The name of the mask in error messages.
 
     Returns:
         The bits, shape ``(num_bits,)``.
@@ -43,12 +43,12 @@ def unpacked_mask(mask: NDArray[Any], num_bits: int, name: str) -> NDArray[np.bo
 
 
 def packed_mask(mask: NDArray[Any] | None, num_bits: int, name: str) -> NDArray[np.uint8] | None:
-    """Brings a mask into the form that ``sinter.Task`` takes.
+    """Converts a mask to the form that ``sinter.Task`` takes.
 
     Args:
-        mask: Bit-packed mask of dtype uint8, returned as it is; or bools, shape ``(num_bits,)``; or None.
+        mask: Bit-packed mask of dtype uint8, returned unchanged; or bools, shape ``(num_bits,)``; or None.
         num_bits: Number of bits.
-        name: What to call the mask in a message.
+        name: The name of the mask in error messages.
 
     Returns:
         The bit-packed mask, or None for None.

@@ -1,9 +1,9 @@
-"""Ends a worker when the process that started it is gone; Sinter's workers would go on sampling for ever.
+"""Ends a worker when the process that started it has ended; otherwise the worker would sample for ever.
 
-Sinter kills its workers itself, but cannot if it is killed, or ended by a signal such as SIGHUP. The sampler
-takes the watch along: what is pickled for a process that is being spawned tells that process whose child
-it is, and starts the watch there when it is unpickled. So it works for every worker that gets a sampler of
-this plugin, whoever started the collection.
+Sinter stops its workers itself, but cannot do so if it is killed, or ended by a signal such as SIGHUP. The
+watch therefore travels with the sampler. When a sampler is pickled for a process that is being spawned, it
+records the spawning process. When it is unpickled there, it starts to watch that process. So the watch exists
+in every worker that gets a sampler of this plugin, however the collection was started.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ __all__ = ["SpawningProcess"]
 _POLL_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
 
-_watching = threading.Lock()  # taken for good by the first watch of a process
+_watching = threading.Lock()  # the first watch of a process acquires it and never releases it
 
 
 @dataclass(frozen=True)
 class SpawningProcess:
-    """The process that spawns another one.
+    """A process that spawns another process.
 
     Attributes:
         pid: Its process id.
-        in_main_thread: Whether it is its main thread that spawns.
+        in_main_thread: Whether its main thread spawns the other process.
     """
 
     pid: int
@@ -40,10 +40,10 @@ class SpawningProcess:
 
     @classmethod
     def current(cls) -> SpawningProcess | None:
-        """This process, if it is pickling something for a process that it spawns, else None.
+        """This process, if it is pickling objects for a process that it spawns; otherwise None.
 
         Examples:
-            >>> SpawningProcess.current() is None  # pickled to a file, or to be copied
+            >>> SpawningProcess.current() is None  # no process is being spawned
             True
         """
         if getattr(get_spawning_popen(), "method", None) != "spawn":
@@ -51,13 +51,13 @@ class SpawningProcess:
         return cls(os.getpid(), threading.current_thread() is threading.main_thread())
 
     def end_with_it(self) -> None:
-        """Makes this process, the spawned one, end when the spawning process does. Once is enough."""
+        """Called in the spawned process: ends it when the spawning process ends. Further calls do nothing."""
         if not _watching.acquire(blocking=False):
             return
-        # The kernel sends its signal when the thread that spawned ends, which need not be the process.
+        # Linux sends this signal when the spawning thread ends. Only the main thread ends with its process.
         if sys.platform == "linux" and self.in_main_thread:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != self.pid:  # It was gone before.
+            if os.getppid() != self.pid:  # the parent ended before the call of prctl
                 os._exit(1)
         threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
 

@@ -1,6 +1,7 @@
-"""What to do when the file of statistics is deleted or replaced while a run appends to it.
+"""Saves the rows of a file of statistics that is deleted or replaced while a run appends to it.
 
-Sinter goes on appending to the file that it has opened, and all of that is lost when it closes it.
+Sinter continues to append to the file that it has opened. If that file has no name any more, its contents are
+lost when Sinter closes it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["is_at", "rescue_rows"]
 
 
 def is_at(path: pathlib.Path, file: FileIO) -> bool:
-    """Whether a path leads to an open file."""
+    """Whether a path leads to the given open file."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:
@@ -26,24 +27,25 @@ def is_at(path: pathlib.Path, file: FileIO) -> bool:
 
 
 def rescue_rows(path: pathlib.Path, file: FileIO) -> str:
-    """Saves the rows of an open file that is no longer at its path, unless they are safe elsewhere.
+    """Saves the rows of an open file that is no longer at its path, unless another file has them.
 
-    Rows that are in the file now at the path are not saved once more. This compares them as text, so that
-    only the user knows whether rows that were changed there, or added up, are counted already.
+    Rows that are in the file now at the path are not saved again. Rows are compared as text. If rows of the
+    new file were edited or added up, only the user knows which rows they already include.
 
     Args:
         path: The path that led to the file.
         file: The file, open for reading.
 
     Returns:
-        What happened, and where the rows are, as sentences.
+        A message that says what happened and where the rows are.
 
     Raises:
         OSError: The rows cannot be saved.
     """
     name = _name_in_folder(path.parent, file)
-    if os.fstat(file.fileno()).st_nlink > 0 and not name.startswith(".nfs"):  # How NFS keeps deleted files.
-        return f"{path} was renamed to {name or 'a place elsewhere'} during the run; what was saved is there."
+    # NFS renames a deleted file that is still open to a name that starts with .nfs.
+    if os.fstat(file.fileno()).st_nlink > 0 and not name.startswith(".nfs"):
+        return f"{path} was moved to {name or 'another folder'} during the run; the saved rows are there."
     file.seek(0)
     rows = file.read().splitlines()[1:]
     if not path.exists():
@@ -60,13 +62,13 @@ def rescue_rows(path: pathlib.Path, file: FileIO) -> str:
     lines = [sinter.CSV_HEADER.encode(), *missing, b""]
     rescued = _write_new(path, b"\n".join(lines))
     return (
-        f"{path} was {happened} during the run. The {len(missing)} rows that were in it, and are not at that"
-        f" path now, are in {rescued}: if they are to be counted, add them with `sinter combine`."
+        f"{path} was {happened} during the run. The {len(missing)} rows that are missing there now were saved"
+        f" to {rescued}. To count them, add them with `sinter combine`."
     )
 
 
 def _name_in_folder(folder: pathlib.Path, file: FileIO) -> str:
-    """The name of an open file in a folder, or "" if it is not there."""
+    """The name of an open file in a folder, or "" if the folder does not contain the file."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             with contextlib.suppress(OSError):

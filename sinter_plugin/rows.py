@@ -1,7 +1,7 @@
-"""Checks files of statistics: which line is broken, and whether the last one is whole.
+"""Checks files of statistics: finds broken lines, and tells whether the last line is complete.
 
-Sinter reads such a file without naming the line that it stumbles over, and appends to it without looking
-whether the last line has its newline.
+When Sinter fails to read such a file, it does not name the line. When it appends rows, it does not check that
+the last line ends with a newline.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _REQUIRED_COLUMNS = {*_COLUMNS} - {"custom_counts"}
 
 @dataclass(frozen=True)
 class OpenEnd:
-    """A last line without a newline at its end.
+    """A last line that does not end with a newline.
 
     Attributes:
-        line_number: Its number, from 1 on.
-        offset: Where it begins, in bytes from the beginning of the file.
-        text: What it says.
-        is_whole: Whether nothing but the newline is missing.
+        line_number: The number of the line, counted from 1.
+        offset: The position of its first byte in the file.
+        text: The text of the line.
+        is_whole: Whether only the newline is missing.
     """
 
     line_number: int
@@ -46,22 +46,22 @@ def check_rows(
 ) -> OpenEnd | None:
     r"""Checks every line of a file of statistics.
 
-    A row that was cut is never taken for a whole one. The newline is written last, so a row that has it is
-    whole. Without it, a row is whole if its last value, a JSON object, is closed. If that value is empty, it
-    may have been cut off: what the decoder counts in its other rows decides.
+    A row that was cut off is never accepted as a whole one. The newline is written last, so a row with a
+    newline is whole. A row without one is whole if its last value, a JSON object, is closed. If that value is
+    empty, it may have been cut off; whether other rows of the same decoder have it decides.
 
     Args:
         lines: The lines of the file with their line ends.
         path: The path of the file, for messages.
-        for_appending: Whether Sinter is to append rows, so that the columns must be those that it writes.
-        survivor_counters: Names of samplers that count ``survivors`` in every row that has some.
+        for_appending: Whether Sinter will append rows. Then the columns must be those that Sinter writes.
+        survivor_counters: Names of samplers that report ``survivors`` in every row with kept shots.
 
     Returns:
-        The last line if it has no newline, else None.
+        The last line if it has no newline; otherwise None.
 
     Raises:
-        ValueError: A line that has its newline is not a row of statistics, or it cannot be told whether the
-            last line is whole. The message names the line and says what to do.
+        ValueError: A line with a newline is not a row of statistics, or it is undecidable whether the last
+            line is whole. The message names the line and the remedy.
 
     Examples:
         >>> header = b"shots,errors,discards,seconds,decoder,strong_id,json_metadata,custom_counts\n"
@@ -75,13 +75,13 @@ def check_rows(
         >>> check_rows([header, b"9,1,2,0.5\n"], "stats.csv")
         Traceback (most recent call last):
         ...
-        ValueError: stats.csv, line 2: not a row of statistics, 4 values instead of 8: '9,1,2,0.5'. Mend the
-        line, or delete it and lose its shots.
+        ValueError: stats.csv, line 2: not a row of statistics, 4 values instead of 8: '9,1,2,0.5'. Correct
+        the line, or delete it and lose its shots.
     """
     rows: _Rows | None = None
     offset = 0
     for number, line in enumerate(lines, start=1):
-        is_closed = line.endswith((b"\n", b"\r"))  # If the lines end with "\r\n", half an end may be there.
+        is_closed = line.endswith((b"\n", b"\r"))  # a lone "\r" is half of a "\r\n"
         text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
         is_whole = True
         try:
@@ -105,13 +105,13 @@ def _columns(header: str, for_appending: bool) -> list[str]:
     columns = [name.strip() for name in header.split(",")]
     if for_appending and columns != _COLUMNS:
         raise ValueError(
-            f"the first line names the columns {columns}, and rows with the columns {_COLUMNS} are to be"
-            " appended. Save to another file, and add both up with `sinter combine`; or, if nothing but the"
-            " last name is missing, add it."
+            f"the first line names the columns {columns}, but rows with the columns {_COLUMNS} are to be"
+            " appended. Save to another file, and add both up with `sinter combine`. If only the last name is"
+            " missing, add it to the first line instead."
         )
     if not {*columns} >= _REQUIRED_COLUMNS:
         raise ValueError(
-            f"the first line must name the columns {sorted(_REQUIRED_COLUMNS)}, and is {shown(header)}."
+            f"the first line must name the columns {sorted(_REQUIRED_COLUMNS)}, but is {shown(header)}."
         )
     return columns
 
@@ -128,30 +128,30 @@ class _Row:
 
 
 class _Rows:
-    """The rows of a file so far."""
+    """The rows of a file that have been read so far."""
 
     def __init__(self, columns: list[str], survivor_counters: Collection[str]) -> None:
         self._columns = columns
         self._survivor_counters = survivor_counters
-        self._first_rows: dict[str, tuple[int, _Row]] = {}  # of each task, with its line number
-        self._counts: dict[str, bool] = {}  # decoder: whether it has custom_counts in any row
+        self._first_rows: dict[str, tuple[int, _Row]] = {}  # by strong_id, with the line number
+        self._counts: dict[str, bool] = {}  # by decoder: whether any of its rows has custom_counts
 
     def add(self, text: str, number: int) -> None:
-        """Takes a row, or raises ValueError."""
+        """Adds a row; raises ValueError if it is not a row of statistics."""
         try:
             row = self._read(text)
             first_number, first = self._first_rows.setdefault(row.strong_id, (number, row))
             if (row.decoder, row.json_metadata) != (first.decoder, first.json_metadata):
-                raise ValueError(f"line {first_number} has its strong_id but other metadata or decoder")
+                raise ValueError(f"line {first_number} has the same strong_id but other metadata or decoder")
         except ValueError as error:
             raise ValueError(
-                f"not a row of statistics, {error}: {shown(text)}. Mend the line, or delete it and lose its"
-                " shots."
+                f"not a row of statistics, {error}: {shown(text)}. Correct the line, or delete it and lose"
+                " its shots."
             ) from None
         self._counts[row.decoder] = bool(row.custom_counts) or self._counts.get(row.decoder, False)
 
     def is_whole(self, text: str, number: int) -> bool:
-        """Whether a last row without a newline is whole; ValueError if that cannot be told."""
+        """Whether a last row without a newline is whole; raises ValueError if that is undecidable."""
         try:
             row = self._read(text)
         except ValueError:
@@ -160,7 +160,7 @@ class _Rows:
             return False
         last_column = self._columns[-1]
         if last_column == "json_metadata" and type(row.json_metadata) not in (int, float):
-            return True  # It is closed. Of a number there might have been more.
+            return True  # its closing character is there; a number has none, and may lack digits
         if last_column == "custom_counts":
             if row.custom_counts:
                 return True
@@ -169,12 +169,12 @@ class _Rows:
             if row.decoder in self._counts:
                 return not self._counts[row.decoder]
         raise ValueError(
-            f"there is no newline at its end, and it cannot be told whether {last_column} is whole:"
-            f" {shown(text)}. If it is, end the line with a newline, else delete the line."
+            f"the line does not end with a newline, and {last_column} may have been cut off: {shown(text)}."
+            " If it is complete, add a newline to the line; otherwise delete the line."
         )
 
     def _read(self, text: str) -> _Row:
-        """Reads a row as Sinter does, but strictly."""
+        """Reads a row as Sinter does, but refuses values that Sinter would accept by mistake."""
         try:
             values = next(csv.reader([text], strict=True))
         except csv.Error as error:
@@ -232,5 +232,5 @@ def _json(row: dict[str, str], name: str) -> Any:
 
 
 def shown(text: str) -> str:
-    """A line for a message; the middle of a very long one is left out."""
+    """A line in the form for messages; the middle of a very long line is left out."""
     return repr(text if len(text) <= 500 else f"{text[:350]} ... {text[-150:]}")

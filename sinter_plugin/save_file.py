@@ -1,4 +1,4 @@
-"""The file that a run saves its statistics to: locked, checked, mended, and watched while Sinter appends."""
+"""The file to which a run saves its statistics: locked, checked, repaired, and watched during the run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .rows import OpenEnd, check_rows, shown
 
 __all__ = ["SaveFile", "SaveFileError"]
 
-# What a write may fail with although the file could be opened: a full disk, quota or file, a broken disk,
-# a file system that is gone.
+# Errors of a write to a file that could be opened: the disk or the quota is full, the file is too large, the
+# disk is broken, or the file system is not mounted any more.
 _WRITE_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EIO} | {
     getattr(errno, name) for name in ("EDQUOT", "ESTALE") if hasattr(errno, name)
 }
-# Some file systems are slow to tell the size of a file that another descriptor was written to.
+# Some file systems report the new size of a file late if it was written through another descriptor.
 _NUM_LOOKS = 10
 _LOOK_SECONDS = 0.2
 
@@ -34,32 +34,32 @@ class SaveFileError(RuntimeError):
 
 
 class SaveFile:
-    """A file of statistics that Sinter can append rows to, with a descriptor of its own.
+    """A file of statistics to which Sinter can append rows through a descriptor of its own.
 
-    It is locked, so that no other run appends to it. A last line that was cut off, as a full disk or a crash
-    leaves it, is dropped; a whole one gets the newline that it lacks; a file without a header gets one.
+    The file is locked, so that no other run appends to it. A last line that was cut off by a full disk or a
+    crash is dropped. A newline or a header is added where it is missing.
     """
 
     def __init__(
         self, path: pathlib.Path, *, survivor_counters: Collection[str], say: Callable[[str], None]
     ) -> None:
-        """Opens a file, creates it if there is none, locks it, and mends its end.
+        """Opens a file, or creates it, locks it, and repairs its end.
 
         Args:
-            path: Its path.
-            survivor_counters: Names of samplers that count ``survivors`` in every row that has some.
-            say: Is told what was mended.
+            path: The path of the file.
+            survivor_counters: Names of samplers that report ``survivors`` in every row with kept shots.
+            say: Function that shows a message to the user; called after each repair.
 
         Raises:
-            ValueError: The file is not one of statistics, or a line in it is broken.
-            FileInUseError: Another run saves to it.
-            OSError: It cannot be read or written.
+            ValueError: The file is not a file of statistics, or a line of it is broken.
+            FileInUseError: Another run saves to the file.
+            OSError: The file cannot be read or written.
         """
         self._path = path
         self._survivor_counters = survivor_counters
         self._say = say
         path.parent.mkdir(exist_ok=True)  # as Sinter does
-        # Without a buffer, so that nothing is left to be written once more after an error.
+        # Without a buffer: after an error, a buffer would be written again when the file is closed.
         self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  # closed in _close
         self._lock: FileLock | None = None
         try:
@@ -76,14 +76,14 @@ class SaveFile:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        """Closes the file; after a failed write mends it and raises SaveFileError."""
+        """Closes the file. After a failed write, repairs its end and raises SaveFileError."""
         try:
             if isinstance(error, OSError) and error.filename is None and error.errno in _WRITE_ERRORS:
-                with contextlib.suppress(OSError, ValueError):  # The next run will say what is wrong.
+                with contextlib.suppress(OSError, ValueError):  # the next run will report what is wrong
                     self._mend()
                 raise SaveFileError(
-                    f"{self._path}: {error.strerror}. What was saved before is whole. Make room, and run the"
-                    " same command again."
+                    f"{self._path}: {error.strerror}. The rows saved before are complete. Free some space,"
+                    " and run the same command again."
                 ) from error
             if not isinstance(error, SaveFileError):
                 self._check_place()
@@ -91,7 +91,7 @@ class SaveFile:
             self._close()
 
     def check(self, appended_rows: Iterable[str] = ()) -> None:
-        """Checks that Sinter appends to the file at the path, and nobody else does.
+        """Checks that Sinter, and no other program, appends to the file at the path.
 
         Args:
             appended_rows: The rows that Sinter has appended since the last check.
@@ -109,7 +109,7 @@ class SaveFile:
             time.sleep(_LOOK_SECONDS)
         raise SaveFileError(
             f"{self._path} was changed by another program during the run: it has {size} bytes instead of"
-            f" {self._size}. The run has ended, as it cannot tell any more what is counted."
+            f" {self._size}. The run was stopped, as its rows may be counted twice or be lost."
         )
 
     def _close(self) -> None:
@@ -119,7 +119,7 @@ class SaveFile:
 
     def _check_place(self) -> None:
         if not is_at(self._path, self._file):
-            raise SaveFileError(f"{rescue_rows(self._path, self._file)} The run has ended.")
+            raise SaveFileError(f"{rescue_rows(self._path, self._file)} The run was stopped.")
 
     def _locked(self) -> FileLock | None:
         try:
@@ -128,13 +128,13 @@ class SaveFile:
             raise
         except OSError as error:
             self._say(
-                f"{self._path} cannot be locked where it is ({error.strerror}). Take care that no other run"
-                " saves to it."
+                f"{self._path} cannot be locked on its file system ({error.strerror}). Make sure that no"
+                " other run saves to it."
             )
             return None
 
     def _mend(self) -> None:
-        """Brings the file into a state in which rows can be appended."""
+        """Repairs the end of the file, so that rows can be appended."""
         while (end := self._open_end()) is not None:
             self._close_end(end)
         if self._file.seek(0, os.SEEK_END) == 0:
@@ -148,18 +148,18 @@ class SaveFile:
                 reader, str(self._path), for_appending=True, survivor_counters=self._survivor_counters
             )
         finally:
-            reader.detach()  # which would close the file
+            reader.detach()  # otherwise the reader would close the file
 
     def _close_end(self, end: OpenEnd) -> None:
         where = f"{self._path}, line {end.line_number}"
         if end.is_whole:
             self._write(b"\n")
-            self._say(f"{where}: the newline at the end was missing; it has been added.")
+            self._say(f"{where}: the newline at the end was missing and has been added.")
         else:
             self._file.truncate(end.offset)
             self._say(
-                f"{where}: the line was cut off and has been dropped; its shots will be taken again."
-                f" It was {shown(end.text)}"
+                f"{where}: the line was cut off and has been dropped; its shots will be sampled again."
+                f" The line was {shown(end.text)}"
             )
 
     def _write(self, text: bytes) -> None:

@@ -1,6 +1,6 @@
-"""The parts of Sinter's command line that this package uses and that Sinter does not export.
+"""The parts of Sinter's command line that this package uses although Sinter does not export them.
 
-Nothing else in this package imports a private name of Sinter.
+No other module of this package imports a private name of Sinter.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ try:
     from sinter._command._main_collect import parse_args as _parse_collect_args
 except ImportError as error:
     raise ImportError(
-        "python -m sinter_plugin reuses the command line of Sinter 1.16, and Sinter"
-        f" {sinter.__version__} keeps it elsewhere. Install sinter==1.16, or use `sinter collect"
-        " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which needs none of this."
+        "python -m sinter_plugin reuses the command line of Sinter 1.16, which Sinter"
+        f" {sinter.__version__} does not have in the same place. Install sinter==1.16, or use `sinter collect"
+        " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which does not need it."
     ) from error
 
 __all__ = ["parse_collect_arguments", "run_sinter_command"]
@@ -34,8 +34,8 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         dictionary or None.
 
     Raises:
-        SystemExit: The arguments are wrong, after a message on standard error; or ``--help``.
-        ValueError: A decoder's name is unknown, or arguments contradict each other.
+        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
+        ValueError: The name of a decoder is unknown, or arguments contradict each other.
     """
     namespace: argparse.Namespace = _parse_collect_args(list(arguments))
     return namespace

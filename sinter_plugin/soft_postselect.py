@@ -1,4 +1,4 @@
-"""The sampler ``soft_postselect``: discards on detectors, counts what is left over."""
+"""The sampler ``soft_postselect``: discards shots in which a detector fires, and counts the others."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from .parent_watch import SpawningProcess
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 
-_SPAWNING_PROCESS = "spawning process"  # in the state that is pickled, not an attribute
+_SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
 
 
 @dataclass(frozen=True)
 class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
-    r"""Samples circuits with T gates; discards a shot when a postselected detector fires.
+    r"""Samples circuits with T gates, and discards a shot if a postselected detector fires.
 
-    No decoding: a kept shot is an error if any observable is flipped in it.
+    It does not decode: a kept shot is an error if any observable is flipped.
 
-    * With the task's ``postselection_mask`` a shot is discarded on the detectors in the mask (other
-      detectors are ignored), without a mask on all detectors.
-    * With the task's ``postselected_observables_mask``, a shot in which an observable in the mask is flipped
-      is discarded, and is no error.
-    * Of the kept shots, ``custom_counts["survivors"]`` has the number, so that
-      ``custom_error_count_key="survivors"`` makes Sinter stop by survivors.
+    * The task's ``postselection_mask`` selects the detectors that discard a shot; other detectors are
+      ignored. Without a mask, all detectors discard.
+    * The task's ``postselected_observables_mask`` selects observables that discard a shot if they are
+      flipped. Such a shot does not count as an error.
+    * ``custom_counts["survivors"]`` is the number of kept shots. With
+      ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
 
-    The object can be pickled; each worker draws its random numbers from fresh entropy of its own. A worker
-    that it is sent to ends with the process that started the worker.
+    The object can be pickled. Each worker seeds its random numbers with entropy of its own. A worker that
+    receives the object ends when the process that started the worker ends.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
-        count_observable_error_combos: Whether to count, for each combination of observables, the kept shots
-            in which just these are flipped, as Sinter does for decoders: in
-            ``custom_counts["obs_mistake_mask=_E"]``, here for observable 1 of 2.
-        max_active_coordinates: Limit for the width of the coefficient vector, which needs 2^width complex
-            numbers, in every worker.
-        device: With ``engine="gpu"``, the number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows.
+        count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
+            exactly these are flipped, as Sinter does for decoders. With two observables, the count for
+            observable 1 alone is ``custom_counts["obs_mistake_mask=_E"]``.
+        max_active_coordinates: Limit for the width of the coefficient vector. Every worker stores 2^width
+            complex numbers.
+        device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
 
     Examples:
         >>> import sinter, stim
@@ -95,7 +95,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
             ValueError: The circuit has no observables or no detectors, or a mask has the wrong size.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
-            EngineUnavailableError: ``engine`` is ``"gpu"``, and there is none.
+            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
         """
         if task.circuit is None:
             circuit = snc.Circuit.from_file(task.circuit_path)
@@ -116,16 +116,16 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
             )
         try:
             sampler = circuit.compile_detector_sampler(
-                seed=None,  # Every worker compiles for itself: no two draw the same random numbers.
+                seed=None,  # every worker compiles with fresh entropy, so no two draw the same shots
                 postselection_mask=detectors,
                 postselected_observables_mask=observables,
                 engine=self.engine,
-                threads=1,  # Sinter pins a worker to one core.
+                threads=1,  # Sinter starts one worker per core
                 max_active_coordinates=self.max_active_coordinates,
                 device=self.device,
             )
         except (NotImplementedError, snc.ResourceLimitError) as error:
-            # Sinter does not say which of many tasks failed.
+            # Sinter's report of a failed worker does not name the task.
             raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
         return CompiledSoftPostselectSampler(
             sampler,
@@ -136,7 +136,7 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
 
 
 def check_soft_postselect(circuit: snc.Circuit) -> None:
-    """Checks that ``soft_postselect`` has something to count in a circuit.
+    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs.
 
     Args:
         circuit: The circuit.
@@ -146,19 +146,21 @@ def check_soft_postselect(circuit: snc.Circuit) -> None:
     """
     if circuit.num_observables == 0:
         raise ValueError(
-            "The circuit has no observables for a logical error count."
-            " Declare what counts as an error with OBSERVABLE_INCLUDE."
+            "The circuit has no observables, so logical errors cannot be counted. Declare an observable with"
+            " OBSERVABLE_INCLUDE."
         )
     if circuit.num_detectors == 0:
         raise ValueError(
-            "The circuit has no detectors for soft_postselect to discard on. Declare them with DETECTOR."
+            "The circuit has no detectors, so soft_postselect cannot discard shots. Declare a detector with"
+            " DETECTOR."
         )
 
 
 class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[misc]
-    """Samples one task; made by ``SoftPostselectSampler.compiled_sampler_for_task``.
+    """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
 
-    Threads may share it: their calls follow one another, and no shot is given to two of them.
+    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
+    same shots.
     """
 
     def __init__(
@@ -173,10 +175,9 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
 
         Args:
             sampler: The sampler, compiled with its masks.
-            num_observables: The number of observables of the circuit.
-            count_observable_error_combos: Whether to report which observables flipped together.
-            max_errors: The number of errors that are wanted of this sampler, if known: a batch ends when
-                it is reached.
+            num_observables: Number of observables of the circuit.
+            count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
+            max_errors: The number of errors after which a batch ends early, or None.
         """
         self._sampler = sampler
         self._num_observables = num_observables
@@ -187,17 +188,17 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         self._lock = threading.Lock()
 
     def handles_throttling(self) -> bool:
-        """True: batch sizes are chosen here, as Sinter's limit of 1024 shots would cost most of the speed."""
+        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots would be too slow."""
         return True
 
     def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:
-        """Takes a batch of shots, about 0.2 seconds of work.
+        """Samples a batch of shots, for at most about 0.2 seconds.
 
         Args:
-            suggested_shots: The number of shots that are left to take.
+            suggested_shots: The largest number of shots to sample.
 
         Returns:
-            Statistics of at least one shot and of at most ``suggested_shots``.
+            Statistics of at least one shot, and of at most ``suggested_shots``.
         """
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
@@ -218,5 +219,5 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
             errors=counts.errors,
             discards=counts.discards,
             seconds=seconds,
-            custom_counts=+custom_counts,  # without zeros, which Sinter drops at the first addition anyway
+            custom_counts=+custom_counts,  # without zeros, as Sinter drops zeros when it adds counts
         )

@@ -1,4 +1,4 @@
-"""Sinter tasks of circuits that Sinter cannot analyse by itself."""
+"""Sinter tasks for any circuit, including those that Sinter itself cannot analyse."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ def task(
     json_metadata: Any = None,
     collection_options: sinter.CollectionOptions | None = None,
 ) -> sinter.Task:
-    r"""Makes a Sinter task of any circuit.
+    r"""Returns a Sinter task for any circuit.
 
-    Sinter wants a detector error model of every task, whether or not the sampler uses it, and has Stim
-    make it from the S-proxy: the circuit with S in place of T. Stim refuses where a detector or
-    observable of the proxy is random. The task made here comes with its error model: Sinter's own where
-    there is one, so that the task has the ``strong_id`` it would have without this function; else
-    ``stim_nonclifford.Circuit.detector_error_model()``.
+    Sinter needs a detector error model of every task, even if the sampler does not use it. Sinter lets Stim
+    compute the model from the S-proxy, the circuit with S in place of T. Stim refuses if a detector or an
+    observable of the proxy is random. The task returned here always has an error model. It is the one that
+    Sinter would compute, if there is one; the ``strong_id`` of the task is then the same as without this
+    function. Otherwise it is ``stim_nonclifford.Circuit.detector_error_model()``.
 
     Args:
-        circuit: The circuit, or the path of a file with it, in either dialect (``T 0`` or ``S[T] 0``).
-        decoder: Name of the decoder or sampler, for example ``"soft_postselect"``; None to give it to
-            ``sinter.collect``.
+        circuit: The circuit, or the path of its file, with bare (``T 0``) or tagged gates (``S[T] 0``).
+        decoder: Name of the decoder or sampler, for example ``"soft_postselect"``; None if it is passed to
+            ``sinter.collect`` instead.
         postselection_mask: Detectors that must not fire: bit-packed, dtype uint8, shape
             ``(ceil(num_detectors / 8),)``, bit k at ``(mask[k // 8] >> (k % 8)) & 1``; or bools, shape
             ``(num_detectors,)``. Without a mask ``soft_postselect`` discards on all detectors.
         postselected_observables_mask: Observables whose flip discards a shot, in the same forms.
-        json_metadata: Anything that JSON can hold, for plotting.
-        collection_options: Limits for this task alone. With ``max_errors`` in it, a batch of
-            ``soft_postselect`` ends as soon as that number is reached.
+        json_metadata: Metadata of the task, for plotting: any value that can be written as JSON.
+        collection_options: Limits for this task alone. If they include ``max_errors``, a batch of
+            ``soft_postselect`` ends when that number of errors is reached.
 
     Returns:
         The task.
 
     Raises:
         ValueError: The circuit cannot be read, or a mask has the wrong size.
-        NotImplementedError: The circuit needs the error model made here and has an instruction that is
-            not supported.
+        NotImplementedError: Sinter has no error model of the circuit, and the circuit has an instruction that
+            this package does not support.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -66,7 +66,7 @@ def task(
         ...     MX 0
         ...     OBSERVABLE_INCLUDE(0) rec[-1]
         ... ''')
-        >>> circuit.to_stim().detector_error_model()  # what Sinter would do
+        >>> circuit.to_stim().detector_error_model()  # as Sinter does
         Traceback (most recent call last):
         ...
         ValueError: The circuit contains non-deterministic observables...
@@ -94,16 +94,16 @@ def task(
 
 
 def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
-    r"""The error model that Sinter makes of a circuit, which is that of the S-proxy.
+    r"""The error model that Sinter computes for a circuit, which is that of the S-proxy.
 
-    The options and their order are those of Sinter 1.16 (``_fill_in_task``). The model's text is part of
-    a task's ``strong_id``, so they must stay the same for files of statistics to fit together.
+    The options and their order are those of Sinter 1.16 (``_fill_in_task``). The text of the model enters
+    the ``strong_id`` of a task. With other options, files of statistics would no longer match their tasks.
 
     Args:
         circuit: The circuit; tags are ignored.
 
     Returns:
-        The error model, or None if Stim refuses to make one.
+        The error model, or None if Stim cannot compute one.
 
     Examples:
         >>> sinter_error_model(stim.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]"))

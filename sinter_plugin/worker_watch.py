@@ -1,8 +1,8 @@
-"""Ends a collection when a worker dies, or on SIGTERM and SIGHUP; Sinter does neither.
+"""Ends a collection in an orderly way when a worker dies, and on SIGTERM and SIGHUP.
 
-Sinter waits for ever for the shots of a worker that was killed, for example for want of memory. And SIGTERM,
-which batch systems send, or SIGHUP, which comes when a terminal or a connection is closed, ends Sinter's
-main process without a word.
+If a worker is killed, for example for lack of memory, Sinter alone would wait for its shots for ever. SIGTERM
+(sent by batch systems) and SIGHUP (sent when a terminal or a connection is closed) would end Sinter's main
+process without any message.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 __all__ = ["WorkerDiedError", "stop_on_worker_death"]
 
 _POLL_SECONDS = 0.1
-# At its beginning Sinter starts its workers one by one; at its end it kills them, and is done soon after.
+# For this long, workers may be missing: Sinter starts its workers one by one, and stops them before its end.
 _GRACE_SECONDS = 3.0
-# Signals rarely come alone: the terminal, the shell and the system send one each, and users press Ctrl-C
-# twice. For so long after the first one the others must not disturb the end of the run.
+# Often several signals arrive: the terminal, the shell and the system send one each, or users press Ctrl-C
+# twice. For this long after the first signal, further ones are ignored, so that the run can end properly.
 _ENDING_SECONDS = 10.0
 
 
@@ -31,17 +31,20 @@ class WorkerDiedError(RuntimeError):
 
 @contextlib.contextmanager
 def stop_on_worker_death(num_workers: int) -> Iterator[None]:
-    """Makes SIGTERM, SIGHUP and the death of a child process interrupt the main thread, as Ctrl-C does.
+    """A context in which SIGTERM, SIGHUP and the death of a child process interrupt the main thread.
 
-    To be used in the main thread, around code that starts worker processes and waits for them. No child
-    process is left when it ends.
+    To be used in the main thread, around code that starts worker processes and waits for them. The context
+    ends all remaining child processes when it is left.
 
     Args:
         num_workers: The number of child processes that will be started.
 
+    Yields:
+        None.
+
     Raises:
         WorkerDiedError: A child process died.
-        KeyboardInterrupt: The user interrupted, or SIGTERM or SIGHUP came from elsewhere.
+        KeyboardInterrupt: The user interrupted the run, or another process sent SIGTERM or SIGHUP.
     """
     finished = threading.Event()
     worker_died = threading.Event()
@@ -54,10 +57,10 @@ def stop_on_worker_death(num_workers: int) -> Iterator[None]:
     except (KeyboardInterrupt, AttributeError):
         if worker_died.is_set():
             raise WorkerDiedError(
-                "A worker process died; it may have been killed, for example for want of memory."
+                "A worker process died. It may have been killed, for example for lack of memory."
             ) from None
         if interrupt.came:
-            # Sinter's clean-up stumbles, with an AttributeError, over workers that were not yet started.
+            # Sinter's clean-up raises an AttributeError if some workers have not been started yet.
             raise KeyboardInterrupt from None
         raise
     finally:
@@ -71,9 +74,9 @@ def stop_on_worker_death(num_workers: int) -> Iterator[None]:
 
 
 def _interrupting_signals() -> list[signal.Signals]:
-    """SIGTERM, and SIGINT and SIGHUP unless they are ignored, as ``nohup`` has it."""
+    """SIGTERM, and those of SIGINT and SIGHUP that are not ignored; ``nohup`` ignores SIGHUP."""
     signals = [signal.SIGTERM]
-    for name in ("SIGINT", "SIGHUP"):  # Windows has no SIGHUP.
+    for name in ("SIGINT", "SIGHUP"):  # Windows has no SIGHUP
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signals.append(number)
@@ -81,7 +84,7 @@ def _interrupting_signals() -> list[signal.Signals]:
 
 
 class _Interrupt:
-    """A signal handler that raises a KeyboardInterrupt, and lets what follows at once pass by."""
+    """A signal handler that raises a KeyboardInterrupt, and ignores further signals for some seconds."""
 
     def __init__(self) -> None:
         self._first: float | None = None
@@ -100,7 +103,7 @@ class _Interrupt:
 
 def _watch_children(num_workers: int, finished: threading.Event, worker_died: threading.Event) -> None:
     last_alive = 0
-    last_good = None  # when there were none missing, or one more than before; None before the first
+    last_good = None  # last time at which no worker was missing or one was started; None before the first
     while not finished.wait(_POLL_SECONDS):
         alive = len(multiprocessing.active_children())
         if alive > last_alive or alive == num_workers:
@@ -108,6 +111,6 @@ def _watch_children(num_workers: int, finished: threading.Event, worker_died: th
         last_alive = alive
         if last_good is not None and time.monotonic() - last_good > _GRACE_SECONDS:
             worker_died.set()
-            # To that very thread: a signal to the process need not wake it from reading its queue.
+            # Sent to the main thread: a signal to the process might not wake that thread from its wait.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
             return

@@ -1,17 +1,17 @@
 """Exact, Stim-compatible sampling of fault-tolerant circuits with T gates.
 
-One shot's way through the package:
+The packages and modules, in the order in which data passes through them:
 
-``dialect``   circuit text, bare or tagged, to a ``stim.Circuit`` with tags
-``circuit``   the class that users hold
-``compiler``  circuit to plan
-``plan``      the circuit as plain arrays: the only thing that engines know
-``engines``   plan to bits
-``sampling``  bits to Stim's arrays, files and counts
-``faults``    back from bits to places in the circuit
+``dialect``   reads circuit text, bare or tagged, and returns a ``stim.Circuit`` with tags
+``circuit``   the class ``Circuit``
+``compiler``  turns a circuit into a plan
+``plan``      a compiled circuit as plain arrays, which are all that engines read
+``engines``   draw shots from a plan
+``sampling``  returns the bits as Stim's arrays, as files and as counts
+``faults``    finds the faults of the circuit behind the events of a shot
 
-``plan_report`` says what a plan costs, and which places in the circuit cause it. ``cultivation``, which users
-import by itself, generates circuits of magic state cultivation.
+``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
+``cultivation`` generates circuits of magic state cultivation; it is imported separately.
 """
 
 try:
@@ -21,8 +21,8 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError(
         f"stim_nonclifford in {__path__[0]} is not built: it has no compiled module for this Python."
-        " Run 'pip install -e .' in its repository, or 'make demo' and then .venv/bin/python. If the package"
-        " is already installed, this folder hides it: start Python in another one.",
+        " Run 'pip install -e .' in its repository, or run 'make demo' and then use .venv/bin/python. If the"
+        " package is already installed, start Python in another folder, as this one hides it.",
         name=error.name,
     ) from None
 

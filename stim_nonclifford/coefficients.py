@@ -1,4 +1,4 @@
-"""What each operation does to a coefficient vector, in NumPy."""
+"""The action of each operation on a coefficient vector, in NumPy."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class IndexPauli(NamedTuple):
     """The Pauli P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
 
     Attributes:
-        x: Bits of the index that P flips.
-        z: Bits of the index that give its sign.
-        i_power: Power of i in front.
+        x: The bits of the index that P flips.
+        z: The bits of the index whose parity is the sign.
+        i_power: The power of i in the prefactor.
     """
 
     x: int
@@ -27,17 +27,17 @@ class IndexPauli(NamedTuple):
 
 
 def initial_vector() -> Vector:
-    """The vector over no active coordinate: the number 1."""
+    """The vector without active coordinates: the single coefficient 1."""
     return np.ones(1, dtype=np.complex128)
 
 
 def rotate(vector: Vector, pauli: IndexPauli, cosine: float, sine: float) -> Vector:
-    """exp(-i φ P) v = cos φ v - i sin φ P v."""
+    """Applies a rotation: exp(-i φ P) v = cos φ v - i sin φ P v."""
     return cosine * vector - 1j * sine * _apply_pauli(vector, pauli)
 
 
 def activate(vector: Vector, about_x: bool, cosine: float, sine: float) -> Vector:
-    """A new coordinate, the highest bit of the index: exp(-i φ Z) |+>, or exp(-i φ X) |0> if ``about_x``."""
+    """Adds a coordinate in exp(-i φ Z)|+>, or exp(-i φ X)|0> if ``about_x``, as the highest index bit."""
     if about_x:
         return np.concatenate([cosine * vector, -1j * sine * vector])
     phase = complex(cosine, -sine)
@@ -50,23 +50,24 @@ def outcome_weights(vector: Vector, pauli: IndexPauli, pivot: int) -> tuple[floa
 
 
 def measure(vector: Vector, pauli: IndexPauli, pivot: int, outcome: int) -> Vector:
-    """The normalized vector after an outcome, with the pivot's coordinate gone.
+    """The normalized vector after an outcome, without the pivot's coordinate.
 
-    With an X on the pivot, the state is an eigenstate of P: the half with pivot bit 0 says it all.
-    Without, only the entries of one parity are left, and the pivot bit follows from the others.
+    If P has an X on the pivot, the projected state is an eigenstate of P, and the coefficients with pivot bit
+    0 determine the others. If not, P is diagonal, and one parity of the index remains: the other bits of the
+    index determine the pivot bit.
     """
     part = _projections(vector, pauli, pivot)[outcome]
     return part / np.linalg.norm(part)
 
 
 def _projections(vector: Vector, pauli: IndexPauli, pivot: int) -> tuple[Vector, Vector]:
-    """For both outcomes the projected vector over the remaining coordinates, with its norm."""
+    """The projected vectors on the remaining coordinates for both outcomes, not normalized."""
     rest = np.arange(len(vector) // 2)
     low = rest & (1 << pivot) - 1
     index = (rest ^ low) << 1 | low  # the remaining bits, with a 0 at the pivot
     if pauli.x:
         kept, flipped = vector[index], _apply_pauli(vector, pauli)[index]
-        # (v ± P v) / 2 on half of its entries; the other half has the same norm.
+        # Half of the entries of (v ± P v) / 2, times √2, as the other half has the same norm.
         return (kept + flipped) / np.sqrt(2), (kept - flipped) / np.sqrt(2)
     odd = _parity(index, pauli.z) ^ int(pauli.i_power == 2)
     return vector[index | odd << pivot], vector[index | (1 - odd) << pivot]

@@ -1,18 +1,18 @@
 """Magic state cultivation circuits: a logical T state grown inside a color code.
 
 The circuits are plain `stim.Circuit` objects in which a T gate is a *tagged* Stim gate: `S[T] q` is
-T and `S_DAG[T] q` is T_DAG. Stim itself ignores tags, so whatever Stim (or Sinter) computes from
-such a circuit holds for its *S-proxy*, the Clifford circuit with S in place of T.
+T and `S_DAG[T] q` is T_DAG. Stim itself ignores tags. Whatever Stim (or Sinter) computes from such a
+circuit therefore holds for its *S-proxy*, the Clifford circuit with S in place of T.
 
-How the modules build on each other:
+The modules, each of which uses those above it:
 
-* `color_code`: where the qubits are and what is checked (geometry, any distance);
-* `builder`: writes a noiseless circuit moment by moment, naming qubits by their coordinates;
+* `color_code`: positions of the qubits, and the checks (for any distance);
+* `builder`: writes a noiseless circuit moment by moment, with qubits named by their coordinates;
 * `unitary_injection`, `bell_injection`, `degenerate_injection`, `syndrome_cycle`, `cat_check`, `growth`,
-  `final_check`: one stage of the protocol each; `injection` lists the first three, `rotations` and
-  `bell_pairs` serve several;
-* `noise`: adds noise to a noiseless circuit, knowing nothing of what the circuit does;
-* `protocol`: puts the stages and the noise together;
+  `final_check`: one stage of the protocol each; `injection` lists the first three, and several stages use
+  `rotations` and `bell_pairs`;
+* `noise`: adds noise to any noiseless circuit;
+* `protocol`: combines the stages and the noise;
 * `counts`, `files`, `__main__`: counts, file names, command line;
 * `svg`, `pictures`: drawings of the stages.
 

@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Args:
-        argv: The arguments; those of the process if None.
+        argv: The arguments; None stands for those of the process.
 
     Returns:
         The exit code 0.
@@ -34,10 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     strengths = arguments.p
     if arguments.noise == "none":
         if strengths is not None:
-            parser.error("--noise none has no strength, leave out --p")
+            parser.error("--noise none takes no strength; leave out --p")
         strengths = [0.0]
     elif strengths is None:
-        parser.error(f"--noise {arguments.noise} needs its strength, for example --p 0.001")
+        parser.error(f"--noise {arguments.noise} needs a strength; add for example --p 0.001")
     try:
         for p in strengths:
             noise_model(arguments.noise, p)
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         "--injection",
         choices=INJECTION_CHOICES,
         default="unitary",
-        help="how the state gets into the code (default: unitary)",
+        help="how the T state is injected into the code (default: unitary)",
     )
     parser.add_argument(
         "--out",

@@ -1,9 +1,9 @@
 """Bell injection: grows the code from a single T state to distance 3, as `growth` does from 3 to 5.
 
-A single qubit is a code of distance 1. The corner (0,0) is put into T_DAG|+>, and the other six data
-qubits into Bell pairs on the red edges. Then all checks are +1 but those of the red tile, which are
-random; they are measured, with the Z check first, and corrected. Only the red tile is measured here,
-and as soon as the pairs allow it; the syndrome cycle that follows measures all tiles.
+A single qubit is a code of distance 1. The corner (0,0) is prepared in T_DAG|+>, and the other six data
+qubits in Bell pairs on the red edges. All checks are then +1, except those of the red tile, which are
+random. Only these two are measured here, the Z check first, while the Bell pairs are still being prepared,
+and then corrected. The syndrome cycle that follows measures all tiles.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def append_bell_injection(builder: CircuitBuilder) -> None:
     [red] = [tile for tile in code.tiles if tile.color == RED]
     ancillas = (red.x_ancilla, red.z_ancilla)
     pairs = BellPairs.along(_PATHS)
-    # A data qubit that the red tile needs in the third moment of gates takes its helper out later.
+    # Data qubits of the red tile meet an ancilla in the third moment, so they disentangle their helper later.
     in_time = [gate for gate in pairs.take_out if gate[0] not in red.data]
     late = [gate for gate in pairs.take_out if gate[0] in red.data]
 

@@ -1,8 +1,8 @@
 """Bell pairs on data qubits that are one, two or three steps apart.
 
-A pair starts at one qubit of its path in |+>, from which CX gates spread: in the first moment along
-the middle of the path, in the second to its ends. In the third moment the data qubits take the sites
-between them out again, which must end in |0>.
+One qubit of the path starts in |+>, and CX gates copy its bit along the path: in the first moment along
+the middle of the path, in the second to its ends. In the third moment, CX gates from the data qubits
+disentangle the *helpers*, the sites between the ends. The helpers then must be in |0>.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .color_code import Coord
 
 @dataclass(frozen=True)
 class BellPairs:
-    """How to make Bell pairs.
+    """The operations that prepare Bell pairs.
 
     Attributes:
         starts: Qubits that start in |+>, sorted.
         others: Qubits that start in |0>, sorted.
-        spread: Two moments of CX gates; the second is for paths with sites between the ends.
-        take_out: A moment of CX gates.
-        helpers: Sites between the ends, sorted, which end in |0>.
+        spread: Two moments of CX gates that copy bits; paths without helpers need only the first.
+        take_out: The moment of CX gates that disentangles the helpers.
+        helpers: Sites between the ends of the paths, sorted; they end in |0>.
     """
 
     starts: tuple[Coord, ...]
@@ -37,10 +37,13 @@ class BellPairs:
         """Plans Bell pairs.
 
         Args:
-            paths: For each pair the sites from one end to the other, of which there are 2, 3 or 4.
+            paths: For each pair, the 2, 3 or 4 sites from one end to the other.
 
         Returns:
-            The plan.
+            The operations that prepare the pairs.
+
+        Raises:
+            ValueError: A path has fewer than 2 or more than 4 sites.
 
         Examples:
             >>> pairs = BellPairs.along([((0, 0), (1, 0), (2, 0))])
@@ -79,7 +82,7 @@ class BellPairs:
 
 
 def append_bell_pairs(builder: CircuitBuilder, paths: Sequence[tuple[Coord, ...]]) -> None:
-    """Appends Bell pairs (5 moments).
+    """Appends the preparation of Bell pairs (5 moments).
 
     Args:
         builder: The circuit to extend.

@@ -1,4 +1,4 @@
-"""Writes a noiseless circuit moment by moment, naming qubits by their coordinates."""
+"""Writes a noiseless circuit moment by moment, with qubits named by their coordinates."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)
 Pauli = Literal["X", "Z"]
 
 CxMoment = tuple[tuple[Coord, Coord], ...]
-"""CX gates that happen at the same time, as (control, target) pairs."""
+"""Simultaneous CX gates, as (control, target) pairs."""
 
-# Fourth coordinate of a detector that discards the shot when it fires; 0 would be one that does
-# not. Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
+# Fourth coordinate of a detector that discards the shot when it fires; it is 0 for other detectors.
+# Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
 POSTSELECT = 1
 
 
@@ -27,8 +27,8 @@ class Stage:
     """A named part of a circuit.
 
     Attributes:
-        name: What happens in it.
-        first_moment: The moment that it begins with.
+        name: The name of the stage.
+        first_moment: The number of its first moment, counted from 0.
     """
 
     name: str
@@ -36,13 +36,13 @@ class Stage:
 
 
 class CircuitBuilder:
-    """Builds a `stim.Circuit` out of operations on coordinates.
+    """Builds a `stim.Circuit` from operations on coordinates.
 
-    A *moment* is what happens between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
+    A *moment* is the set of operations between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
     site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`.
 
     Attributes:
-        circuit: What has been written so far.
+        circuit: The circuit written so far.
         stages: The stages that have begun so far, in order.
 
     Examples:
@@ -70,7 +70,7 @@ class CircuitBuilder:
 
         Args:
             sites: Coordinates of the qubits, in the order of their numbers.
-            gate: What `t` and `t_dag` write: "T" for tagged gates, "S" for plain S and S_DAG.
+            gate: "T" if `t` and `t_dag` write tagged gates, "S" if they write plain S and S_DAG.
 
         Raises:
             ValueError: `gate` is neither "T" nor "S".
@@ -86,11 +86,11 @@ class CircuitBuilder:
             self.circuit.append("QUBIT_COORDS", [k], site)
 
     def begin_stage(self, name: str) -> None:
-        """Begins a stage with the current moment."""
+        """Begins a stage at the current moment."""
         self.stages.append(Stage(name, self._num_moments))
 
     def tick(self) -> None:
-        """Ends the moment."""
+        """Ends the current moment."""
         self.circuit.append("TICK")
         self._num_moments += 1
 
@@ -120,8 +120,8 @@ class CircuitBuilder:
     def feedback(self, pauli: Pauli, record: int, sites: Iterable[Coord]) -> None:
         """Applies a Pauli to qubits if an outcome is 1.
 
-        It takes no time, as the control system can keep the books instead: it may share a moment with
-        operations on the same qubits, which come after it.
+        Feedback takes no time, as the control system can track the Pauli instead of applying it. A moment
+        may therefore have operations on the same qubits after the feedback.
 
         Args:
             pauli: The Pauli.
@@ -133,7 +133,7 @@ class CircuitBuilder:
         self.circuit.append({"X": "CX", "Z": "CZ"}[pauli], targets)
 
     def measure(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> list[int]:
-        """Measures qubits, those of `z` first.
+        """Measures qubits: first those of `z`, then those of `x`.
 
         Args:
             x: Qubits to measure in the X basis.
@@ -164,17 +164,17 @@ class CircuitBuilder:
         return record
 
     def detector(self, site: Coord, records: Iterable[int]) -> None:
-        """Declares that the parity of `records`, measured in this moment at `site`, should be even.
+        """Declares a detector: the parity of `records` is even unless there is an error.
 
         Args:
-            site: Where to show the detector.
+            site: The first two coordinates of the detector; the third is the current moment.
             records: Indices in the measurement record, counted from 0.
         """
         coordinates = (*site, self._num_moments, POSTSELECT)
         self.circuit.append("DETECTOR", self._lookbacks(records), coordinates)
 
     def observable(self, records: Iterable[int]) -> None:
-        """Makes the parity of `records` the logical observable: odd for a wrong state."""
+        """Declares the parity of `records` as observable 0: it is odd if the logical state is wrong."""
         self.circuit.append("OBSERVABLE_INCLUDE", self._lookbacks(records), 0)
 
     def _append(self, name: str, sites: Iterable[Coord], *, tag: str = "") -> None:

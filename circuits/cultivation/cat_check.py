@@ -3,11 +3,11 @@
 Between two layers of rotations (see `rotations`), the product of X over all data qubits is the logical
 operator (X-Y)/sqrt(2), whose +1 state is T_DAG|+>. This stage measures that product.
 
-It does so with a tree of CX gates that folds the product onto one qubit, and with extra qubits in
-|+> spread over the tree, which do not change the product. After the qubit has been measured and put
-back into |+>, the tree runs backwards and returns the extra qubits to |+>: each of them is a flag,
-which a fault in either half may raise. The product is checked twice, too: had it been -1, then |+>
-on the root would be wrong, and the unfolding would turn that into a Z on a flag and on the root.
+A tree of CX gates folds the product onto one data qubit, the root. Extra qubits in |+> take part in the
+tree, and do not change the product. The root is measured and reset to |+>. Then the tree runs backwards,
+which returns the extra qubits to |+>. Each of them is a *flag*: a fault in either half of the stage may
+flip its outcome. The product is checked twice, too: if it was -1, then |+> is the wrong state of the root,
+and the reversed tree turns this error into a Z on the root and on a flag.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .rotations import append_rotations
 
 @dataclass(frozen=True)
 class CatTree:
-    """How to fold the product of X over the data qubits onto one of them.
+    """A tree of CX gates that folds the product of X over the data qubits onto one of them.
 
     Attributes:
         root: The data qubit that ends up carrying the product.
         folds: (control, target) pairs of CX gates, one tuple per moment.
-        flags: The extra qubits, which start in |+>.
+        flags: The extra qubits; they start in |+>.
     """
 
     root: Coord
@@ -35,10 +35,10 @@ class CatTree:
     flags: tuple[Coord, ...]
 
 
-# Measuring X on the control of a CX afterwards is measuring the product of X on control and target
-# before: each CX folds its target into its control, and each line brings the product closer to the
-# root (2,1). In the first moment every data qubit but (3,2) meets its flag. Four of the flags carry
-# the product on from there; (1,0) and (2,0) only watch.
+# X on the control after a CX equals the product of X on control and target before it. So each CX folds
+# its target into its control, and each line brings the product closer to the root (2,1). In the first
+# moment, every data qubit except (3,2) meets its flag. Four of the flags then carry part of the product;
+# (1,0) and (2,0) only detect faults.
 _TREE_D3 = CatTree(
     root=(2, 1),
     folds=(
@@ -57,8 +57,8 @@ _TREE_D3 = CatTree(
     flags=((0, 1), (1, 0), (2, 0), (2, 2), (3, 1), (4, 1)),
 )
 
-# Here every data qubit meets a flag. The product then runs in from all edges, on the left to (4,1) and on
-# the right to the root (5,1), which fold together last.
+# Here every data qubit meets a flag. The product is then folded from all edges inwards: on the left onto
+# (4,1), on the right onto the root (5,1). The last CX folds (4,1) into the root.
 _TREE_D5 = CatTree(
     root=(5, 1),
     folds=(
@@ -101,7 +101,7 @@ CAT_TREES: Mapping[int, CatTree] = {3: _TREE_D3, 5: _TREE_D5}
 
 
 def append_double_cat_check(builder: CircuitBuilder, code: ColorCode) -> None:
-    """Appends the check, all outcomes 0 in the wanted state (14 moments for distance 3, 20 for 5).
+    """Appends the check (14 moments for distance 3, 20 for 5). In the wanted state all outcomes are 0.
 
     Args:
         builder: The circuit to extend.

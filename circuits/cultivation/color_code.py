@@ -1,16 +1,16 @@
 """The triangular 6.6.6 color code, laid out on a square grid of qubits.
 
-Every hexagonal tile owns two neighbouring ancillas, one for its X check at `(x, y)` and one for its
-Z check at `(x+1, y)`, and has its data qubits around them::
+Every hexagonal tile has two neighbouring ancillas, one for its X check at `(x, y)` and one for its
+Z check at `(x+1, y)`, with its data qubits around them::
 
             (x, y+1)  (x+1, y+1)
     (x-1, y)   [X]       [Z]    (x+2, y)
             (x, y-1)  (x+1, y-1)
 
-so that each check reaches its data through nearest neighbours of the square grid. On the whole
-plane the kind of a site depends on `x + 2y` modulo 4 alone: 1 for X ancillas, 2 for Z ancillas, 0
-and 3 for data. The code is what lies inside a triangle with the corners `(0, 0)`, `(2(d-1), 0)` and
-`(d-1, 3(d-1)/2)`; tiles cut by an edge keep four data qubits.
+Each data qubit of a tile is a nearest neighbour of one of its ancillas on the square grid. In the plane,
+the kind of a site depends on `x + 2y` modulo 4 alone: 1 for X ancillas, 2 for Z ancillas, 0 and 3 for
+data. The code consists of the sites inside a triangle with the corners `(0, 0)`, `(2(d-1), 0)` and
+`(d-1, 3(d-1)/2)`. Tiles that an edge of the triangle cuts keep four data qubits.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Tile:
 class ColorCode:
     """A triangular color code with one logical qubit.
 
-    X and Z (and so Y) on all data qubits are logical operators, as is any one of them on an edge of
-    the triangle.
+    X on all data qubits is a logical operator, and so are Z and Y on all of them. Each of the three is also
+    a logical operator if it acts on the data qubits along one edge of the triangle.
 
     Attributes:
         distance: Code distance, odd.
@@ -113,7 +113,7 @@ class ColorCode:
         data = tuple(
             (x, y)
             for x, y in sites
-            # The right-hand edge has one unit of slack: its sites come in a brick-like zigzag.
+            # The + 1: sites along the right-hand edge form a zigzag, so some lie just outside the triangle.
             if (x + 2 * y) % 4 in (0, 3) and 2 * y <= 3 * x and 2 * y <= 3 * (width - x) + 1
         )
         tiles = []
@@ -126,7 +126,7 @@ class ColorCode:
         return cls(distance, data, tuple(tiles))
 
     def edges(self, color: int) -> tuple[tuple[Coord, Coord], ...]:
-        """Lists the edges of one color: each connects two tiles of that color, or one with the boundary.
+        """Lists the edges of one color. Each connects two tiles of that color, or one tile with the boundary.
 
         The two data qubits of an edge lie in the same tiles of the other two colors. Every data qubit
         is on one edge, apart from the corner that no tile of the other colors touches.
@@ -161,7 +161,7 @@ class ColorCode:
         """Lists all qubits in the order in which circuits number them: sorted by x, then y.
 
         Args:
-            extra: Sites of qubits that a protocol needs beside data and ancillas.
+            extra: Sites of further qubits that a protocol needs.
 
         Returns:
             Sites of data qubits, ancillas and `extra`, sorted, each once.

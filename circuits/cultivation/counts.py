@@ -1,4 +1,4 @@
-"""Counts that describe the size of a cultivation circuit, as published tables count them."""
+"""Counts that describe the size of a cultivation circuit, defined as in published tables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _T_GATES = ("S", "S_DAG")
 class CircuitStatistics:
     """Size of a cultivation circuit.
 
-    The first five count the protocol alone, that is, everything up to the last TICK; the other
-    three also count the T gates that the perfect final check applies before its logical
-    measurement, but not those that undo them after it.
+    The first five count the protocol alone: everything up to the last TICK. The other three also count
+    the T gates that the perfect final check applies before its logical measurement. They do not count
+    the inverse T gates after that measurement.
 
     Attributes:
         qubits: Number of qubits.
@@ -42,13 +42,13 @@ class CircuitStatistics:
 
 
 def circuit_statistics(circuit: stim.Circuit) -> CircuitStatistics:
-    """Counts what Table II of the SOFT paper counts.
+    """Computes the columns of Table II of the SOFT paper (arXiv 2512.23037).
 
     Noise, annotations and feedback do not count. S and S_DAG gates count as T gates with or without the tag,
-    so that the S-proxy has the statistics of the circuit that it stands for.
+    so the S-proxy has the same counts as the circuit with T gates.
 
     Args:
-        circuit: A circuit made by `cultivation_circuit`.
+        circuit: A circuit that `cultivation_circuit` returned.
 
     Returns:
         The counts.

@@ -1,13 +1,14 @@
 """Degenerate injection: teleports a T state into the code through a check of weight four.
 
-The code is stretched for a while: its corner (4,0) waits at (4,2), and a fourth tile joins the edge
-that ends there, (2,3), (3,2), (4,2), to one more qubit, (3,4). The fourth X check and Z check say that
-this edge, which carries logical X and logical Z, and the qubit (3,4) are a Bell pair. So T_DAG on (3,4)
-and a measurement of X there leave T_DAG|+> in the code, or Z T_DAG|+>: the state is teleported.
-(Until then the stretched code holds no logical qubit at all, only this one state.)
+At first the code is stretched: its corner (4,0) is at (4,2), and a fourth tile joins the edge (2,3), (3,2),
+(4,2) to one more qubit, (3,4). That edge supports logical X and logical Z. With the X check and the Z check
+of the fourth tile at +1, the logical qubit on the edge and the qubit (3,4) are therefore a Bell pair.
+T_DAG and a measurement of X on (3,4) then teleport the state: the code is left in T_DAG|+> or Z T_DAG|+>.
+(Until then the stretched code has no logical qubit: its checks fix a single state.)
 
-All data qubits start in |0>, so the Z checks are +1. The X checks are random and are measured twice;
-meanwhile the corner moves to its place. In the end Z gates that depend on the outcomes make them +1.
+All data qubits start in |0>, so the Z checks are +1. The X checks are random, and are measured twice.
+During the second measurement, the corner moves to (4,0). Finally, Z gates that depend on the outcomes turn
+all X checks to +1.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ STRETCHED_TILES: tuple[Tile, ...] = (_RED, _GREEN, _BLUE, _FOURTH)
 """The tiles of the stretched code."""
 
 EXTRA_SITES: tuple[Coord, ...] = ((4, 2), _T_SITE, _FOURTH.x_ancilla, _FOURTH.z_ancilla)
-"""Sites beside those of the distance-3 code."""
+"""Sites that the distance-3 code does not have."""
 
-# The corner moves from (4,2) by way of (4,1) to (4,0). To carry a bit from s to a site t in |+> takes
-# two moments, t->s and then s->t, and leaves |+> behind. The blue tile, whose Z ancilla is in use for
-# that, does with its X ancilla alone. It meets its fourth data qubit at (4,1), on its way.
+# The corner moves from (4,2) through (4,1) to (4,0). The CX gates t->s and s->t, in two moments, move a
+# bit from s to a site t in |+>, and leave s in |+>. This uses the Z ancilla of the blue tile, so that tile
+# measures its X check with its X ancilla alone. It meets its fourth data qubit on its way, at (4,1).
 _PASSED_SITES: tuple[Coord, Coord] = ((4, 1), (4, 2))
 _BLUE_MEETS: tuple[Coord, ...] = ((2, 1), (3, 0), (3, 2), (4, 1))
 _CARRY_CORNER: tuple[CxMoment, ...] = (
@@ -44,11 +45,11 @@ _CARRY_CORNER: tuple[CxMoment, ...] = (
     (((4, 1), (4, 0)),),
 )
 
-# Where Z goes if X at a site gives 1. Logical X was on the edge at the fourth tile; times the red X check
-# it is X on all data qubits, as the code has it from here on.
+# The sites of the Z gates that are applied if the outcome of X at a site is 1. Logical X was on the edge at
+# the fourth tile. Multiplied by the red X check it is X on all data qubits, the logical X from here on.
 _LOGICAL_Z: tuple[Coord, ...] = ((0, 0), (1, 1), (2, 3))
 _CORRECTIONS: Mapping[Coord, tuple[Coord, ...]] = {
-    _RED.x_ancilla: ((0, 0),),  # flips the red X check, and X on all data qubits
+    _RED.x_ancilla: ((0, 0),),  # Z here flips the red X check and the logical X
     _GREEN.x_ancilla: ((0, 0), (1, 1)),
     _BLUE.x_ancilla: ((0, 0), (3, 0)),
     _FOURTH.x_ancilla: _LOGICAL_Z,
@@ -93,7 +94,7 @@ def _append_first_round(builder: CircuitBuilder) -> dict[Coord, int]:
 
 
 def _append_second_round(builder: CircuitBuilder, first_outcomes: dict[Coord, int]) -> dict[Coord, int]:
-    """Measures the X checks again, moves the corner, and teleports."""
+    """Measures the X checks again, moves the corner, and teleports the state into the code."""
     tiles = (_RED, _GREEN, _FOURTH)
     x_ancillas = [_RED.x_ancilla, _GREEN.x_ancilla, _BLUE.x_ancilla, _FOURTH.x_ancilla]
     z_ancillas = [tile.z_ancilla for tile in tiles]

@@ -1,4 +1,4 @@
-"""Circuit files: names that carry the parameters, and writing them."""
+"""Writes circuit files, with names that contain the parameters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def circuit_file_name(
     noise: NoiseChoice,
     injection: InjectionChoice = "unitary",
 ) -> str:
-    """Names the file of a circuit after its parameters.
+    """Returns the name of the file of a circuit, composed of its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
-    --metadata_func auto`): `c` (what the circuit does), `d` (distance), `g` (gate: T, or S for the
+    --metadata_func auto`): `c` (the stages of the protocol), `d` (distance), `g` (gate: T, or S for the
     S-proxy), `injection` (left out if it is unitary), `noise` and `p` (noise strength).
 
     Args:
@@ -60,10 +60,10 @@ def write_circuit_file(
     noise: NoiseChoice,
     injection: InjectionChoice = "unitary",
 ) -> Path:
-    """Writes one circuit to a file, replacing a file of that name.
+    """Writes one circuit to a file, and replaces a file of that name.
 
     Args:
-        folder: Where to write it; created if it does not exist.
+        folder: The folder of the file; created if it does not exist.
         distance: Distance of the color code.
         p: Noise strength.
         gate: "T" or "S".
@@ -74,7 +74,7 @@ def write_circuit_file(
         The path of the file.
 
     Raises:
-        ValueError: `cultivation_circuit` has no circuit with these parameters.
+        ValueError: A parameter is not one that `cultivation_circuit` accepts.
         OSError: The file or its folder cannot be written.
     """
     circuit = cultivation_circuit(distance, p, gate, noise, injection)

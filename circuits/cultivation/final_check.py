@@ -1,11 +1,11 @@
-"""The final check: reads the result out perfectly, to say what a shot was worth.
+"""The final check: measures the logical operator and all checks without noise.
 
-It is not part of the protocol but of its evaluation, and so has no noise and takes no time (no
-TICK). The logical operator is measured the way it is defined, as X between rotations of all data
-qubits (see `rotations`). In the S-proxy the same operations measure S X S_DAG = Y and S_DAG X S = -Y,
-whose product is as certain there as that of H_XY and H_NXY is here; that is what lets Stim make an
-error model of the proxy. (T, Y, T_DAG in place of T_DAG, X, T measures the same operator, but its
-proxy measures X, which is random.)
+This stage evaluates the protocol and is not part of it, so it has no noise and takes no time (no TICK).
+The logical operator is measured as it is defined: as X on all data qubits, between rotations of all of
+them (see `rotations`). In the S-proxy the same operations measure S X S_DAG = Y and S_DAG X S = -Y. The
+outcome of their product is determined in the proxy, like that of the product of H_XY and H_NXY with T
+gates. This is why Stim can compute an error model of the proxy. (T, Y, T_DAG in place of T_DAG, X, T would
+measure the same operator, but its proxy measures X, whose outcome is random.)
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .rotations import append_rotations
 def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:
     """Appends perfect measurements: the logical operator, then the X and Z check of each tile.
 
-    The logical outcome is observable 0: 0 for the wanted state, 1 for the one orthogonal to it.
-    Each check is a detector at its ancilla.
+    The logical outcome is observable 0: it is 0 for the wanted state, and 1 for the orthogonal state.
+    Each check is a detector at the site of its ancilla.
 
     Args:
         builder: The circuit to extend.
-        code: The code whose state is read out.
+        code: The code whose state is measured.
     """
     builder.begin_stage("final check")
     append_rotations(builder, code)

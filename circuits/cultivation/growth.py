@@ -1,19 +1,19 @@
-"""Growth: enlarges the code by two of distance, keeping its state.
+"""Growth: enlarges the distance of the code by two, and keeps its logical state.
 
 The new data qubits start as Bell pairs (XX = +1 and ZZ = +1) on the red edges outside the small code.
-That makes all checks of the large code +1 but those of the new red tiles, which are random: an edge
-that ends in a red tile shares one qubit with it. The next syndrome cycle, Z checks first, measures
-them, and Paulis that depend on the random outcomes make them +1 as well. X, Y and Z on all data qubits,
-which are logical operators, stay as they were.
+Then all checks of the large code are +1, except those of the new red tiles: an edge that ends in a red
+tile shares only one qubit with it, so these checks are random. The next syndrome cycle measures all checks,
+the Z checks first. Paulis that depend on the random outcomes then turn these checks to +1. The logical
+operators (X, Y or Z on all data qubits) keep their values.
 
-A Pauli that does so is found on an *exit* of the tile, an edge that leads from it to the boundary: it
-flips no check but those of this tile. Being a stabilizer before the cycle, it does nothing to the
+Each such Pauli acts on an *exit* of the tile: an edge that leads from the tile to the boundary. It flips
+the checks of this tile and no others. Before the cycle it was a stabilizer, so it acts trivially on the
 logical qubit.
 
 * Outcome 1 of the X check: Z on both qubits of the exit.
-* Outcome 1 of the Z check: X on both qubits of the exit, and X on half of the tile, to take back the
-  byproducts of the cycle. Of the two halves, which differ by the X check, the one that shares a qubit
-  with the exit is taken.
+* Outcome 1 of the Z check: X on both qubits of the exit, and X on half of the tile, which cancels the
+  byproducts of the cycle. The two halves differ by the X check, so either would do. The half that shares
+  a qubit with the exit needs fewer gates.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .syndrome_cycle import append_syndrome_cycle
 RED = 0
 """The color of the boundary at which the code grows.
 
-Tiles of this color stay as they are or are new; those of the other colors grow by whole red edges.
+A tile of this color either stays as it is or is new. Tiles of the other colors grow by whole red edges.
 """
 
 NUM_CYCLES = 3
-"""Syndrome cycles after growth, the one with the random outcomes included."""
+"""Syndrome cycles after growth, including the one with the random outcomes."""
 
-# For each distance, how the Bell pairs reach the new red edges: from one end of the edge to the other
-# by way of free sites.
+# For each distance, the paths of the Bell pairs on the new red edges: from one end of the edge to the other,
+# through sites that are free at this time.
 _PATHS: Mapping[int, tuple[tuple[Coord, ...], ...]] = {
     5: (
         ((3, 4), (3, 5), (4, 5), (4, 6)),
@@ -53,8 +53,8 @@ def append_growth(builder: CircuitBuilder, small: ColorCode, large: ColorCode) -
 
     Args:
         builder: The circuit to extend.
-        small: The code that holds the state, all its checks +1.
-        large: The code to grow to.
+        small: The code that holds the state; all its checks are +1.
+        large: The code after growth.
     """
     builder.begin_stage(f"growth d={large.distance}")
     append_bell_pairs(builder, _PATHS[large.distance])
@@ -70,13 +70,13 @@ def append_growth(builder: CircuitBuilder, small: ColorCode, large: ColorCode) -
 def append_corrections(
     builder: CircuitBuilder, code: ColorCode, tiles: Sequence[Tile], records: Mapping[Coord, int]
 ) -> None:
-    """Appends the Paulis that make the checks of some red tiles +1, after a cycle with Z checks first.
+    """Appends the Paulis that turn the checks of red tiles to +1, after a cycle that collected Z first.
 
     Args:
         builder: The circuit to extend.
         code: The code.
-        tiles: The red tiles.
-        records: Where the outcomes of their ancillas are in the measurement record.
+        tiles: The red tiles to correct.
+        records: The index of each outcome in the measurement record, by the site of the ancilla.
     """
     for tile in tiles:
         way_out = _exit_of(code, tile)

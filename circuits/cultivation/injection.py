@@ -1,4 +1,4 @@
-"""The kinds of injection: ways to make a logical T state in the distance-3 code, unchecked so far."""
+"""The kinds of injection: ways to prepare a logical T state in the distance-3 code, before any check."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Injection:
     """A kind of injection.
 
     Attributes:
-        append: Appends it to a circuit that has no operations yet.
-        extra_sites: Sites that it needs beside those of the distance-3 code.
-        arriving: (from, to) pairs of sites: data qubits `to` whose state it leaves at `from`.
+        append: Function that appends the injection to a circuit that has no operations yet.
+        extra_sites: Sites that the injection needs and the distance-3 code does not have.
+        arriving: (from, to) pairs of sites: the injection leaves the state of data qubit `to` at `from`.
     """
 
     append: Callable[[CircuitBuilder], None]
@@ -40,4 +40,4 @@ INJECTIONS: Mapping[InjectionChoice, Injection] = {
         degenerate_injection.append_degenerate_injection, extra_sites=degenerate_injection.EXTRA_SITES
     ),
 }
-"""The injections by name. Each leaves all checks +1, apart from what is still arriving."""
+"""The injections by name. After each, all checks are +1 once the arriving qubits are at their sites."""

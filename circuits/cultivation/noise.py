@@ -1,7 +1,7 @@
-"""Noise models, and how they decorate a noiseless circuit.
+"""Noise models, and a function that adds their noise to a noiseless circuit.
 
-`add_noise` knows nothing of what a circuit does: it looks at one moment (TICK to TICK) after
-another, sees which qubits are reset, measured, acted on or idle, and gives each of them its noise.
+`add_noise` works for any circuit. In each moment (from TICK to TICK) it finds the qubits that are reset,
+measured, acted on by gates, or idle, and appends the noise of each.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NoiseChoice = Literal["uniform", "si1000", "none"]
 
 @dataclass(frozen=True)
 class NoiseModel:
-    """How strong the noise of each kind of operation is.
+    """The strength of the noise of each kind of operation.
 
-    Depolarizing with strength p means: with probability p one of the Paulis other than the
-    identity, each equally likely (3 on one qubit, 15 on two).
+    Depolarizing noise of strength p applies, with probability p, one of the Paulis other than the
+    identity. All of them are equally likely (3 on one qubit, 15 on two).
 
     Attributes:
         one_qubit_gate: Strength of the depolarizing noise after a one-qubit gate.
@@ -30,7 +30,7 @@ class NoiseModel:
         measurement: Probability that a measurement reports the wrong outcome.
         after_measurement: Strength of the depolarizing noise on a qubit that has been measured.
         waiting: Strength of the additional depolarizing noise on each qubit that is neither reset nor
-            measured, in each moment in which another qubit is.
+            measured, in each moment in which some other qubit is reset or measured.
     """
 
     one_qubit_gate: float
@@ -43,7 +43,7 @@ class NoiseModel:
 
     @classmethod
     def uniform(cls, p: float) -> NoiseModel:
-        """Makes the uniform depolarizing model: the same strength p for everything."""
+        """Returns the uniform depolarizing model: all strengths are p."""
         return cls(
             one_qubit_gate=p,
             two_qubit_gate=p,
@@ -55,19 +55,23 @@ class NoiseModel:
 
     @classmethod
     def si1000(cls, p: float) -> NoiseModel:
-        """Makes the superconducting inspired model with 1000 ns cycles (arXiv 2108.10457).
+        """Returns the superconducting inspired model with 1000 ns cycles (arXiv 2108.10457).
 
-        Two-qubit gates are the measure of everything: one-qubit gates and idling are ten times
-        better, resets and measurements slow and several times worse. The published model knows CZ,
-        one-qubit gates and operations in the Z basis; here CX counts as CZ does, and resets and
-        measurements in the X basis as those in the Z basis.
+        The strength p is that of two-qubit gates. One-qubit gates and idling are ten times less noisy;
+        resets and measurements are slow and several times noisier. The published model has CZ, one-qubit
+        gates and operations in the Z basis. Here CX has the noise of CZ, and resets and measurements in
+        the X basis have the noise of those in the Z basis.
+
+        Args:
+            p: Strength of two-qubit gates, at most 0.2.
 
         Raises:
-            ValueError: p is more than 0.2, so that a measurement would be wrong with a probability
-                5p of more than 1.
+            ValueError: p is more than 0.2, so that the probability 5p of a wrong outcome would exceed 1.
         """
         if p > 0.2:
-            raise ValueError(f"si1000 measures wrongly with probability 5p, so p must be <= 0.2, not {p}")
+            raise ValueError(
+                f"p must be at most 0.2 for si1000, where measurements flip with probability 5p, but is {p}"
+            )
         return cls(
             one_qubit_gate=p / 10,
             two_qubit_gate=p,
@@ -88,11 +92,11 @@ NOISE_CHOICES: tuple[NoiseChoice, ...] = tuple(_MODELS)
 
 
 def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
-    """Looks up a noise model by name.
+    """Returns the noise model of a name.
 
     Args:
         name: One of `NOISE_CHOICES`.
-        p: Noise strength, a probability. The model "none" has no strength and ignores it.
+        p: Noise strength, a probability. The model "none" ignores it.
 
     Returns:
         The model.
@@ -118,11 +122,11 @@ def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
 def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
     r"""Adds noise to every moment that ends with a TICK.
 
-    In each moment every qubit of the circuit gets the noise channel of the operation that touches it,
-    or that of `model.idle`, after all operations, and then that of `model.waiting` if it applies.
-    Measurements also get their flip probability. Feedback (CX and CZ controlled by outcomes) takes no
-    time, so that it has no noise and a qubit may have another operation after it. What comes after
-    the last TICK takes no time and stays as it is. Channels of strength 0 are left out.
+    The noise channels of a moment come after all its operations. Every qubit of the circuit gets the channel
+    of the operation that acts on it, or that of `model.idle`, and then that of `model.waiting` if it applies.
+    Measurements also get their flip probability. Feedback (CX and CZ controlled by outcomes) takes no time:
+    it has no noise, and another operation may act on the same qubit in the same moment. Operations after
+    the last TICK take no time, and get no noise. Channels of strength 0 are left out.
 
     Args:
         circuit: A circuit without noise, made of gates on one or two qubits, feedback, resets,
@@ -133,7 +137,7 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
         The noisy circuit, with the same records, detectors and observables.
 
     Raises:
-        ValueError: A moment holds something else, or touches a qubit twice.
+        ValueError: A moment has an instruction of another kind, or acts on a qubit twice.
 
     Examples:
         >>> circuit = stim.Circuit("R 0 1 2\nTICK\nCX 0 1\nTICK\nM 0\nTICK\nM 1 2")
@@ -177,7 +181,7 @@ def is_feedback(instruction: stim.CircuitInstruction) -> bool:
 
 _ANNOTATIONS = ("DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS")
 _MEASUREMENTS = ("M", "MX", "MY")
-# The error that turns the state a reset prepares into the orthogonal one.
+# The error that turns the state prepared by a reset into the orthogonal state.
 _RESET_ERRORS = {"R": "X_ERROR", "RY": "X_ERROR", "RX": "Z_ERROR"}
 
 

@@ -20,7 +20,7 @@ from .unitary_injection import CORNER_PARKING
 
 PICTURES = Path(__file__).parent / "pictures"
 
-# How an operation on one qubit is drawn, by its name: the kind of box and the letter in it.
+# For each operation on one qubit, the kind of its box and the letter in it.
 _BOXES = {
     "R": ("reset", "0"),
     "RX": ("reset", "+"),
@@ -32,7 +32,7 @@ _BOXES = {
 
 
 def all_pictures() -> Mapping[str, str]:
-    """Draws everything.
+    """Draws all pictures.
 
     Returns:
         The text of each SVG file, by file name.
@@ -56,7 +56,7 @@ def all_pictures() -> Mapping[str, str]:
 
 
 def write_pictures(folder: Path = PICTURES) -> None:
-    """Writes all pictures to a folder, replacing what is there."""
+    """Writes all pictures to a folder, and replaces files of the same names."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in all_pictures().items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -82,9 +82,12 @@ def _stage(
 
     Args:
         builder: A circuit with all its stages.
-        index: Which stage.
+        index: The index of the stage.
         tiles: Tiles to draw below the qubits.
-        corrections_in: The stage whose first moment holds the corrections that this stage needs.
+        corrections_in: The index of the stage whose first moment has the corrections of this stage.
+
+    Returns:
+        The picture.
     """
     moments = _moments(builder.circuit)
     sites = _sites(builder.circuit)
@@ -113,7 +116,7 @@ def _panel(title: str, moment: Sequence[stim.CircuitInstruction], sites: Mapping
 
 
 def _corrections(circuit: stim.Circuit, moment: int) -> list[Panel]:
-    """Draws the feedback in one moment: a panel for each outcome that causes some."""
+    """Draws the feedback in one moment, with a panel for each outcome that controls a Pauli."""
     sites = _sites(circuit)
     measured: list[str] = []
     paulis: dict[int, list[Box]] = {}  # by record

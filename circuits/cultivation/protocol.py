@@ -1,4 +1,4 @@
-"""Magic state cultivation: the stages in order, with noise."""
+"""Magic state cultivation: all stages in order, with noise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ INJECTION_CHOICES: tuple[InjectionChoice, ...] = tuple(INJECTIONS)
 
 
 def check_distance(distance: int) -> None:
-    """Raises a ValueError, saying what there is, if there is no circuit of this distance."""
+    """Checks that there are circuits of a distance.
+
+    Raises:
+        ValueError: There are none; the message lists the available distances.
+    """
     if distance not in AVAILABLE_DISTANCES:
         available = ", ".join(str(d) for d in AVAILABLE_DISTANCES)
         raise ValueError(f"distance {distance} is not available; distances available: {available}")
@@ -33,10 +37,10 @@ def cultivation_circuit(
     noise: NoiseChoice = "uniform",
     injection: InjectionChoice = "unitary",
 ) -> stim.Circuit:
-    """Makes the injection + cultivation circuit, with a perfect final check at its end.
+    """Returns a circuit of injection and cultivation, with a noiseless final check at its end.
 
-    Every detector postselects: a shot in which one fires is discarded. Observable 0 is flipped in a
-    kept shot whose logical state is the wrong one.
+    Every detector postselects: a shot in which one fires is discarded. Observable 0 of a kept shot is
+    flipped if its logical state is wrong.
 
     Args:
         distance: Distance of the color code, one of `AVAILABLE_DISTANCES`.
@@ -45,15 +49,15 @@ def cultivation_circuit(
             S-proxy, with plain S and S_DAG in their place.
         noise: Name of the noise model: "uniform" (depolarizing), "si1000" (superconducting inspired)
             or "none" (p is ignored).
-        injection: How the state gets into the code, one of `INJECTION_CHOICES`.
+        injection: How the T state is injected into the code, one of `INJECTION_CHOICES`.
 
     Returns:
-        The circuit. Without noise every detector and the observable is 0, for T gates and for the
-        S-proxy. Qubits are numbered in the order of their coordinates; detectors have the
-        coordinates (x, y, moment, 1), where the non-zero fourth says "postselect".
+        The circuit. Without noise all detectors and the observable are 0, for T gates and for the
+        S-proxy. Qubits are numbered in the order of their coordinates. Detectors have the coordinates
+        (x, y, moment, 1), where the non-zero fourth coordinate means "postselect".
 
     Raises:
-        ValueError: An argument is not one of the above.
+        ValueError: An argument has none of the values above.
 
     Examples:
         >>> circuit = cultivation_circuit(distance=3, p=5e-4)
@@ -86,7 +90,7 @@ def build_noiseless(
         The circuit and its stages.
 
     Raises:
-        ValueError: An argument is not one that `cultivation_circuit` takes.
+        ValueError: An argument has a value that `cultivation_circuit` does not accept.
 
     Examples:
         >>> for stage in build_noiseless(5).stages:

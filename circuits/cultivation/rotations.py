@@ -6,15 +6,16 @@ second, the product over all data qubits is
 
     exp(-i pi/4 sum(s)) * (X on all qubits) * (S^s on all qubits).
 
-It maps the code to itself if the S gates do. They turn the X check of a tile into i^sum(s) times its
-X check times its Z check, with the sum over the tile, so **the sum over each tile must be a multiple
-of 4**. Then they act as S^sum(s) on the logical qubit, with the sum over all qubits. A **total of 1
-modulo 8** makes the product the logical operator (X-Y)/sqrt(2), whose +1 state is T_DAG|+>.
+This product maps the code to itself if the S gates do. They turn the X check of a tile into i^sum(s) times
+its X check times its Z check, with the sum over the tile. So **the sum over each tile must be a multiple
+of 4**. The S gates then act on the logical qubit as S^sum(s), with the sum over all qubits. If this
+**total is 1 modulo 8**, the product is the logical operator (X-Y)/sqrt(2), whose +1 state is T_DAG|+>.
 
-For distance 3, s = -1 everywhere will do: the tiles have four qubits each, and the total is -7. For
-distance 5 the three tiles of six qubits need an odd number of exceptions: s = +1 on the one qubit that
-they share. That alone makes the total -17, which is -1 modulo 8; but s = +1 along the bottom edge, a
-logical operator, which shares an even number of qubits with each tile, adds 10.
+For distance 3, s = -1 on all qubits satisfies both conditions: each tile has four qubits, and the total is
+-7. For distance 5, each of the three tiles with six qubits needs an odd number of qubits with s = +1. The one
+qubit that they share is chosen. The total is then -17, which is -1 modulo 8. So s = +1 is also chosen along
+the bottom edge. It supports a logical operator, so it shares an even number of qubits with each tile; these
+five qubits add 10 to the total, which becomes -7.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:
         The sites, sorted.
 
     Raises:
-        ValueError: The distance is another one.
+        ValueError: The distance is neither 3 nor 5.
 
     Examples:
         >>> opposite_rotation_sites(ColorCode.triangular(5))
@@ -49,12 +50,12 @@ def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:
 
 
 def append_rotations(builder: CircuitBuilder, code: ColorCode, *, undo: bool = False) -> None:
-    """Rotates all data qubits, so that measuring X on all of them is the logical check.
+    """Appends rotations of all data qubits, after which the product of X on all of them is the logical check.
 
     Args:
         builder: The circuit to extend, inside a moment.
         code: The code.
-        undo: Whether to rotate back instead.
+        undo: Whether to apply the inverse rotations instead.
     """
     opposite = opposite_rotation_sites(code)
     others = [site for site in code.data if site not in opposite]

@@ -1,4 +1,4 @@
-"""Draws moments of a circuit on its qubits, as SVG: one panel per moment, in reading order."""
+"""Draws a circuit as SVG: one panel of qubits per moment, in reading order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows.
+    """The contents of one panel.
 
     Attributes:
         title: One line of text.
@@ -63,7 +63,7 @@ class Picture:
     """A sequence of panels on the same qubits.
 
     Attributes:
-        title: What it shows, in words.
+        title: A description in words.
         tiles: Tiles to draw below the qubits.
         sites: All qubits to show.
         panels: The panels, in order.
@@ -110,7 +110,7 @@ class Picture:
         return _MARGIN + _UNIT * (x - self._left), _TITLE + _MARGIN + _UNIT * (self._top - y)
 
     def _definitions(self) -> Iterable[str]:
-        """What is drawn many times: the qubits and tiles of a panel, the target of a CX, boxes."""
+        """Yields the shapes that are drawn repeatedly: the code of a panel, the target of a CX, boxes."""
         yield '<g id="code">'
         for tile in self.tiles:
             corners = " ".join("{},{}".format(*self._place(site)) for site in _around(tile))
@@ -149,12 +149,12 @@ class Picture:
 
 
 def _identifier(kind: str, letter: str) -> str:
-    """Names a box in characters that need no escapes."""
+    """Returns a name for a box, in characters that XML need not escape."""
     return "-".join([kind, *(f"{ord(character):x}" for character in letter)])
 
 
 def _around(tile: Tile) -> list[Coord]:
-    """Orders the data qubits of a tile by their direction from its middle."""
+    """Returns the data qubits of a tile, sorted by their direction from its middle."""
     middle_x = sum(x for x, _ in tile.data) / len(tile.data)
     middle_y = sum(y for _, y in tile.data) / len(tile.data)
     return sorted(tile.data, key=lambda site: atan2(site[1] - middle_y, site[0] - middle_x))

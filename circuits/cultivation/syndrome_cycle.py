@@ -1,15 +1,15 @@
 """One superdense syndrome cycle: measures the X and Z checks of every tile at the same time.
 
-The two ancillas of a tile start as a Bell pair and act as one ancilla with neighbours on all sides.
-On the way out (three moments) the pair collects one check of its tile, on the way back the other:
-ancilla -> data gates collect the X check, in the value of XX, and data -> ancilla gates the Z check,
-in the value of ZZ. Undoing the Bell pair leaves the X check on the X ancilla and the Z check on the Z
-ancilla.
+The two ancillas of a tile start as a Bell pair, and act as one ancilla with neighbours on all sides.
+On the *way out* (three moments) the pair collects one check of its tile, on the *way back* the other.
+Ancilla -> data gates collect the X check in the value of XX, and data -> ancilla gates collect the Z
+check in the value of ZZ. The last CX disentangles the pair: the X check is then on the X ancilla, and the
+Z check on the Z ancilla.
 
-Between the two ways, a check of -1 that has been collected also sits on the ancillas as a Pauli, which
-the way back copies to data qubits: outcome 1 of a check that goes first comes with *byproducts*, Z on
-half of the tile for an X check, X on half of the tile for a Z check. In most cycles this needs no
-correction, since shots with any outcome other than 0 are discarded; the exception is `growth`.
+After the way out, a check of -1 that has been collected is also a Pauli on the ancillas, and the way back
+copies this Pauli to data qubits. So outcome 1 of a check that is collected first has *byproducts*: Z on half
+of the tile for an X check, X on half of the tile for a Z check. Most cycles need no correction of them, since
+shots with any outcome other than 0 are discarded. The exception is `growth`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from collections.abc import Collection, Mapping, Sequence
 from .builder import CircuitBuilder, Pauli
 from .color_code import ColorCode, Coord, Tile, shifted
 
-# Steps to the data qubits that the X ancilla and the Z ancilla of a tile meet in one moment.
+# Steps from the X ancilla and from the Z ancilla of a tile to the data qubits that they meet in one moment.
 SIDE: tuple[Coord, Coord] = ((-1, 0), (1, 0))
 NORTH: tuple[Coord, Coord] = ((0, 1), (0, 1))
 SOUTH: tuple[Coord, Coord] = ((0, -1), (0, -1))
 
-# The three moments of the way out and the three of the way back, by the check that goes first.
+# The three moments of the way out and the three of the way back, by the check that is collected first.
 _WAYS: Mapping[Pauli, tuple[tuple[tuple[Coord, Coord], ...], ...]] = {
     "X": ((SIDE, NORTH, SOUTH), (SOUTH, SIDE, NORTH)),
     "Z": ((SOUTH, NORTH, SIDE), (SOUTH, NORTH, SIDE)),
@@ -44,11 +44,11 @@ def append_syndrome_cycle(
     Args:
         builder: The circuit to extend.
         code: The code to check.
-        first: Which checks to collect on the way out.
-        arriving: (from, to) pairs of sites: data qubits `to` whose state is still at `from`. They
-            move during the first two moments of gates and must not meet an ancilla before the
-            third. The sites `from` end in |0>, which is measured together with the checks.
-        random: Ancillas whose outcomes may be 1, so that they get no detector.
+        first: The checks to collect on the way out.
+        arriving: (from, to) pairs of sites: the state of data qubit `to` is still at `from`. It moves
+            during the first two moments of gates, so `to` must not meet an ancilla before the third.
+            The sites `from` end in |0>, and are measured together with the checks.
+        random: Ancillas whose outcomes are random; they get no detector.
 
     Returns:
         The index of each outcome in the measurement record, by the site of the measurement.
@@ -66,8 +66,7 @@ def append_syndrome_cycle(
     way_back = [meetings(code.tiles, steps, second) for steps in steps_back]
     builder.cx_moments(
         [
-            # An arrival site starts in |0>, so two CXs move a state there: copy it, then erase the
-            # original.
+            # The site `to` starts in |0>. One CX copies the bit to it, a second CX erases the original.
             [*bell_pairs, *arriving],
             [*way_out[0], *((site, origin) for origin, site in arriving)],
             *way_out[1:],

@@ -1,18 +1,18 @@
 """Unitary injection: prepares an encoded T state in the distance-3 code with unitary gates alone.
 
-In the Z basis a logical |+> is the sum of all bit strings that pass the Z checks. Four data bits
-are free, and the checks fix the other three::
+In the Z basis a logical |+> is the sum of all bit strings that satisfy the Z checks. Four data bits
+are free, and the checks determine the other three::
 
     a = (2,1)   b = (3,0)   c = (3,2)   e = (1,1)
 
     (4,0) = a+b+c       (0,0) = a+b+e       (2,3) = a+c+e
 
-So: put the free bits into |+>, collect a+b+c, a+b and a+c on the ancillas beside them, carry these
-three to where they belong, and add e on the way. The left edge (0,0), (1,1), (2,3) supports logical
-Z. Before the last step its parity is gathered on (1,1), which makes T_DAG there a logical rotation.
+The qubits of the free bits start in |+>. CX gates collect a+b+c, a+b and a+c on the ancillas beside them,
+move these three bits to their data qubits, and add e on the way. The left edge (0,0), (1,1), (2,3) supports
+logical Z. Before the last move, its parity is collected on (1,1), so T_DAG on (1,1) is a logical rotation.
 
-No check has been measured so far: a single fault around the rotation can leave a wrong logical
-state, which is what the cat check is for.
+No check has been measured so far. A single fault near the rotation can leave a wrong logical state, which
+the cat check detects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .builder import CircuitBuilder, CxMoment
 from .color_code import Coord
 
 CORNER: Coord = (2, 3)
-# (2,3) is out of reach of the last carry, so its bit waits here until the syndrome cycle moves it.
+# The last move does not reach (2,3). Its bit stays here until the syndrome cycle moves it.
 CORNER_PARKING: Coord = (1, 3)
 
 _FREE_BITS: tuple[Coord, ...] = ((1, 1), (2, 1), (3, 0), (3, 2))
@@ -30,17 +30,16 @@ _CARRIED_TO: tuple[Coord, ...] = ((1, 0), (1, 2), (4, 1), (4, 0), (0, 0), CORNER
 
 _EDGE_PARITY_SITE: Coord = (1, 1)
 
-# To carry a bit from s to a site t in |+> takes two
-# moments, t->s and then s->t, and leaves |+> behind.
+# The CX gates t->s and s->t, in two moments, move a bit from s to a site t in |+>, and leave s in |+>.
 _ENCODE: tuple[CxMoment, ...] = (
     # Collect a+b+c on (3,1), a+b on (2,0), a+c on (2,2).
     (((2, 1), (3, 1)), ((3, 0), (2, 0)), ((3, 2), (2, 2))),
     (((2, 1), (2, 2)), ((3, 0), (3, 1))),
     (((2, 1), (2, 0)), ((3, 2), (3, 1))),
-    # Carry a+b to (1,0), a+c to (1,2), a+b+c to (4,1).
+    # Move a+b to (1,0), a+c to (1,2), a+b+c to (4,1).
     (((1, 0), (2, 0)), ((1, 2), (2, 2)), ((4, 1), (3, 1))),
     (((2, 0), (1, 0)), ((2, 2), (1, 2)), ((3, 1), (4, 1))),
-    # Add e on the left; carry a+b+c to its corner on the right.
+    # Add e on the left; move a+b+c to its corner (4,0) on the right.
     (((1, 1), (1, 2)), ((4, 0), (4, 1))),
     (((1, 1), (1, 0)), ((4, 1), (4, 0))),
 )
@@ -57,8 +56,8 @@ _CARRY_TO_LEFT_EDGE: tuple[CxMoment, ...] = (
 def append_unitary_injection(builder: CircuitBuilder) -> None:
     """Appends the preparation of T_DAG|+> encoded in the distance-3 code (15 moments).
 
-    All checks of the code then have the value +1, except that the bit of the data qubit `CORNER` is
-    still at `CORNER_PARKING`.
+    All checks of the code then have the value +1, with `CORNER_PARKING` in the role of the data qubit
+    `CORNER`, whose bit is still there.
 
     Args:
         builder: A circuit that has no operations yet.

@@ -1,7 +1,7 @@
-"""The class that users hold.
+"""The class ``Circuit``.
 
-``editing`` has Stim's editing surface, ``proxies`` the Clifford stand-ins and what Stim computes from them,
-``diagrams`` the drawing, ``circuit`` the class itself with its samplers.
+``editing`` has Stim's methods to build and change circuits. ``proxies`` has the Clifford proxies and what
+Stim computes from them, and ``diagrams`` the drawings. ``circuit`` has the class itself, with its samplers.
 """
 
 from .circuit import Circuit

@@ -29,8 +29,8 @@ class Circuit(CircuitEditing, CircuitProxies):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
-    ``I[R_Z(theta=0.25*pi)] 0``); ``stim_nonclifford.dialect.gates`` has a table of them. Everything else is
-    Stim's.
+    ``I[R_Z(theta=0.25*pi)] 0``); ``stim_nonclifford.dialect.gates`` lists them. All other instructions are
+    those of Stim.
 
     Args:
         circuit: The text of a circuit, or a ``stim.Circuit`` with tags. ``Circuit.from_file`` reads a file.
@@ -64,7 +64,9 @@ class Circuit(CircuitEditing, CircuitProxies):
             return
         if not isinstance(circuit, stim.Circuit):
             hint = " Read a file with Circuit.from_file(path)." if isinstance(circuit, os.PathLike) else ""
-            raise TypeError(f"Expected circuit text or a stim.Circuit, got {type(circuit).__name__}.{hint}")
+            raise TypeError(
+                f"circuit must be circuit text or a stim.Circuit, but is a {type(circuit).__name__}.{hint}"
+            )
         problem = first_wrong_tag(circuit)
         if problem is not None:
             raise ValueError(problem)
@@ -75,11 +77,14 @@ class Circuit(CircuitEditing, CircuitProxies):
         """Reads a circuit from a file, with bare or tagged non-Clifford gates.
 
         Args:
-            file: A path, or a file opened for reading text. The text of a path is in UTF-8, with or without
-                a byte-order mark.
+            file: A path, or a file opened for reading text. A file given by its path must be in UTF-8, with
+                or without a byte-order mark.
+
+        Returns:
+            The circuit.
 
         Raises:
-            ValueError: The text is not in UTF-8, or it cannot be parsed; see the class.
+            ValueError: The file is not in UTF-8, or the text cannot be parsed; see the class.
         """
         if not isinstance(file, (str, pathlib.Path)):
             return Circuit(file.read())
@@ -90,11 +95,11 @@ class Circuit(CircuitEditing, CircuitProxies):
 
     @staticmethod
     def generated(code_task: str, **arguments: Any) -> Circuit:
-        """A circuit of Stim's generator, as ``stim.Circuit.generated``."""
+        """Generates a circuit with Stim; see ``stim.Circuit.generated``."""
         return Circuit(stim.Circuit.generated(code_task, **arguments))
 
     def to_file(self, file: TextIO | str | pathlib.Path) -> None:
-        """Writes the circuit with tags, so that Stim and Sinter can read the file.
+        """Writes the circuit with tagged gates, so that Stim and Sinter can read the file.
 
         Args:
             file: A path, or a file opened for writing text.
@@ -106,7 +111,7 @@ class Circuit(CircuitEditing, CircuitProxies):
             file.write(text)
 
     def to_stim(self) -> stim.Circuit:
-        """The circuit with tags. What Stim computes from it treats every non-Clifford gate as its carrier.
+        """The circuit with tagged gates. Stim itself treats a tagged gate as its Clifford carrier, T as S.
 
         Examples:
             >>> print(Circuit("T 0 1").to_stim())
@@ -121,7 +126,7 @@ class Circuit(CircuitEditing, CircuitProxies):
 
     @property
     def num_measurements(self) -> int:
-        """Number of bits of the measurement record."""
+        """Number of measurement records."""
         return self._stim.num_measurements
 
     @property
@@ -135,9 +140,9 @@ class Circuit(CircuitEditing, CircuitProxies):
         return self._stim.num_observables
 
     def compile(self) -> CompiledCircuit:
-        """Compiles the circuit, for a look at its plans; samplers do this themselves.
+        """Compiles the circuit, to inspect its plans. Samplers call this method themselves.
 
-        The result is kept, and compiled anew only when the circuit has changed.
+        The result is stored, and computed again only after the circuit has changed.
 
         Returns:
             The compiled circuit; its methods ``detector_plan`` and ``record_plan`` return a ``Plan``.
@@ -169,20 +174,23 @@ class Circuit(CircuitEditing, CircuitProxies):
 
         Args:
             skip_reference_sample: Whether to report flips against the noiseless reference sample instead
-                of measurement results.
-            seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
-            reference_sample: Measurement records to use in place of the noiseless reference sample.
+                of records.
+            seed: None for fresh entropy, or an integer in range(2**64), which determines all results.
+            reference_sample: Records to use in place of the noiseless reference sample.
             engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
                 ``EngineOptions`` for this and the next three.
             threads: Number of threads on the CPU.
-            cache_bytes: Limit for stored outcome laws.
+            cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
+
+        Returns:
+            The sampler.
 
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more active coordinates.
+            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
             ValueError: An argument is out of range.
 
         Examples:
@@ -215,24 +223,28 @@ class Circuit(CircuitEditing, CircuitProxies):
         r"""Returns an object that samples detectors, as ``stim.Circuit.compile_detector_sampler``.
 
         Args:
-            seed: None for fresh entropy, or an integer in range(2**64), which fixes all results.
-            postselection_mask: The detectors whose events discard a shot in ``sample_counts`` and
-                ``sample_kept``: bool of shape (num_detectors,), or bit-packed uint8 as Sinter's masks.
-            postselected_observables_mask: The same for observables.
+            seed: None for fresh entropy, or an integer in range(2**64), which determines all results.
+            postselection_mask: The detectors that discard a shot in ``sample_counts`` and ``sample_kept`` if
+                they fire: bool of shape (num_detectors,), or bit-packed uint8 as Sinter's masks.
+            postselected_observables_mask: The observables that discard a shot if they are flipped, in the
+                same forms.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
             engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
                 ``EngineOptions`` for this and the next three.
             threads: Number of threads on the CPU.
-            cache_bytes: Limit for stored outcome laws.
+            cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
+
+        Returns:
+            The sampler.
 
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more active coordinates, whatever is sampled. Methods of the
-                sampler that read more detectors may need more, and raise it when they are called.
+            ResourceLimitError: Every method of the sampler needs more than ``max_active_coordinates``. If
+                only some methods do, they raise this error when they are called.
             TypeError: A mask has the wrong dtype.
             ValueError: A mask has the wrong shape, or an argument is out of range.
 
@@ -259,29 +271,29 @@ class Circuit(CircuitEditing, CircuitProxies):
         postselection_mask: npt.NDArray[Any] | None = None,
         postselected_observables_mask: npt.NDArray[Any] | None = None,
     ) -> PlanReport:
-        r"""What the circuit costs: the quantum operations of a shot, and which instructions cause them.
+        r"""The cost of the circuit: the quantum operations of a shot, and the instructions that cause them.
 
-        What is asked makes a difference: each method of a sampler has a plan of its own. Printed, the report
-        says first which one it shows. Nothing of the size of the coefficient vector is allocated, so that
-        circuits can be looked at that are too wide to be sampled.
+        Each method of a sampler has its own plan, and the report names the method that it describes. The
+        coefficient vector is not allocated, so the report also works for circuits that are too wide to be
+        sampled.
 
         Args:
             method: ``"sample"``, ``"sample_kept"`` or ``"sample_counts"`` of ``compile_detector_sampler``,
-                or ``"sample_measurements"`` for ``sample`` of ``compile_sampler``. By default
-                ``"sample_counts"`` where a mask is given, else ``"sample"``, or ``"sample_measurements"`` for
-                a circuit without detectors and observables.
-            postselection_mask: As in ``compile_detector_sampler``; ``"sample"`` reports all shots and so
-                makes no use of it.
-            postselected_observables_mask: The same for observables.
+                or ``"sample_measurements"`` for ``sample`` of ``compile_sampler``. The default is
+                ``"sample_counts"`` if a mask is given. Otherwise it is ``"sample"``, or
+                ``"sample_measurements"`` if the circuit has neither detectors nor observables.
+            postselection_mask: As in ``compile_detector_sampler``; ``"sample"`` returns all shots and
+                ignores it.
+            postselected_observables_mask: As in ``compile_detector_sampler``.
 
         Returns:
-            The report, to be printed; what it prints is also in its attributes.
+            The report. It can be printed, and has the same information in its attributes.
 
         Raises:
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: More than 64 coordinates are active at a time.
             TypeError: A mask has the wrong dtype.
-            ValueError: A mask has the wrong shape, or the method is none of these.
+            ValueError: A mask has the wrong shape, or the method is unknown.
 
         Examples:
             >>> print(Circuit("RX 0 1\nDEPOLARIZE1(0.001) 0 1\nT 0 1\nTICK\nMX 0 1").plan())
@@ -307,7 +319,10 @@ class Circuit(CircuitEditing, CircuitProxies):
         return plan_report(self.compile(), method, postselected)
 
     def faults(self) -> list[CircuitFault]:
-        r"""Every single fault that the circuit's noise can cause, in circuit order.
+        r"""All faults that the circuit's noise can cause, in circuit order.
+
+        Returns:
+            The faults, each with its line and tick in the circuit.
 
         Examples:
             >>> circuit = Circuit("H 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")
@@ -326,19 +341,19 @@ class Circuit(CircuitEditing, CircuitProxies):
         *,
         postselection_mask: npt.NDArray[Any] | None = None,
     ) -> OutcomeProbabilities:
-        r"""The exact fate of a shot that has given faults.
+        r"""The exact probabilities that a shot with given faults is discarded, or has a logical error.
 
         Args:
-            faults: Faults out of ``faults()``, or of a ``KeptFailure``.
+            faults: Faults from ``faults()``, or of a ``KeptFailure``.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``; all
                 of them by default.
 
         Returns:
-            The probabilities of being kept and right, kept and wrong, and discarded.
+            The probabilities that the shot is kept and right, kept and wrong, and discarded.
 
         Raises:
-            ValueError: A fault is none of this circuit's, or the mask has the wrong shape.
-            ResourceLimitError: More than 16 random outcomes matter that are fair coins.
+            ValueError: A fault is not one of this circuit, or the mask has the wrong shape.
+            ResourceLimitError: The result depends on more than 16 coins.
 
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nH 0\nT 0\nH 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
@@ -355,16 +370,16 @@ class Circuit(CircuitEditing, CircuitProxies):
         return self._fault_table().outcome_probabilities(faults, postselected)
 
     def with_faults(self, faults: Iterable[CircuitFault]) -> Circuit:
-        r"""The circuit without its noise, but with given faults: for any other simulator to run.
+        r"""The circuit without its noise, but with given faults as gates, which any simulator can run.
 
-        The faults are gates of the result and so part of its noiseless reference: sample it with
-        ``skip_reference_sample=True`` to see what they flip.
+        The faults also change the noiseless reference sample of the new circuit. Sample it with
+        ``skip_reference_sample=True`` to see the bits that they flip.
 
         Args:
-            faults: Faults out of ``faults()``, or of a ``KeptFailure``.
+            faults: Faults from ``faults()``, or of a ``KeptFailure``.
 
         Returns:
-            The circuit, with loops unrolled, Paulis as gates and readout errors as inverted measurements.
+            The circuit, with loops unrolled, Paulis as gates and readout errors as inverted targets.
 
         Examples:
             >>> circuit = Circuit("H 0\nT 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")
@@ -378,14 +393,14 @@ class Circuit(CircuitEditing, CircuitProxies):
         return Circuit(self._fault_table().circuit_with(faults))
 
     def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
-        r"""A noiseless sample in which every measurement takes its more likely value.
+        r"""A noiseless sample in which every measurement outcome has its more likely value.
 
-        The values are chosen in circuit order, each given the ones before. Where both are equally likely,
-        it is one of them, always the same one: in a Clifford circuit that of
+        The values are chosen in circuit order, each given the earlier ones. If both values are equally
+        likely, the choice is fixed. In a Clifford circuit it is the value of
         ``stim.Circuit.reference_sample``, which is 0 (before inversion).
 
         Args:
-            bit_packed: Whether to return eight measurements to a byte.
+            bit_packed: Whether to return eight records per byte.
 
         Returns:
             bool, shape (num_measurements,), or uint8, shape (ceil(num_measurements / 8),).
@@ -400,15 +415,15 @@ class Circuit(CircuitEditing, CircuitProxies):
         return packed if bit_packed else np.unpackbits(packed, count=size, bitorder="little").view(np.bool_)
 
     def detector_error_model(self) -> stim.DetectorErrorModel:
-        r"""The errors that noise causes, from the circuit as it is and not from a Clifford proxy.
+        r"""The detector error model, computed from the circuit itself and not from a Clifford proxy.
 
-        Exact for detectors and observables that depend on noise alone. Detectors and observables that
-        depend on a random quantum outcome have no error model in the strict sense: what noise flips directly
-        is listed, what it changes by altering the distribution of outcomes is not.
+        The model is exact for detectors and observables that depend on noise alone. There is no exact model
+        for those that depend on a random quantum outcome. Of these, the model has the direct flips by noise,
+        but not the changes of the outcome distribution that noise causes.
 
         Returns:
-            A model in which all detectors (with their coordinates) and observables are declared. Mutually
-            exclusive errors are approximated by independent ones, errors are not decomposed.
+            A model that declares all detectors (with their coordinates) and observables. Mutually exclusive
+            errors are approximated by independent ones, and errors are not decomposed.
 
         Examples:
             >>> Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR(1, 2) rec[-1]").detector_error_model()

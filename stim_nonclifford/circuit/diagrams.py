@@ -1,7 +1,8 @@
 """Stim's diagrams, with non-Clifford gates under their own names.
 
-Stim draws a tagged gate as its carrier. So every kind of non-Clifford gate is drawn as a Clifford gate that
-the circuit does not have, and the label of that gate is then replaced in the text or SVG.
+Stim draws a tagged gate as its carrier. So each kind of non-Clifford gate is first replaced by a Clifford
+gate that the circuit does not use. In the text or SVG that Stim returns, the label of that gate is then
+replaced by the label of the non-Clifford gate.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from ..dialect import NonCliffordGate, gate_from_tag
 
 __all__ = ["Diagram", "labelled_diagram"]
 
-# One-qubit Clifford gates with long names: most circuits leave them free.
+# One-qubit Clifford gates that few circuits use, with names long enough for most labels.
 _PLACEHOLDERS = ("C_NXYZ", "C_XNYZ", "C_XYNZ", "C_NZYX", "C_ZNYX", "C_ZYNX", "H_NXY", "H_NXZ", "H_NYZ")
 _TEXT_TYPES = ("timeline-text",)
 _SVG_TYPES = ("timeline-svg", "timeslice-svg")
 
 
 class Diagram(str):
-    """A diagram as text; in a notebook an SVG shows as a picture."""
+    """The text of a diagram. A notebook shows an SVG diagram as a picture."""
 
     __slots__ = ()
 
@@ -38,8 +39,8 @@ def labelled_diagram(circuit: stim.Circuit, type: str, **arguments: Any) -> Diag
 
     Args:
         circuit: The circuit.
-        type: A type of ``stim.Circuit.diagram``. Timelines and time slices show non-Clifford gates under
-            their names; other types are Stim's diagrams of the S-proxy.
+        type: A type of ``stim.Circuit.diagram``. Timelines, and time slices as SVG, show non-Clifford gates
+            under their own names; other types are Stim's diagrams of the S-proxy.
         **arguments: Further arguments of ``stim.Circuit.diagram``.
 
     Returns:

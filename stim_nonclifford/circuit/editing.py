@@ -1,4 +1,4 @@
-"""Stim's editing surface, for circuits with non-Clifford gates."""
+"""Stim's methods to build and change circuits, for circuits with non-Clifford gates."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 
 
 class CircuitEditing:
-    """What ``stim.Circuit`` offers for building and changing circuits.
+    """The methods of ``stim.Circuit`` to build and change circuits.
 
-    Instructions that are handed out are Stim's, with tags; instructions that are handed in may be bare
-    (``append("T", [0])``) or tagged.
+    Arguments may be bare instructions (``append("T", [0])``) or tagged ones. Instructions that methods return
+    are Stim's, with tags.
     """
 
     _stim: stim.Circuit
 
     @classmethod
     def _wrap(cls: type[Self], circuit: stim.Circuit) -> Self:
-        """A circuit around a ``stim.Circuit`` whose tags are known to be right."""
+        """A circuit from a ``stim.Circuit`` whose tags are known to be valid."""
         result = cls.__new__(cls)
         result._stim = circuit
         return result
@@ -55,10 +55,10 @@ class CircuitEditing:
         """Appends an instruction, as ``stim.Circuit.append``.
 
         Args:
-            name: The name of a gate, bare non-Clifford gates included; or an instruction, or a circuit.
+            name: The name of a gate (it may be a bare non-Clifford gate), an instruction, or a circuit.
             targets: The targets.
             arg: The arguments; angles of rotations are in half-turns.
-            tag: A tag; for T gates a note of your own.
+            tag: The tag; T gates accept any tag as a note.
 
         Raises:
             ValueError: The instruction is malformed.
@@ -88,7 +88,7 @@ class CircuitEditing:
         self._append_checked(addition)
 
     def append_from_stim_program_text(self, stim_program_text: str) -> None:
-        r"""Appends circuit text, in which non-Clifford gates are bare or tagged.
+        r"""Appends circuit text, whose non-Clifford gates may be bare or tagged.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -170,7 +170,7 @@ class CircuitEditing:
         return self._wrap(result)
 
     def approx_equals(self, other: object, *, atol: float) -> bool:
-        """Whether circuits are equal up to ``atol`` in their arguments, as in Stim."""
+        """Whether the circuits are equal, up to ``atol`` in their arguments, as in Stim."""
         return isinstance(other, CircuitEditing) and self._stim.approx_equals(other._stim, atol=atol)
 
     def __add__(self: Self, other: CircuitEditing | stim.Circuit) -> Self:

@@ -1,4 +1,4 @@
-"""Clifford stand-ins of a circuit, and what Stim computes from them."""
+"""Clifford proxies of a circuit, and what Stim computes from them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ __all__ = ["CircuitProxies"]
 
 
 class CircuitProxies:
-    """Analyses that Stim can make of a Clifford stand-in only, and those that do not look at gates.
+    """Clifford proxies, Stim's analyses of the S-proxy, and methods that do not depend on gates.
 
-    Methods whose description begins with "Of the S-proxy" treat T as S: they say something about the
-    circuit where T and S behave alike (which faults detectors see, say), and nothing where they do not.
+    Methods whose description begins with "Of the S-proxy" treat T as S. Their results hold for the circuit
+    itself only where T and S behave alike, for example for which detectors a fault flips.
     """
 
     _stim: stim.Circuit
 
     def s_proxy(self) -> stim.Circuit:
-        r"""The circuit with every non-Clifford gate as its carrier, without the tag: what Stim reads.
+        r"""The circuit with every non-Clifford gate replaced by its carrier, without the tag.
 
-        That is S for T, SPP for T gates and rotations about Pauli products, the identity for all others.
+        This is how Stim reads the circuit: S in place of T, SPP in place of T gates and rotations about Pauli
+        products, and the identity in place of all other non-Clifford gates.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -38,7 +39,7 @@ class CircuitProxies:
         return _without_gates(self._stim, lambda instruction: instruction.name)
 
     def i_proxy(self) -> stim.Circuit:
-        r"""The circuit with the identity for every non-Clifford gate.
+        r"""The circuit with every non-Clifford gate replaced by the identity.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -50,18 +51,18 @@ class CircuitProxies:
         return _without_gates(self._stim, lambda instruction: "I")
 
     def diagram(self, type: str = "timeline-text", **arguments: Any) -> Diagram | Any:
-        r"""A diagram, as ``stim.Circuit.diagram``, in which T is drawn as T.
+        r"""A diagram, as ``stim.Circuit.diagram``, that shows T as T.
 
         Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``) show non-Clifford
-        gates under their own names. Other types are of the S-proxy.
+        gates under their own names. Diagrams of other types show the S-proxy.
 
         Args:
             type: One of Stim's types of diagrams.
             **arguments: Further arguments of ``stim.Circuit.diagram``.
 
         Returns:
-            A ``Diagram`` for timelines and time slices, Stim's object for other types. Printed, both are the
-            diagram; in a notebook they show as pictures.
+            A ``Diagram`` for timelines and time slices, Stim's object for other types. Both print as the
+            diagram, and a notebook shows both as pictures.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -77,7 +78,7 @@ class CircuitProxies:
 
     @property
     def num_sweep_bits(self) -> int:
-        """Number of sweep bits; samplers take them as 0, as Stim's do."""
+        """Number of sweep bits; they are 0 in all samplers, as in Stim's."""
         return self._stim.num_sweep_bits
 
     def get_detector_coordinates(self, only: Any = None) -> dict[int, list[float]]:
@@ -89,23 +90,23 @@ class CircuitProxies:
         return self._stim.get_final_qubit_coordinates()
 
     def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
-        """Of the S-proxy: how many measurements are determined."""
+        """Of the S-proxy: the number of measurements whose outcome is determined."""
         return self.s_proxy().count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
-        """Of the S-proxy: where detectors are sensitive, as ``stim.Circuit.detecting_regions``."""
+        """Of the S-proxy: the sensitive regions of detectors, as ``stim.Circuit.detecting_regions``."""
         return self.s_proxy().detecting_regions(**arguments)
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: the circuit locations of errors, as in Stim."""
+        """Of the S-proxy: the locations of errors in the circuit, as in Stim."""
         return self.s_proxy().explain_detector_error_model_errors(**arguments)
 
     def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: a shortest undetected logical error among edge-like ones, as in Stim."""
+        """Of the S-proxy: a shortest undetected logical error among graphlike errors, as in Stim."""
         return self.s_proxy().shortest_graphlike_error(**arguments)
 
     def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: an undetected logical error, searched for as in Stim."""
+        """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
         return self.s_proxy().search_for_undetectable_logical_errors(**arguments)
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
@@ -113,11 +114,11 @@ class CircuitProxies:
         return self.s_proxy().missing_detectors(unknown_input=unknown_input)
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only for what is not defined: say why, instead of "no attribute".
+        # Python calls this only for undefined names. Those of Stim get a message with the alternative.
         if not name.startswith("_") and hasattr(stim.Circuit, name):
             raise AttributeError(
-                f"stim_nonclifford.Circuit has no {name}: Stim would compute it from a Clifford proxy. If"
-                f" that is what you want, say circuit.s_proxy().{name} or circuit.i_proxy().{name}."
+                f"stim_nonclifford.Circuit has no {name}, as Stim would compute it from a Clifford proxy. If"
+                f" you want that, call circuit.s_proxy().{name} or circuit.i_proxy().{name}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -135,7 +136,7 @@ def _without_gates(circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstru
         name = stand_in(instruction)
         targets = instruction.targets_copy()
         if name == "I":
-            # Pauli targets become the qubits that they are on.
+            # I takes qubits, so Pauli targets are replaced by their qubits.
             targets = [target.value for target in targets if not target.is_combiner]
         result.append(name, targets)
     return result

@@ -9,16 +9,16 @@ The passes, in their order, each a module with one entry point:
     Clifford circuit only Stim's noiseless sample (``clifford_records``);
 3.  ``backward_sweep``: the effects of noise, outcomes and coins;
 4.  ``reference_sample``: the noiseless reference sample;
-5.  ``needed_operations``: the operations without those that nobody reads;
-6.  ``width_reordering``: independent groups of coordinates one after the other;
-7.  ``rotation_merging``: rotations about the same Pauli as one operation;
-8.  ``weak_measurements``: coordinates that are woken and measured at once;
-9.  ``row_layout``: the reduction of a shot's bits to checks, signature and outputs;
+5.  ``needed_operations``: drops the last operations if they influence no requested output;
+6.  ``width_reordering``: puts independent groups of coordinates one after the other;
+7.  ``rotation_merging``: joins rotations about the same Pauli into one operation;
+8.  ``weak_measurements``: joins a measurement with the activation of its coordinate;
+9.  ``row_layout``: reduces the bits of a shot to noise-only checks, signature and outputs;
 10. ``sampling_tables``: tables that turn random words into events;
-11. ``plan_construction``: all of it as plain arrays.
+11. ``plan_construction``: writes the plan as plain arrays.
 
 ``compile_circuit`` runs the first two, which do not depend on the question. ``CompiledCircuit`` runs the
-others when it constructs the plan for a question (``requested_outputs``): ``scheduling`` passes 6 to 8.
+others when it constructs the plan for a question (``requested_outputs``). ``scheduling`` runs passes 6 to 8.
 
 ``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``,
 ``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the algebra that the passes share.

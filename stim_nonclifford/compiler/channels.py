@@ -1,16 +1,16 @@
 """Noise channels as independent error mechanisms, exactly.
 
 A channel draws one *pattern*, an element of Z_2^m (bits: the X and Z parts on its qubits, herald bits),
-with given probabilities. Three forms say the same thing:
+with given probabilities. There are three equivalent forms:
 
 * **patterns**: the probabilities themselves;
-* **independent rates**: every pattern P happens n_P times, n_P ~ Poisson(λ_P), and the effects are
+* **independent rates**: every pattern P occurs n_P times, n_P ~ Poisson(λ_P), and the effects are
   added mod 2. With the characters f_Q = Σ_P p_P (-1)^{P·Q} the rates are
-  λ_P = 2^-m Σ_Q (-1)^{P·Q} ln f_Q; they exist when every f_Q > 0 and every λ_P >= 0;
-* **site**: where they do not, the events of a Poisson process with rate -ln(1 - Σ p) are drawn, the first
-  of which in a shot chooses a pattern and the others do nothing.
+  λ_P = 2^-m Σ_Q (-1)^{P·Q} ln f_Q. They exist if every f_Q > 0 and every λ_P >= 0;
+* **site**: used if such rates do not exist. Events are drawn from a Poisson process with rate -ln(1 - Σ p).
+  The first event in a shot chooses a pattern; further events have no effect.
 
-The most likely pattern is taken out first as a constant, so that probabilities up to 1 are covered.
+The most likely pattern is first taken out as a constant. This covers probabilities up to 1.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ __all__ = ["Channel", "channel_of_patterns", "independent_errors"]
 
 _MAX_TRANSFORM_BITS = 6
 _VANISHING = 1e-12
-"""Characters below are rounded zeros."""
+"""A character smaller than this is a rounded zero."""
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A noise channel, ready for error mechanisms.
+    """A noise channel in a form from which error mechanisms can be constructed.
 
     Attributes:
-        constant: The pattern that happens in every shot (0: none).
-        rates: (pattern, rate) of independent Poisson events on top of it.
-        site: (pattern, probability) of mutually exclusive events on top of it; probabilities sum to
-            less than 1. Either ``rates`` or ``site`` is empty.
+        constant: The pattern that occurs in every shot; 0 if there is none.
+        rates: (pattern, rate) of independent Poisson events, added to the constant.
+        site: (pattern, probability) of mutually exclusive events, added to the constant. The probabilities
+            sum to less than 1. ``rates`` or ``site`` is empty.
     """
 
     constant: int
@@ -48,10 +48,10 @@ class Channel:
 
 @lru_cache(maxsize=1024)
 def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
-    """Converts pattern probabilities.
+    """Converts the probabilities of patterns to rates or to a site.
 
     Args:
-        patterns: (pattern, probability); patterns may repeat. What is missing to 1 is pattern 0.
+        patterns: (pattern, probability); patterns may repeat. Pattern 0 has the remaining probability.
 
     Returns:
         The equivalent channel.
@@ -61,7 +61,7 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
         True
         >>> channel_of_patterns(((1, 1.0),))
         Channel(constant=1, rates=(), site=())
-        >>> channel_of_patterns(((1, 0.1), (2, 0.2))).site  # X or Z but never both: not independent
+        >>> channel_of_patterns(((1, 0.1), (2, 0.2))).site  # X or Z but never both, so not independent
         ((1, 0.1), (2, 0.2))
     """
     total: dict[int, float] = {}
@@ -84,14 +84,13 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
 
 
 def independent_errors(patterns: Iterable[tuple[int, float]]) -> dict[int, float] | None:
-    """Independent errors with the same distribution as a channel, where there are any.
+    """Independent errors with the same distribution as a channel, if they exist.
 
     Args:
-        patterns: (pattern, probability); patterns may repeat. What is missing to 1 is pattern 0.
+        patterns: (pattern, probability); patterns may repeat. Pattern 0 has the remaining probability.
 
     Returns:
-        Pattern -> probability, or None where the patterns exclude each other in a way that no
-        independent errors do.
+        Pattern -> probability, or None if no independent errors have this distribution.
 
     Examples:
         >>> independent_errors([(1, 0.25), (2, 0.25), (3, 0.25)])
@@ -116,14 +115,15 @@ def independent_errors(patterns: Iterable[tuple[int, float]]) -> dict[int, float
 
 
 def _independent_errors(patterns: tuple[tuple[int, float], ...], num_bits: int) -> dict[int, float] | None:
-    """The same for patterns that are any combinations of a few bits."""
+    """As ``independent_errors``, for patterns of ``num_bits`` bits."""
     channel = channel_of_patterns(patterns)
     if not channel.site:
         errors = {pattern: -0.5 * math.expm1(-2 * rate) for pattern, rate in channel.rates}
         if channel.constant:
             errors[channel.constant] = 1 - errors.get(channel.constant, 0.0)
         return errors
-    # A vanishing character means a coin that it sees. Divide by the coins; nothing else may vanish then.
+    # A character vanishes if it anticommutes with an error of probability 1/2, a coin. The other characters
+    # must form a group. Then the channel is a product of coins and of a channel without vanishing characters.
     characters = [
         q
         for q in range(1 << num_bits)
@@ -142,7 +142,7 @@ def _independent_errors(patterns: tuple[tuple[int, float], ...], num_bits: int) 
 
 
 def _independent_rates(total: dict[int, float]) -> tuple[tuple[int, float], ...] | None:
-    """The Poisson rates of patterns whose probabilities are ``total``, or None where there are none."""
+    """The Poisson rates of patterns with the probabilities ``total``, or None if they do not exist."""
     if not total:
         return ()
     if len(total) == 1:
@@ -156,7 +156,7 @@ def _independent_rates(total: dict[int, float]) -> tuple[tuple[int, float], ...]
     size = 1 << num_bits
     log_characters = []
     for q in range(size):
-        # f_Q = 1 - 2 Σ p_P over the patterns that Q sees; log1p keeps small probabilities exact.
+        # f_Q = 1 - 2 Σ p_P over the patterns with P·Q = 1; log1p keeps small probabilities accurate.
         seen = 2 * math.fsum(p for pattern, p in total.items() if (pattern & q).bit_count() & 1)
         if seen > 1 - _VANISHING:
             return None

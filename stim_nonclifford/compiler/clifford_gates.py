@@ -1,4 +1,4 @@
-"""Clifford gates as the compiler's two sweeps need them, from Stim's tableaus."""
+"""Clifford gates in the forms that the two sweeps use, computed from Stim's tableaus."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class CliffordGate:
     """A Clifford gate on a few qubits.
 
     Attributes:
-        name: Stim's name, for messages.
+        name: The name in Stim, for messages.
         num_qubits: Number of qubits in one target group.
         inverse: The tableau of the inverse gate.
         pullback: ``pullback[2*k]`` (``[2*k+1]``) lists the generators whose product is the image of X
-            (Z) on target k, up to sign; generator ``2*j`` is X on target j, ``2*j+1`` is Z on target j.
-            None for Pauli gates, which change signs only.
+            (Z) on target k, up to sign. Generator ``2*j`` is X on target j, and ``2*j+1`` is Z on target j.
+            None for Pauli gates, which only change signs.
     """
 
     name: str
@@ -62,7 +62,7 @@ def named_gate(name: str) -> CliffordGate:
 
 @lru_cache(maxsize=4096)
 def pauli_product_gate(paulis: tuple[int, ...], quarter_turns: int) -> CliffordGate:
-    """exp(-i π/4 P)^quarter_turns for a product P of Paulis, one code (see ``paulis``) per target.
+    """The gate exp(-i π/4 P)^quarter_turns of a Pauli product P, with one code (see ``paulis``) per target.
 
     Examples:
         >>> pauli_product_gate((2,), 1).inverse == stim.Tableau.from_named_gate("S_DAG")

@@ -32,9 +32,9 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
     r"""Compiles a tagged circuit.
 
     Args:
-        circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
-        likely_outputs: An engine's function that follows the likely outcomes of a plan, for the reference
-            sample.
+        circuit: A ``stim.Circuit`` with tagged gates of ``stim_nonclifford.dialect``.
+        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
+            reference sample needs it.
 
     Returns:
         The compiled circuit.
@@ -63,13 +63,13 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
 class CompiledCircuit:
     """A circuit after both sweeps, from which the plan for any question is constructed.
 
-    What several questions need is computed once, when it is needed first.
+    Intermediate results that several plans share are computed once, when they are first needed.
 
     Args:
         program: The circuit's steps.
         quantum: The quantum operations.
-        likely_outputs: An engine's function that follows the likely outcomes of a plan, for the reference
-            sample.
+        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
+            reference sample needs it.
     """
 
     def __init__(self, program: Program, quantum: QuantumProgram, likely_outputs: LikelyOutputs) -> None:
@@ -81,7 +81,7 @@ class CompiledCircuit:
         self._last_fault_plan: tuple[RequestedOutputs, Plan] | None = None
 
     def effects(self, outputs: Outputs) -> EffectTable:
-        """The effects on detectors and observables, or on measurement records."""
+        """The effects on detectors and observables, or on records."""
         if outputs not in self._effects:
             self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
         return self._effects[outputs]
@@ -101,9 +101,13 @@ class CompiledCircuit:
         """The plan for detectors and observables.
 
         Args:
-            requested: The outputs that are read: detectors, then observables.
-            skip_reference_sample: Whether outputs are raw parities instead of flips against the reference.
+            requested: The requested outputs: detectors, then observables.
+            skip_reference_sample: Whether outputs are raw parities instead of flips against the reference
+                sample.
             max_active_coordinates: Limit for the width of the coefficient vector: 2^width complex numbers.
+
+        Returns:
+            The plan.
 
         Raises:
             ResourceLimitError: The plan needs more active coordinates than the limit allows.
@@ -121,18 +125,21 @@ class CompiledCircuit:
         *,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> Plan:
-        """A plan for shots with given faults: ``Plan.row_of`` takes the effects of any of them.
+        """A plan for shots with given faults: its ``row_of`` accepts the effects of any faults.
 
         Args:
-            requested: The outputs that are read: detectors, then observables.
+            requested: The requested outputs: detectors, then observables.
             max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The plan.
 
         Raises:
             ResourceLimitError: The plan needs more active coordinates than the limit allows.
         """
         self.check_width(requested, max_active_coordinates)
         if self._last_fault_plan is None or self._last_fault_plan[0] != requested:
-            # What every fault does counts as a cause; what noise does in every shot does not.
+            # Every fault becomes a mechanism (its rate is not used); constant effects of noise are left out.
             effects = {fault.effect: 1.0 for fault in self.faults if fault.effect}
             table = replace(self.effects("detectors"), constant=0, rates=effects, sites=[])
             constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
@@ -145,11 +152,14 @@ class CompiledCircuit:
         reference: int = 0,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> Plan:
-        """The plan for measurement records.
+        """The plan for records.
 
         Args:
-            reference: Mask of records that are flipped in the report.
+            reference: Mask of the records that are inverted when they are reported.
             max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The plan.
 
         Raises:
             ResourceLimitError: The plan needs more active coordinates than the limit allows.
@@ -160,13 +170,16 @@ class CompiledCircuit:
         return self._plan(table, requested, table.base_outputs ^ reference)
 
     def reference_records(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
-        """Measurement records of the noiseless reference sample, as a mask.
+        """The records of the noiseless reference sample, as a mask.
 
-        Likely values are chosen in the order of the circuit; only where that takes more than 2^24
-        coefficients, in the order of ``quantum``.
+        Likely values are chosen in circuit order. If that needs more than 2^24 coefficients, they are chosen
+        in the order of ``quantum`` instead.
 
         Args:
             max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The mask: bit k is record k.
 
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
@@ -176,16 +189,19 @@ class CompiledCircuit:
         return self._reference_records
 
     def reference_detectors(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
-        """Detectors and observables of the noiseless reference sample, as a mask.
+        """The detectors and observables of the noiseless reference sample, as a mask.
 
         Args:
             max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The mask: detectors, then observables.
 
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
         """
         if self.quantum.peak_width > max_active_coordinates and self._reference_order is self.quantum:
-            # Outcomes that no detector depends on may have any value, and are not simulated.
+            # Outcomes on which no detector or observable depends may have any value, and are not simulated.
             num_outputs = self.program.num_detectors + self.program.num_observables
             requested = RequestedOutputs.of(range(num_outputs))
             self.check_width(requested, max_active_coordinates)
@@ -197,11 +213,11 @@ class CompiledCircuit:
         """Checks that a plan for detectors and observables is not too wide.
 
         Args:
-            requested: The outputs that are read: detectors, then observables.
+            requested: The requested outputs: detectors, then observables.
             max_active_coordinates: Limit for the width of the coefficient vector.
 
         Raises:
-            ResourceLimitError: It is too wide.
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
         """
         if self.quantum.peak_width > min(max_active_coordinates, MAX_INDEX_BITS):
             self._check_width(self._needed_for(requested), "detectors", max_active_coordinates)
@@ -215,7 +231,10 @@ class CompiledCircuit:
         return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
 
     def _schedule(self, needed: list[Operation], table: EffectTable) -> list[Operation]:
-        """The needed operations as engines apply them; effects on any outputs give the same result."""
+        """The needed operations in the form in which engines apply them.
+
+        The result does not depend on whether ``table`` has the effects on detectors or on records.
+        """
         if len(needed) not in self._scheduled:
             self._scheduled[len(needed)] = schedule(needed, table)
         return self._scheduled[len(needed)]
@@ -229,8 +248,8 @@ class CompiledCircuit:
         if width > limit:
             advice = f" Raise it with max_active_coordinates={width}." if width <= MAX_INDEX_BITS else ""
             raise ResourceLimitError(
-                f"The circuit needs {width} active coordinates:"
-                f" 2^{width} coefficients ({16 << width:,} bytes);"
+                f"The circuit needs {width} active coordinates,"
+                f" that is 2^{width} coefficients ({16 << width:,} bytes);"
                 f" the limit is 2^{limit}.{advice}"
             )
 
@@ -248,7 +267,7 @@ class CompiledCircuit:
         return self._likely_records(self._reference_order, len(self._reference_order.operations))
 
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
-        """The records of the path on which the outcomes of the first operations are the likely ones."""
+        """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
         if not quantum.operations:
             return sum(bit << record for record, bit in enumerate(quantum.base_records))
         is_own = quantum is self.quantum
@@ -256,7 +275,7 @@ class CompiledCircuit:
         return reference_records(quantum, table, self._likely_outputs, num_operations)
 
     def _outputs_of(self, records: int) -> int:
-        """The detectors and observables of a measurement record."""
+        """The detectors and observables of given records."""
         outputs = 0
         for step in self.program.steps:
             if isinstance(step, DetectorStep):

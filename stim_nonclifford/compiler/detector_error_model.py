@@ -1,4 +1,4 @@
-"""The detector error model of a circuit, from the effects of its noise."""
+"""The detector error model of a circuit, computed from the effects of its noise."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def detector_error_model(
 ) -> stim.DetectorErrorModel:
     """The error model of the outputs of a circuit.
 
-    Mechanisms with equal outputs are one error. Mutually exclusive events become independent errors: exactly
-    where that can be, else with the events' own probabilities (Stim: ``approximate_disjoint_errors``). What
-    flips an output through the outcome of a quantum measurement alone is no error and is not listed.
+    Mechanisms that flip the same outputs are one error. Mutually exclusive events become independent errors
+    with the same distribution, if such errors exist. Otherwise they become independent errors with the same
+    probabilities (Stim: ``approximate_disjoint_errors``). Random quantum outcomes are not errors, so the
+    outputs that they flip are not listed.
 
     Args:
         table: The effects on detectors and observables.

@@ -1,9 +1,8 @@
-"""Effects: what a fault, a random outcome or a coin flips.
+"""Effects: the bits that a fault, a random outcome or a coin flips.
 
-Pauli noise, feedback and random outcomes never change which operations a circuit performs, only signs and
-record bits. An *effect* is the set of bits that a cause flips, held as a Python int: one bit per **output**
-(detectors and then observables, or the measurement records), and after them one bit per **sign** of a
-rotation.
+Pauli noise, feedback and random outcomes never change which operations a circuit performs. They change only
+signs and records. An *effect* is the set of bits that one cause flips, as a Python int. It has one bit per
+**output** (detectors and then observables, or records), followed by one bit per **sign** of a rotation.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ Outputs = Literal["detectors", "records"]
 
 @dataclass
 class EffectTable:
-    """The effects of everything that is random.
+    """The effects of all random causes.
 
     Attributes:
         num_outputs: Bits [0, num_outputs) of an effect are outputs.
-        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs. Those of ACTIVATE operations are
-            chosen to be + and occur in no effect.
+        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs. The signs of ACTIVATE operations are
+            chosen as +, and occur in no effect.
         constant: The effect that is present in every shot.
         rates: Effect -> rate of independent Poisson events.
-        sites: Mutually exclusive events: for each site effect -> probability.
+        sites: For each site, effect -> probability of mutually exclusive events.
         coins: Independent effects, each present with probability 1/2.
-        outcomes: For each MEASURE of the forward sweep the effect of its outcome being 1.
-        tosses: For each of the forward sweep's coins the effect of its outcome being 1.
-        base_outputs: The outputs of the base path (no noise, all random outcomes 0).
+        outcomes: For each MEASURE of the forward sweep, the effect if its outcome is 1.
+        tosses: For each coin of the forward sweep, the effect if its outcome is 1.
+        base_outputs: The outputs on the base path (no noise, all random outcomes 0).
     """
 
     num_outputs: int
@@ -48,7 +47,7 @@ class EffectTable:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that can go wrong at one place.
+    """One error at one place of the circuit.
 
     Attributes:
         step: The step of the program.

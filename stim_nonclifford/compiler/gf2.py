@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["columns_of", "independent", "ones", "parities", "relations"]
 
 _MANY = 32
-"""So many set bits are found faster all at once than one by one."""
+"""With more set bits than this, unpacking all bits with NumPy is faster than a loop over the set bits."""
 
 
 def ones(mask: int) -> list[int]:
@@ -31,7 +31,14 @@ def ones(mask: int) -> list[int]:
 
 
 def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
-    """Those rows that are not sums of earlier ones; only the first ones, if so many are enough.
+    """The rows that are not sums of earlier rows.
+
+    Args:
+        rows: The rows.
+        enough: The search ends after this many independent rows; None for no limit.
+
+    Returns:
+        The independent rows, in their order.
 
     Examples:
         >>> independent([0b01, 0b10, 0b11, 0])
@@ -54,20 +61,20 @@ def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
 
 
 def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-    """Which rows are independent, and how the others depend on them.
+    """Finds independent rows, and writes the other rows as sums of them.
 
     Args:
         rows: The rows.
 
     Returns:
-        The indices of independent rows, and for every other index a mask over *row indices*: the set of
-        independent rows whose sum it is.
+        The indices of the independent rows, and a dictionary with every other index. Its value is a mask
+        over *row indices*: the independent rows whose sum this row is.
 
     Examples:
         >>> relations([0b01, 0b10, 0b11])
         ([0, 1], {2: 3})
     """
-    basis: dict[int, tuple[int, int]] = {}  # leading bit -> (reduced row, which rows it is the sum of)
+    basis: dict[int, tuple[int, int]] = {}  # leading bit -> (reduced row, mask of the rows whose sum it is)
     kept: list[int] = []
     dependent: dict[int, int] = {}
     for k, row in enumerate(rows):
@@ -86,7 +93,7 @@ def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
 
 
 def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
-    """The transpose: bit r of column c is bit c of row r.
+    """The transposed matrix: bit r of column c is bit c of row r.
 
     Examples:
         >>> columns_of([0b01, 0b11], 2)
@@ -105,7 +112,7 @@ def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
 
 
 def parities(rows: Sequence[int], masks: Sequence[int]) -> list[int]:
-    """For each row the int whose bit k is the parity of the row's bits in ``masks[k]``.
+    """For each row, an int whose bit k is the parity of the row's bits in ``masks[k]``.
 
     Examples:
         >>> parities([0b01, 0b11], [0b11, 0b10])

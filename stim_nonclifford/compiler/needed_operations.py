@@ -1,4 +1,4 @@
-"""Needed operations: the last ones that nobody reads are dropped."""
+"""Needed operations: operations at the end that influence no requested output are dropped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["needed_operations"]
 def needed_operations(
     operations: Sequence[Operation], outcomes: Sequence[int], requested: RequestedOutputs
 ) -> list[Operation]:
-    """The operations up to the last measurement whose outcome flips an output that is read.
+    """The operations up to the last measurement whose outcome flips a requested output.
 
     Args:
         operations: The operations in the order of the forward sweep.
         outcomes: The effects of their outcomes.
-        requested: The outputs that are read.
+        requested: The requested outputs.
 
     Returns:
-        The first operations.
+        The needed operations: the list without its end.
 
     Examples:
         >>> from .operations import OperationKind

@@ -1,7 +1,7 @@
-"""Operations on the coefficient vector: the type that the compiler's passes work on, from first to last.
+"""Operations on the coefficient vector: the type on which all passes of the compiler work.
 
-The forward sweep lists one operation for each rotation and each measurement that acts on the vector. Later
-passes drop, reorder, merge and join operations; the last one writes them to the arrays of a plan.
+The forward sweep returns one operation for each rotation and each measurement that acts on the vector. Later
+passes drop, reorder, merge and join operations. The last pass writes them to the arrays of a plan.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
 
 
 class OperationKind(IntEnum):
-    """What an operation does to the coefficient vector."""
+    """The kinds of operations on the coefficient vector."""
 
     ROTATE = ROTATE
     """v <- exp(-i φ P) v, with φ the sum of the terms' angles."""
@@ -36,10 +36,9 @@ class RotationTerm:
     """One rotation of the circuit, as a part of an operation.
 
     Attributes:
-        half_turns: Its angle a in exp(-i a π/2 P), with the sign that it has about the operation's P on the
-            base path.
-        sign: Number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect.
-        step: The step of the program that the rotation comes from.
+        half_turns: The angle a in exp(-i a π/2 P) on the base path, with P that of the operation.
+        sign: The number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect.
+        step: The index of the step of the program that has the rotation.
         is_reversed: Whether the rotation is about minus the operation's P.
     """
 
@@ -58,16 +57,16 @@ class Operation:
     Attributes:
         kind: The kind of operation.
         width: Number of active coordinates before the operation.
-        x: Bits of the index that P flips.
-        z: Bits of the index that P reads.
-        i_power: Power of i in front, 0 to 3; holds the sign of P on the base path.
-        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (in ``x`` if
-            that is not 0, else in ``z``); 0 for ROTATE.
+        x: The bits of the index that P flips.
+        z: The bits of the index whose parity is the sign in P.
+        i_power: The power of i in the prefactor, 0 to 3; it includes the sign of P on the base path.
+        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (a bit of ``x``
+            if that is not 0, otherwise of ``z``); 0 for ROTATE.
         terms: The rotations of ROTATE, ACTIVATE and WEAK_MEASURE.
-        outcome: Number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
-            for others.
-        step: The step of the program that a measurement comes from; -1 for rotations, whose terms have
-            theirs.
+        outcome: The number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
+            for other kinds.
+        step: The index of the step of the program that has the measurement; -1 for rotations, where each term
+            has its own step.
     """
 
     kind: OperationKind
@@ -87,17 +86,17 @@ class Operation:
 
     @property
     def is_diagonal_rotation(self) -> bool:
-        """Whether it is a ROTATE that changes phases of coefficients only."""
+        """Whether the operation is a ROTATE that changes only the phases of coefficients."""
         return self.kind == OperationKind.ROTATE and not self.x
 
     @property
     def largest_width(self) -> int:
-        """Number of active coordinates of the largest vector that the operation needs."""
+        """Width of the largest vector that the operation needs."""
         return self.width + (self.kind == OperationKind.ACTIVATE)
 
 
 def peak_width(operations: Iterable[Operation]) -> int:
-    """The largest number of active coordinates.
+    """The largest width that any of the operations needs.
 
     Examples:
         >>> peak_width([Operation(OperationKind.ACTIVATE, 2, 0, 4, 0, 2)])

@@ -1,6 +1,6 @@
 """Sparse Pauli products: tuples of (qubit, code) with code X = 1, Z = 2, Y = 3.
 
-Bit 0 of a code says that the Pauli has an X part, bit 1 that it has a Z part.
+Bit 0 of a code is 1 if the Pauli has an X part, bit 1 is 1 if it has a Z part.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def pauli_code(letter: str) -> int:
 
 
 def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors, bool]:
-    """Multiplies Pauli targets such as ``X0*!Y1*Z1``.
+    """The product of Pauli targets such as ``X0*!Y1*X2``.
 
     Args:
         targets: Pauli targets; combiners are skipped.
@@ -51,12 +51,12 @@ def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors,
     """
     factors, phase = _product(targets)
     if phase.imag:
-        raise ValueError(f"{where}: the Pauli product is not Hermitian.")
+        raise ValueError(f"{where}: the Pauli product is not Hermitian. It needs an even number of factors i.")
     return factors, phase.real < 0
 
 
 def factors_of(targets: Iterable[stim.GateTarget]) -> Factors:
-    """The same of targets that may repeat a qubit, where the phase of the product means nothing."""
+    """The factors of a product of Pauli targets without its phase; targets may repeat a qubit."""
     return _product(targets)[0]
 
 
@@ -85,12 +85,12 @@ def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:
 
 
 def from_pauli_string(string: stim.PauliString) -> Factors:
-    """The factors of a ``stim.PauliString``; its sign is dropped."""
+    """The factors of a ``stim.PauliString``, without its sign."""
     return tuple((q, _CODE_OF_STIM[string[q]]) for q in string.pauli_indices())
 
 
 def effect_of(factors: Factors, x_effects: Sequence[int], z_effects: Sequence[int]) -> int:
-    """The effect of a Pauli fault, given the effects of X and Z on each qubit."""
+    """The effect of a Pauli fault, from the effects of X and Z on each qubit."""
     effect = 0
     for qubit, code in factors:
         if code & X:
@@ -112,7 +112,7 @@ def anticommute(a: Factors, b: Factors) -> bool:
 
 
 def bits_of(pauli: stim.PauliString) -> tuple[int, int]:
-    """The qubits on which a Pauli has an X part, and those on which it has a Z part, as masks.
+    """Masks of the qubits on which a Pauli has an X part, and of those on which it has a Z part.
 
     Examples:
         >>> bits_of(stim.PauliString("XYZ_"))

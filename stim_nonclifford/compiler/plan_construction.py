@@ -1,4 +1,4 @@
-"""The plan's construction: operations, rows and tables are written to plain arrays."""
+"""Plan construction: writes operations, rows and tables to plain arrays."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ def construct_plan(
     requested: RequestedOutputs,
     output_constant: int,
 ) -> Plan:
-    """Writes a plan for one way of sampling a circuit.
+    """Constructs the plan for one question.
 
     Args:
-        table: What the backward sweep found.
-        needed: The needed operations in the order of the forward sweep, which numbers signs and checks.
+        table: The result of the backward sweep.
+        needed: The needed operations in the order of the forward sweep, in which signs and checks are
+            numbered.
         scheduled: The same operations after the passes that reorder, merge and join them.
-        requested: The outputs that the caller reads.
-        output_constant: The outputs, as a mask, on the base path without noise.
+        requested: The requested outputs.
+        output_constant: The outputs on the base path, as a mask.
 
     Returns:
         The plan.
@@ -128,7 +129,7 @@ def _term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> n
     array = np.zeros(len(terms), dtype=ROTATION_TERM_DTYPE)
     for k, term in enumerate(terms):
         angle = term.half_turns * math.pi / 2
-        bit = branch_bits.get(term.sign, -1)  # the sign of a rotation that wakes a coordinate is free
+        bit = branch_bits.get(term.sign, -1)  # the sign of an activation is always +
         array[k] = math.cos(angle), math.sin(angle), bit, term.is_reversed
     return array
 

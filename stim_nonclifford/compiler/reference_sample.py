@@ -1,8 +1,8 @@
-"""The noiseless reference sample: the most likely outcome at every measurement.
+"""The noiseless reference sample: the more likely outcome of every measurement.
 
-Detectors and observables are reported as flips against the noiseless circuit, as Stim reports them. Stim
-fixes the random measurements of its reference to 0; ours take the more likely value given the ones
-before. Where both values are equally likely it is one of them, always the same one: 0 in a Clifford circuit.
+Detectors and observables are reported as flips against a noiseless sample, as in Stim. In Stim's reference
+sample, random outcomes are 0. Here, each outcome has its more likely value, given the earlier ones. If both
+values are equally likely, the choice is fixed; in a Clifford circuit it is 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .scheduling import schedule
 __all__ = ["LikelyOutputs", "reference_records"]
 
 LikelyOutputs = Callable[[Plan], npt.NDArray[np.bool_]]
-"""Runs a plan on the path of the likely outcomes: bool, shape (num_outputs,), the outputs that they flip."""
+"""Returns the outputs of a plan that its likely outcomes flip: bool, shape (num_outputs,)."""
 
 
 def reference_records(
@@ -33,16 +33,17 @@ def reference_records(
     likely_outputs: LikelyOutputs,
     num_operations: int | None = None,
 ) -> int:
-    r"""The measurement records of the reference sample.
+    r"""The records of the reference sample.
 
     Args:
-        quantum: What the forward sweep found.
-        table: What the backward sweep found, with records as outputs.
-        likely_outputs: An engine's function that follows the likely outcomes of a plan.
-        num_operations: How many operations to follow; the outcomes of the others are 0, likely or not.
+        quantum: The result of the forward sweep.
+        table: The result of the backward sweep, with records as outputs.
+        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes.
+        num_operations: Number of operations whose outcomes are chosen. All later outcomes are 0, whether
+            that is likely or not.
 
     Returns:
-        A mask over records.
+        The records as a mask.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -66,9 +67,9 @@ def reference_records(
 def _outcomes_with_coins(
     quantum: QuantumProgram, operations: Sequence[Operation], table: EffectTable
 ) -> list[int]:
-    """The effects of the outcomes when coins are tossed so that their records are 0.
+    """The effects of the outcomes if every coin is chosen such that its record is 0.
 
-    An outcome of 1 that flips the record of a later coin also turns that coin.
+    If an outcome flips the record of a later coin, then that coin is flipped too.
     """
     places = [k for k, operation in enumerate(operations) if operation.measures]
     effects = table.outcomes[: len(places)]

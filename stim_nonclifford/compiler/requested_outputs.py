@@ -1,4 +1,4 @@
-"""Requested outputs: which outputs a method of a sampler reads, and which of them discard a shot."""
+"""Requested outputs: the outputs that a method of a sampler returns, and those that discard a shot."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
 
 @dataclass(frozen=True)
 class RequestedOutputs:
-    """The outputs that matter, by their indices: detectors, then observables (or the measurement records).
+    """The outputs that a plan needs, by their indices: detectors, then observables; or the records.
 
     Attributes:
-        reported: The outputs that the caller reads, in the order in which the plan numbers them.
+        reported: The outputs that the plan reports, in this order.
         postselected: The outputs that must be 0 in a kept shot.
     """
 
@@ -27,7 +27,7 @@ class RequestedOutputs:
 
     @staticmethod
     def of(reported: Iterable[int], postselected: Iterable[int] = ()) -> RequestedOutputs:
-        """The same from any iterables.
+        """Constructs the object from any iterables.
 
         Examples:
             >>> RequestedOutputs.of(range(2), [0])
@@ -46,6 +46,9 @@ def requested_by(
         num_detectors: Number of detectors of the circuit.
         num_observables: Number of observables.
         postselected: The outputs that the sampler's masks select.
+
+    Returns:
+        The requested outputs.
 
     Examples:
         >>> requested_by("sample", 2, 1, [0, 1])
@@ -67,10 +70,13 @@ def postselected_outputs(
     """The outputs that a sampler's masks select, by their indices: detectors, then observables.
 
     Args:
-        postselection_mask: A mask over detectors, or None, as ``checked_mask`` takes it.
-        postselected_observables_mask: The same over observables.
+        postselection_mask: A mask over detectors in a form that ``checked_mask`` accepts, or None.
+        postselected_observables_mask: A mask over observables, in the same forms.
         num_detectors: Number of detectors of the circuit.
         num_observables: Number of observables.
+
+    Returns:
+        The indices, ascending.
 
     Raises:
         TypeError: A mask has the wrong dtype.
@@ -95,7 +101,10 @@ def checked_mask(mask: Any, num_bits: int, name: str, what: str) -> list[int]:
             bit first, as Sinter's masks; None selects nothing.
         num_bits: Number of detectors or observables.
         name: Name of the argument, for messages.
-        what: What the bits are, for messages.
+        what: The kind of the bits, for messages: ``"detectors"`` or ``"observables"``.
+
+    Returns:
+        The positions, ascending.
 
     Raises:
         TypeError: The dtype is neither bool nor uint8.
@@ -123,5 +132,5 @@ def checked_mask(mask: Any, num_bits: int, name: str, what: str) -> list[int]:
         raise ValueError(f"{expected}; got dtype uint8 and shape {array.shape}.")
     chosen = [int(k) for k in np.flatnonzero(np.unpackbits(array, bitorder="little"))]
     if chosen and chosen[-1] >= num_bits:
-        raise ValueError(f"{name} selects number {chosen[-1]}, but there are only {num_bits} {what}.")
+        raise ValueError(f"{name} selects bit {chosen[-1]}, but there are only {num_bits} {what}.")
     return chosen

@@ -1,7 +1,7 @@
 """Rotation merging: rotations about the same Pauli become one operation.
 
-Rotations that commute may change places. Rotations about the same Pauli are then applied in one go, by the
-sum of their angles with the signs of the shot.
+Commuting rotations may be exchanged. Rotations about the same Pauli are then applied as one rotation. Its
+angle is the sum of their angles, with the signs that they have in the shot.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from .operations import Operation, OperationKind
 __all__ = ["merge_rotations"]
 
 _REACH = 512
-"""How many different rotations a rotation may pass."""
+"""Largest number of operations that a rotation may pass."""
 
 
 def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
-    r"""Moves rotations forward to others about the same Pauli, or at least to where the vector is smaller.
+    r"""Merges each rotation into an earlier one about the same Pauli, or moves it to where the vector is smaller.
 
-    A rotation passes rotations with which it commutes, and activations of coordinates on which it acts
-    trivially. Measurements stay in their order.
+    A rotation may pass rotations with which it commutes, and activations of coordinates on which it acts
+    trivially. Measurements keep their order.
 
     Args:
-        operations: The operations, each rotation with one term.
+        operations: The operations; each rotation has one term.
 
     Returns:
-        An equivalent list, in which no two neighbouring rotations are about the same Pauli.
+        An equivalent list, in which no two adjacent rotations are about the same Pauli.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -51,20 +51,20 @@ def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
 
 
 def _with_terms_of(first: Operation, other: Operation) -> Operation:
-    """The first operation with the terms of a rotation about the same Pauli, or minus that."""
+    """The first operation with the added terms of a rotation about the same Pauli or its negative."""
     is_opposite = first.i_power != other.i_power
     added = [replace(term, is_reversed=term.is_reversed != is_opposite) for term in other.terms]
     return replace(first, terms=(*first.terms, *added))
 
 
 def _postpone_diagonal_rotations(operations: Sequence[Operation]) -> list[Operation]:
-    """Puts diagonal rotations after the measurements before which they stand and with which they commute.
+    """Moves diagonal rotations behind measurements with which they commute.
 
-    The vector is smaller there, and a later measurement may not need them either. Nothing depends on those
-    that come after all measurements: they are dropped.
+    The vector is smaller there. A rotation that comes after all measurements influences no outcome, and is
+    dropped.
     """
     result: list[Operation] = []
-    diagonal: list[Operation] = []  # since the last operation that is not diagonal
+    diagonal: list[Operation] = []  # diagonal rotations and activations since the last other operation
     for operation in operations:
         if operation.kind == OperationKind.ACTIVATE or operation.is_diagonal_rotation:
             diagonal.append(operation)
@@ -84,15 +84,15 @@ def _postpone_diagonal_rotations(operations: Sequence[Operation]) -> list[Operat
 
 
 def _after_measurement(rotation: Operation, measurement: Operation) -> Operation:
-    """A diagonal rotation in the coordinates that a measurement leaves."""
-    # An index without the pivot's bit stands for the entry in which that bit is 0.
+    """A diagonal rotation, rewritten for the coordinates that remain after a measurement."""
+    # The remaining coefficients are those with pivot bit 0, so the pivot's bit of z is dropped.
     low = (1 << measurement.pivot) - 1
     z = rotation.z & low | rotation.z >> 1 & ~low
     return replace(rotation, z=z, width=measurement.width - 1)
 
 
 def _place_of(rotation: Operation, merged: Sequence[Operation]) -> tuple[int, bool]:
-    """The operation about the same Pauli, and True; or the place for a new operation, and False."""
+    """The index of an operation about the same Pauli and True, or the index for a new operation and False."""
     x, z = rotation.x, rotation.z
     place = len(merged)
     for k in range(len(merged) - 1, max(-1, len(merged) - 1 - _REACH), -1):

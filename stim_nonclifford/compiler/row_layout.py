@@ -1,9 +1,10 @@
-"""Row reduction: what the caller reads of a shot, in as few bits as possible.
+"""Row layout: reduces the bits of a shot to noise-only checks, signature and outputs.
 
-* *Noise-only checks* are the sums of postselected outputs in which no quantum outcome occurs (a sum of two
-  outcome-dependent detectors may be one). A shot that fails one is discarded before any quantum work.
-* The *signature* is a basis of the sign and outcome-check bits modulo the checks: all that the outcome
-  law of a shot that passes the checks depends on.
+* *Noise-only checks* are the sums of postselected outputs on which no quantum outcome depends. (A sum of two
+  outcome-dependent detectors may be such a check.) A shot that fails one is discarded before any quantum
+  work.
+* The *signature* is a basis of the signs and outcome checks modulo the noise-only checks. If a shot passes
+  the checks, its outcome law depends on the signature alone.
 * Mechanisms with equal effects on checks, signature and reported outputs are one mechanism.
 """
 
@@ -19,16 +20,16 @@ from .gf2 import columns_of, independent, ones, parities, relations
 __all__ = ["Checks", "RowLayout", "split_checks"]
 
 _MAX_BASIS_BITS = 1024
-"""With more different bits than this, the elimination costs more than a basis saves: rows are long anyway."""
+"""With more distinct bits than this, the elimination costs more time than the smaller basis saves."""
 
 
 @dataclass(frozen=True)
 class Checks:
-    """Sums of postselected outputs, as masks over outputs, that are 0 in a kept shot.
+    """Sums of postselected outputs, as masks over outputs. All of them are 0 in a kept shot.
 
     Attributes:
         noise_only: Sums that no quantum outcome flips.
-        outcome_dependent: The others.
+        outcome_dependent: Sums that quantum outcomes flip.
     """
 
     noise_only: list[int]
@@ -36,11 +37,14 @@ class Checks:
 
 
 def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:
-    """Splits postselection into checks of noise alone and checks that depend on outcomes.
+    """Splits postselection into noise-only checks and outcome checks.
 
     Args:
         outcomes: The effects of the outcomes.
         postselected: The outputs that must be 0 in a kept shot.
+
+    Returns:
+        The checks.
 
     Examples:
         >>> split_checks([0b011], [0, 1, 2])  # an outcome flips outputs 0 and 1
@@ -60,22 +64,22 @@ def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks
 
 
 class RowLayout:
-    """The row of a shot: which sums of effect bits it holds, and the rows of all causes.
+    """The layout of a row: the sums of effect bits that it contains, and the rows of all causes.
 
     Args:
         table: The effects.
         constant: The effect that is present in every shot.
         signs: The bits of an effect that are signs of the plan's rotations, in their order.
         checks: The checks.
-        reported: The outputs that the caller reads.
+        reported: The outputs that the plan reports.
 
     Attributes:
         num_checks: Number of independent noise-only checks.
         num_signature_bits: Number of signature bits.
-        never_kept: Whether the checks contradict each other.
+        never_kept: Whether the checks contradict each other, so that no shot is kept.
         row_masks: For each bit of a row, the bits of an effect whose parity it is.
         signature_images: For each signature bit, the bits of the branch row that it flips.
-        implied_branch_bits: Bits of the branch row that the required values of the checks set.
+        implied_branch_bits: The bits of the branch row that are 1 if all checks pass and the signature is 0.
     """
 
     def __init__(
@@ -97,7 +101,7 @@ class RowLayout:
             targets[k] != sum(targets[source] for source in ones(sources)) % 2
             for k, sources in dependent.items()
         )
-        # Where all checks pass, their sums are known: the signature is a basis modulo the checks.
+        # If all checks pass, their values are known, so the signature is a basis modulo the checks.
         branch_masks = [*(1 << bit for bit in signs), *checks.outcome_dependent]
         num_checks = len(self.check_masks)
         kept, dependent = _basis([*self.check_masks, *branch_masks], causes)
@@ -108,7 +112,7 @@ class RowLayout:
             [k, *(other for other, sources in dependent.items() if sources >> num_checks + k & 1)]
             for k in kept
         ]
-        # A bit that is the sum of checks and signature bits follows the checks' required values.
+        # A bit that is a sum of checks and signature bits also depends on the values that the checks must have.
         self.implied_branch_bits = [
             k
             for k, sources in dependent.items()
@@ -124,7 +128,12 @@ class RowLayout:
         self.rows = parities(causes, self.row_masks)
 
     def mechanisms(self) -> tuple[dict[int, float], list[tuple[int, float]], list[int]]:
-        """Independent row -> rate; (row, rate) of the choices at sites; and the number of their site."""
+        """The error mechanisms.
+
+        Returns:
+            Row -> rate of the independent mechanisms; (row, rate) of the mechanisms at sites; and for each of
+            the latter the number of its site.
+        """
         rates: dict[int, float] = {}
         rows = iter(self.rows)
         for rate in self.table.rates.values():
@@ -149,11 +158,11 @@ class RowLayout:
         return rates, events, numbers
 
     def coins(self) -> list[int]:
-        """Independent rows of the coins."""
+        """A basis of the rows of the coins."""
         return independent(self.rows[self.num_causes - len(self.table.coins) :])
 
     def constant_row(self) -> list[int]:
-        """The bits of the row that are set before noise; signature bits are left to the branch row."""
+        """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""
         first_output = self.num_checks + self.num_signature_bits
         checks = [k for k, mask in enumerate(self.check_masks) if (self.constant & mask).bit_count() & 1]
         outputs = [first_output + k for k, bit in enumerate(self.reported) if self.constant >> bit & 1]
@@ -161,9 +170,9 @@ class RowLayout:
 
 
 def _basis(masks: Sequence[int], causes: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-    """Which parities of the causes' effects are independent, and how the others depend on them."""
+    """Finds independent masks, as in ``relations``: dependent masks have dependent parities for all causes."""
     columns = columns_of(parities(causes, masks), len(masks))
-    # What no cause flips is an empty sum; of those that the same causes flip, the first one stands for all.
+    # A mask that no cause flips is the empty sum. Masks that the same causes flip equal the first of them.
     first_with: dict[int, int] = {}
     for k, column in enumerate(columns):
         if column:

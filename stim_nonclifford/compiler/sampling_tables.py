@@ -1,4 +1,4 @@
-"""Tables that turn uniform 64-bit words into a number of events and into mechanisms."""
+"""Tables that turn uniform 64-bit words into numbers of events and into mechanisms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def poisson_thresholds(mean: float) -> npt.NDArray[np.uint64]:
     last = int(mean + 12 * math.sqrt(mean) + 40)
     k = range(last + 2)
     probabilities = [math.exp(n * math.log(mean) - mean - math.lgamma(n + 1)) for n in k]
-    # Sums from the far end keep the small tail probabilities exact.
+    # Summing from the far end keeps the small probabilities of the tail accurate.
     above = 0.0
     thresholds = []
     for n in reversed(range(last + 1)):
@@ -46,10 +46,10 @@ def poisson_thresholds(mean: float) -> npt.NDArray[np.uint64]:
 def alias_table(
     rates: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
-    """Walker's alias table (by M. D. Vose's construction, 1991).
+    """Constructs Walker's alias table by the method of M. D. Vose (1991).
 
-    A uniform 64-bit word w chooses cell i = w M >> 64 of M; f = w M mod 2^64 is then uniform: the result
-    is i if f < thresholds[i], else indices[i].
+    A uniform 64-bit word w selects cell i = w M >> 64 of M cells. The rest f = w M mod 2^64 is then uniform.
+    The result is i if f < thresholds[i], and indices[i] otherwise.
 
     Args:
         rates: Positive weights, shape (M,).

@@ -1,4 +1,4 @@
-"""The passes over the operations, one after the other."""
+"""Scheduling: runs the passes that reorder, merge and join operations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["schedule"]
 
 
 def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operation]:
-    """The operations in the order, and in the pieces, in which an engine applies them.
+    """The operations in the order and form in which an engine applies them.
 
     Args:
         operations: The operations in the order of the forward sweep.
-        table: What the backward sweep found.
+        table: The result of the backward sweep.
 
     Returns:
         An equivalent list.

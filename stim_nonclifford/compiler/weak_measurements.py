@@ -1,9 +1,9 @@
-"""Weak measurements: a coordinate that is woken and measured at once needs no room in the vector.
+"""Weak measurements: a coordinate that is activated and measured at once never enters the vector.
 
-A rotation about Z of a coordinate in |+>, and then a measurement with an X on it, measure a Pauli of the
-other coordinates weakly: the outcome says little about it if the angle is small. Syndrome measurements of
-coherent noise are of this kind. An engine applies both in one pass over a vector without the new
-coordinate.
+Consider a rotation about Z of a coordinate in |+>, followed by a measurement of a Pauli with an X on it.
+Together they measure a Pauli of the other coordinates weakly: if the angle is small, the outcome has little
+information about that Pauli. Syndrome measurements of coherent noise are of this kind. An engine applies both
+in one pass over the vector without the new coordinate.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["join_weak_measurements"]
 
 
 def join_weak_measurements(operations: Sequence[Operation]) -> list[Operation]:
-    """Joins each activation about Z with a measurement that follows it and removes its coordinate.
+    """Joins each activation about Z with the next operation, if that measures its coordinate.
 
     Args:
-        operations: The operations, merged.
+        operations: The operations after rotation merging.
 
     Returns:
-        The same with WEAK_MEASURE in place of such pairs.
+        The operations, with WEAK_MEASURE in place of such pairs.
 
     Examples:
         >>> wake = Operation(OperationKind.ACTIVATE, 1, 0, 0b10, 0, 1)

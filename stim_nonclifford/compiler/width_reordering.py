@@ -1,10 +1,10 @@
-"""Reordering for width: independent groups of coordinates, one after the other.
+"""Width reordering: puts independent groups of coordinates one after the other.
 
-Patches of a circuit that run side by side, such as several magic state factories, wake their coordinates at
-the same time, and a vector over all of them has the product of their sizes. As long as no operation acts on
-coordinates of two patches, an engine can finish one patch, or bring it to its narrowest, before it begins
-with the next. The vector is then as wide as the widest patch, plus the coordinates that earlier patches
-still hold.
+Patches of a circuit that run side by side, such as several magic state factories, have active coordinates at
+the same time. The size of a joint vector is the product of the sizes for each patch. As long as no operation
+acts on two patches, an engine can finish one patch, or reduce it to its smallest width, before it begins
+with the next one. The vector is then as wide as the widest patch, plus the coordinates of earlier patches
+that are still active.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from .operations import Operation, OperationKind
 __all__ = ["reorder_for_width"]
 
 _MAX_OPERATIONS = 20_000
-"""Longer lists keep their order: the table of what must precede what grows as the square of the length."""
+"""Longer lists keep their order: the memory for the order relations grows as the square of the length."""
 
 _CANDIDATES = 64
-"""The next measurement is chosen among at least this many of the remaining ones."""
+"""The next measurement is chosen among at least the first so many remaining ones."""
 
 _MIN_WIDTH = 5
 """Narrower vectors cost so little that their order does not matter."""
 
 _GAIN = 2
-"""The order changes only if the work shrinks by this factor."""
+"""The order changes only if it reduces the work by at least this factor."""
 
 
 @dataclass(frozen=True)
 class _Coordinates:
-    """The operations with a lasting number for each coordinate, that of the operation that wakes it.
+    """The coordinates of the operations. A coordinate is numbered by the operation that activates it.
 
     Attributes:
-        flipped: For each operation the mask of the coordinates that it flips.
-        read: The same for those that give its sign.
-        pivots: For each operation the coordinate that it wakes or puts to sleep, or -1.
-        widths: For each operation the number of active coordinates before it.
+        flipped: For each operation, the mask of the coordinates that its Pauli flips.
+        read: For each operation, the mask of the coordinates whose parity is the sign in its Pauli.
+        pivots: For each operation, the coordinate that it activates or measures; -1 for rotations.
+        widths: For each operation, the number of active coordinates before it.
     """
 
     flipped: list[int]
@@ -55,18 +55,18 @@ class _Coordinates:
 def reorder_for_width(
     operations: Sequence[Operation], outcomes: Sequence[int], num_outputs: int
 ) -> list[Operation]:
-    r"""Puts operations into an order in which the vector is much smaller, if there is one.
+    r"""Puts operations into an order in which the vector is much smaller, if one is found.
 
-    Operations on common coordinates keep their order, and an outcome still comes before the rotations whose
-    signs it flips.
+    Operations on common coordinates keep their order. An outcome still precedes the rotations whose signs it
+    flips.
 
     Args:
         operations: The operations.
         outcomes: The effects of the outcomes, as in ``EffectTable``.
-        num_outputs: The signs of rotations are the bits of an effect from here on.
+        num_outputs: The position of the first sign in an effect.
 
     Returns:
-        The operations in an equivalent order, with the places that their coordinates have in the index there.
+        The operations in an equivalent order, with their Paulis rewritten for the new index.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -88,7 +88,7 @@ def reorder_for_width(
 def _outcomes_and_signs(
     operations: Sequence[Operation], outcomes: Sequence[int], num_outputs: int
 ) -> Iterator[tuple[int, int]]:
-    """Pairs that keep their order: a measurement, and a rotation whose sign its outcome flips."""
+    """Pairs of operations that must keep their order: a measurement and a rotation whose sign it flips."""
     place_of_sign = {
         term.sign: k
         for k, operation in enumerate(operations)
@@ -105,7 +105,7 @@ def _outcomes_and_signs(
 def _narrow_order(
     operations: Sequence[Operation], coordinates: _Coordinates, edges: Iterable[tuple[int, int]]
 ) -> list[int]:
-    """The numbers of the operations in an order in which the vector is smaller, if there is one."""
+    """The numbers of the operations, in an order in which the vector is smaller if one is found."""
     work = _work(coordinates, operations)
     before: dict[int, list[int]] = {}
     order: list[int] = []
@@ -128,7 +128,7 @@ def _narrow_order(
 def _in_order(
     operations: Sequence[Operation], coordinates: _Coordinates, order: Sequence[int]
 ) -> list[Operation]:
-    """The operations in another order, with the places that coordinates have in the index there."""
+    """The operations in another order, with their Paulis rewritten for the new index."""
     result: list[Operation] = []
     active: list[int] = []
     for k in order:
@@ -163,7 +163,7 @@ def _coordinates_of(operations: Sequence[Operation]) -> _Coordinates:
 
 
 def _parts(coordinates: _Coordinates) -> list[list[int]]:
-    """The operations, cut where no coordinate is active."""
+    """The numbers of the operations, split wherever no coordinate is active."""
     parts: list[list[int]] = [[]]
     for k, width in enumerate(coordinates.widths):
         if not width and parts[-1]:
@@ -173,7 +173,7 @@ def _parts(coordinates: _Coordinates) -> list[list[int]]:
 
 
 def _is_split_where_widest(coordinates: _Coordinates, part: Sequence[int]) -> bool:
-    """Whether there is ever more than one group of coordinates when the vector is about the widest."""
+    """Whether the coordinates ever form several groups while the width is within 1 of its peak."""
     widest = max(coordinates.widths[k] for k in part)
     if widest < _MIN_WIDTH:
         return False
@@ -199,26 +199,27 @@ def _is_split_where_widest(coordinates: _Coordinates, part: Sequence[int]) -> bo
 def _before(
     coordinates: _Coordinates, operations: Sequence[Operation], edges: Iterable[tuple[int, int]]
 ) -> dict[int, list[int]]:
-    """For each operation those that must come before it, besides those on the same coordinates."""
+    """For each operation, those that must precede it although they act on other coordinates."""
     before: dict[int, list[int]] = {}
     for first, then in edges:
         before.setdefault(then, []).append(first)
     for k, operation in enumerate(operations):
         if operation.measures:
-            # The pivot is the highest bit of what is flipped, or of what is read, and must stay so.
+            # The pivot must remain the highest of the flipped bits (or of the read bits, if none is flipped).
+            # So it is activated after the other ones.
             others = (coordinates.flipped[k] or coordinates.read[k]) & ~(1 << coordinates.pivots[k])
             before.setdefault(coordinates.pivots[k], []).extend(ones(others))
     return before
 
 
 def _needs(coordinates: _Coordinates, before: dict[int, list[int]], part: Sequence[int]) -> dict[int, int]:
-    """For each operation of a part, the mask of the places in it that must come before, and its own."""
+    """For each operation of a part, a mask of positions in the part: its own and all that must precede it."""
     needs: dict[int, int] = {}
-    last: dict[int, int] = {}  # for each coordinate what acted on it last
+    last: dict[int, int] = {}  # for each coordinate, the last operation that acted on it
     for place, k in enumerate(part):
         found = 1 << place
         for first in before.get(k, ()):
-            found |= needs.get(first, 0)  # others are in earlier parts
+            found |= needs.get(first, 0)  # absent if it is in an earlier part
         for c in ones(coordinates.touched(k)):
             if c in last:
                 found |= needs[last[c]]
@@ -234,9 +235,10 @@ def _greedy_order(
     part: Sequence[int],
     key: Callable[[int, bool], tuple[int, int]],
 ) -> list[int]:
-    """One measurement after another, each with what it needs.
+    """An order with one measurement after the other, each preceded by the operations that it needs.
 
-    ``key`` orders them by how many coordinates they wake, and whether they act on none that is active.
+    The next measurement is the one with the smallest ``key``. Its arguments are the number of coordinates
+    that are activated for the measurement, and whether the measurement acts on no active coordinate.
     """
     activations = sum(
         1 << place for place, k in enumerate(part) if operations[k].kind == OperationKind.ACTIVATE
@@ -249,7 +251,8 @@ def _greedy_order(
         new = (needs[k] & ~done & activations).bit_count()
         return key(new, not coordinates.touched(k) & active)
 
-    # Besides the first ones that are left, the next one on each active coordinate: of a patch under way.
+    # Candidates are the first remaining measurements, and the next measurement on each active coordinate: it
+    # may finish a patch that has begun.
     left = dict.fromkeys(goals)
     left_on: dict[int, list[int]] = {}
     for k in reversed(goals):
@@ -275,7 +278,7 @@ def _greedy_order(
 
 
 def _work(coordinates: _Coordinates, operations: Sequence[Operation]) -> Callable[[Sequence[int]], int]:
-    """About the number of coefficients that the operations touch in an order."""
+    """A function that estimates how many coefficients the operations touch in a given order."""
 
     def work(order: Sequence[int]) -> int:
         width = total = 0

@@ -1,8 +1,8 @@
-"""The circuit language: Stim's, with non-Clifford gates as tags or as bare gates.
+"""The circuit language: Stim's language with non-Clifford gates, which are tagged or bare.
 
-``gates`` is the table of non-Clifford gates. ``tags`` says which tag on which instruction is which gate;
-``text`` translates the bare gates of extended circuit text (``T 0``) to tags and back; ``inverse`` inverts
-them. Stim does all parsing.
+``gates`` is the table of non-Clifford gates. ``tags`` reads and writes the tags that stand for them. ``text``
+translates bare gates (``T 0``) to tagged gates and back, and ``inverse`` inverts gates. Stim itself parses
+the translated text.
 """
 
 from .gates import GATES, PRODUCT, CliffordPart, GateDefinition, Part, RotationPart

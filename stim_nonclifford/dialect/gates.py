@@ -1,8 +1,8 @@
-"""The table of non-Clifford gates: everything that the package knows about each of them.
+"""The table of non-Clifford gates, with their names, tags, inverses and decompositions.
 
 Tags, bare names, inverses, the compiler's steps and ``docs/instructions.md`` are derived from ``GATES``. A
-new gate is one entry with its decomposition; ``tests/test_gates.py`` fails until the entry is complete and
-the oracle of the tests knows the gate's unitary.
+new gate is one entry of this table. ``tests/test_gates.py`` fails until the entry is complete, and the tests'
+own simulator has the unitary of the gate.
 
 Angles are in half-turns: 1 is π radians. exp(-i π/2 a P) is the rotation about P by the angle a.
 """
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 PRODUCT = "P"
-"""In ``RotationPart.pauli``: the Pauli product that the gate is applied to, with its sign."""
+"""In ``RotationPart.pauli``: the Pauli product that is the target of the gate, with its sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class CliffordPart:
     """A Clifford gate of a decomposition.
 
     Attributes:
-        name: Stim's name of the gate.
-        targets: Positions in the group of targets.
+        name: The name of the gate in Stim.
+        targets: The positions of its targets in the group of targets.
     """
 
     name: str
@@ -49,8 +49,8 @@ class RotationPart:
     """A rotation exp(-i π/2 a P) of a decomposition.
 
     Attributes:
-        pauli: P, one letter for each target of the group: ``X``, ``Y``, ``Z``, ``_`` for the identity, or
-            ``PRODUCT`` where the target is itself a Pauli product.
+        pauli: P, with one letter for each target of the group: ``X``, ``Y``, ``Z``, or ``_`` for the
+            identity; or ``PRODUCT`` if the target is itself a Pauli product.
         half_turns: The angle a.
     """
 
@@ -64,14 +64,14 @@ Angles = tuple[float, ...]
 
 @dataclass(frozen=True)
 class TaggedForm:
-    """An instruction of Stim that, with a tag, is a non-Clifford gate.
+    """An instruction of Stim with a tag that stands for a non-Clifford gate.
 
     Attributes:
         carrier: Name of the instruction.
         word: The tag without angles and note.
-        product: Letters of the Pauli product that each group of qubits becomes: ``"XX"`` writes the targets
-            ``0 1`` as ``X0*X1``. Empty if the targets are those of the bare gate.
-        inverted: Whether the angles in the tag are those of the inverse rotation.
+        product: The letters of the Pauli product that replaces each group of qubits. With ``"XX"``, the
+            targets ``0 1`` become ``X0*X1``. Empty if the targets are those of the bare gate.
+        inverted: Whether the tag has the negated angles of the gate.
     """
 
     carrier: str
@@ -90,15 +90,15 @@ class GateDefinition:
 
     Attributes:
         name: The bare name.
-        description: What the gate does, as a formula or in words, up to a global phase.
-        forms: The tagged instructions that stand for it. Bare text is translated to the first.
+        description: The action of the gate up to a global phase, as a formula or in words.
+        forms: The tagged instructions that stand for the gate. The bare gate is translated to the first one.
         num_targets: Number of qubits in a group of targets; None if a group is a Pauli product.
-        decomposition: Called with the angles, gives Clifford gates and rotations in the order in which they
-            are applied. Their product is the gate up to a global phase.
+        decomposition: Function of the angles that returns Clifford gates and rotations, in the order in which
+            they are applied. Their product is the gate up to a global phase.
         inverse: Name of the inverse gate.
-        inverse_angles: From the angles of the gate to those of the inverse.
+        inverse_angles: Function from the angles of the gate to those of its inverse.
         parameters: The names of the angles in the tag, in the order of the bare gate's arguments.
-        takes_note: Whether the gate can carry a note of the user's.
+        takes_note: Whether the tag may include a note by the user.
         aliases: Further bare names.
     """
 
@@ -115,7 +115,7 @@ class GateDefinition:
 
     @property
     def written_form(self) -> TaggedForm:
-        """The form that bare text is translated to."""
+        """The form to which the bare gate is translated."""
         return self.forms[0]
 
 
@@ -173,10 +173,10 @@ def _controlled(
 
 
 def _phase_of_all(paulis: str, half_turns: float) -> tuple[RotationPart, ...]:
-    """The phase exp(iπ a) on the states on which every one of the Paulis is -1, as rotations.
+    """Rotations whose product is the phase exp(iπ a) on the states where all the Paulis are -1.
 
-    With bits for the Paulis, x y = (x + y - (x ⊕ y)) / 2, and likewise for three: each parity is the Pauli
-    product of a rotation.
+    Let the bit x stand for the Pauli (-1)^x. Then x y = (x + y - (x ⊕ y)) / 2, and similarly for three bits.
+    Each parity on the right-hand side is a rotation about a Pauli product.
     """
     turn = half_turns / 2 ** (len(paulis) - 1)
     return tuple(
@@ -273,7 +273,7 @@ def _forms_of_word() -> dict[str, dict[str, tuple[GateDefinition, TaggedForm]]]:
     found: dict[str, dict[str, tuple[GateDefinition, TaggedForm]]] = {}
     for gate in _DEFINITIONS:
         for form in gate.forms:
-            # A form with a product is another way of writing a form that has the product in its targets.
+            # A form with a product is read as the gate that has the product as its target.
             if not form.product:
                 found.setdefault(form.word, {})[form.carrier] = gate, form
     return found
@@ -282,11 +282,11 @@ def _forms_of_word() -> dict[str, dict[str, tuple[GateDefinition, TaggedForm]]]:
 FORMS_OF_WORD: Mapping[str, Mapping[str, tuple[GateDefinition, TaggedForm]]] = MappingProxyType(
     _forms_of_word()
 )
-"""What a tag means: for its word, and then for the carrier, the gate and its form."""
+"""The meaning of tags: word -> carrier -> the gate and its form."""
 
 
 def gate_named(name: str) -> GateDefinition | None:
-    """The gate with this bare name, in capitals or not; None if there is none.
+    """The gate with this bare name, in upper or lower case; None if there is none.
 
     Examples:
         >>> gate_named("u").name, gate_named("CCX").num_targets, gate_named("H")

@@ -1,4 +1,4 @@
-"""The inverse of a non-Clifford gate, where Stim's inverse of its carrier is not it."""
+"""Inverses of the non-Clifford gates that ``stim.Circuit.inverse`` does not invert correctly."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ __all__ = ["inverse_of_tagged"]
 
 
 def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstruction:
-    """Inverts the tags that ``stim.Circuit.inverse`` copies.
+    """Corrects an instruction of a circuit that ``stim.Circuit.inverse`` returned.
 
-    ``S[T]`` has become ``S_DAG[T]`` already, and ``SPP[...]`` has become ``SPP_DAG[...]``; a gate whose
-    carrier is its own inverse, as I and II are, has stayed what it was.
+    Stim inverts the carrier and copies the tag. This is correct for ``S[T]``, which becomes ``S_DAG[T]``, and
+    for ``SPP[...]``, which becomes ``SPP_DAG[...]``. If the carrier is its own inverse, such as I and II, the
+    tag has to be inverted here.
+
+    Args:
+        instruction: An instruction of the circuit that Stim returned.
+
+    Returns:
+        The corrected instruction.
 
     Examples:
         >>> import stim
@@ -30,6 +37,6 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
     targets = instruction.targets_copy()
     size = definition.num_targets or 1
     if size != qubits_of_carrier(carrier):
-        # For Stim these are gates on one qubit each, and it has reversed the whole list.
+        # For Stim these are gates on one qubit each, and it has reversed the whole list of targets.
         targets = [targets[k + j] for k in range(0, len(targets), size) for j in reversed(range(size))]
     return stim.CircuitInstruction(carrier, targets, tag=tag_of(inverse, form))

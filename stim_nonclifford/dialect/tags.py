@@ -1,7 +1,7 @@
 """Tags that turn a Clifford instruction of Stim into a non-Clifford gate.
 
-Stim carries a free text, the tag, on every instruction and ignores it. A non-Clifford gate is a Clifford
-gate with a tag, so every Stim tool can still read, draw and edit the circuit:
+In Stim, every instruction may have a tag, a free text that Stim ignores. A non-Clifford gate is written as a
+Clifford gate with a tag, so every Stim tool can still read, draw and edit the circuit:
 
 =====================================================  ==========================================
 tagged instruction                                     gate
@@ -13,9 +13,9 @@ tagged instruction                                     gate
 ``II[CS] 0 1``                                         a controlled gate
 =====================================================  ==========================================
 
-``dialect.gates`` has the whole table. The factor ``*pi`` is mandatory: angles are in half-turns.
-``S[T:my tag]`` is a T gate that carries the tag ``my tag``. These are the tags of `tsim
-<https://github.com/QuEraComputing/tsim>`_, whose files load.
+``dialect.gates`` has the complete table. Angles are in half-turns, and the factor ``*pi`` is mandatory.
+``S[T:my tag]`` is a T gate with the note ``my tag``. The tags are those of `tsim
+<https://github.com/QuEraComputing/tsim>`_, whose files can be read.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s*")
 
-# Untagged meaning is kept only without a tag: a stray tag here is more likely a typing error.
+# On these instructions an unknown tag is an error, as it is probably a misspelled gate.
 _CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms}
 
 
 @dataclass(frozen=True)
 class NonCliffordGate:
-    """A non-Clifford gate as read from a tag.
+    """A non-Clifford gate, as read from a tag.
 
     Attributes:
-        name: Its name in ``dialect.gates.GATES``.
+        name: The name of the gate in ``dialect.gates.GATES``.
         half_turns: The angles in half-turns (1 half-turn = π radians), in the order of the gate's
             parameters: none for T gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
-        user_tag: What follows ``T:`` in the tag of a T gate, else empty.
+        user_tag: The note after ``T:`` in the tag of a T gate; empty if there is none.
     """
 
     name: str
@@ -66,7 +66,10 @@ def tag_of(gate: NonCliffordGate, form: TaggedForm | None = None) -> str:
 
     Args:
         gate: The gate.
-        form: One of the gate's forms; by default the one that bare text is translated to.
+        form: One of the gate's forms; by default the one to which the bare gate is translated.
+
+    Returns:
+        The tag.
 
     Raises:
         ValueError: An angle is not finite.
@@ -80,7 +83,7 @@ def tag_of(gate: NonCliffordGate, form: TaggedForm | None = None) -> str:
     form = form or gate.definition.written_form
     for value in gate.half_turns:
         if not math.isfinite(value):
-            raise ValueError(f"The angle of {gate.name} must be a finite number of half-turns, not {value}.")
+            raise ValueError(f"The angle of {gate.name} must be finite, but is {value} half-turns.")
     if not gate.half_turns:
         return f"{form.word}:{gate.user_tag}" if gate.user_tag else form.word
     values = [-value if form.inverted else value for value in gate.half_turns]
@@ -98,12 +101,12 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         instruction: Any instruction of a ``stim.Circuit``.
 
     Returns:
-        The non-Clifford gate that the tag stands for, or None where the instruction is Stim's own.
+        The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim.
 
     Raises:
-        ValueError: The tag is unknown or malformed on an instruction that a tag can reinterpret
-            (``S[t]``, ``I[R_Z(0.25)]``), or a tag of this dialect stands on an instruction that it does
-            not belong to (``H[T]``, which ``stim.Circuit.decomposed`` leaves behind).
+        ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
+            ``I[R_Z(0.25)]``). Or the tag stands for a gate, but the instruction is not its carrier (``H[T]``,
+            which ``stim.Circuit.decomposed`` returns).
 
     Examples:
         >>> import stim
@@ -140,7 +143,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
 
 
 def _split(tag: str) -> tuple[str, str | None, str | None]:
-    """The word of a tag, what stands in parentheses, and the note after a colon."""
+    """The word of a tag, the text in parentheses, and the note after a colon; None if absent."""
     call = _CALL.fullmatch(tag)
     if call:
         return call["word"], call["arguments"], None
@@ -151,7 +154,7 @@ def _split(tag: str) -> tuple[str, str | None, str | None]:
 def _forms(
     word: str, *, has_arguments: bool, has_note: bool = False
 ) -> Mapping[str, tuple[GateDefinition, TaggedForm]]:
-    """The gates that a tag of this shape can mean, by carrier."""
+    """The gates for which a tag of this shape can stand, by carrier."""
     forms = FORMS_OF_WORD.get(word)
     if not forms:
         return {}
@@ -166,17 +169,17 @@ def _half_turns(name: str, tag: str, text: str, keys: tuple[str, ...]) -> tuple[
     if len(parts) != len(keys) or set(found) != set(keys):
         wanted = ", ".join(f"{key}=0.25*pi" for key in keys)
         raise ValueError(
-            f"Malformed tag [{tag}] on {name}: expected ({wanted}) with your own numbers. Angles are in"
-            " half-turns and the factor *pi must be written."
+            f"Malformed tag [{tag}] on {name}: it must have angles in half-turns with the factor *pi, for"
+            f" example ({wanted})."
         )
     values = tuple(found[key] for key in keys)
     if not all(math.isfinite(value) for value in values):
-        raise ValueError(f"Malformed tag [{tag}] on {name}: the angle is not a finite number.")
+        raise ValueError(f"Malformed tag [{tag}] on {name}: the angle must be a finite number.")
     return values
 
 
 def _check_groups(definition: GateDefinition, instruction: stim.CircuitInstruction) -> None:
-    """Checks the targets of a gate on more qubits than its carrier; the others Stim checks."""
+    """Checks the targets if Stim does not: if the gate acts on more qubits than its carrier."""
     size = definition.num_targets or 1
     if size == 1 or size == qubits_of_carrier(instruction.name):
         return
@@ -184,32 +187,32 @@ def _check_groups(definition: GateDefinition, instruction: stim.CircuitInstructi
     groups = [qubits[k : k + size] for k in range(0, len(qubits), size)]
     if any(len(set(group)) != size for group in groups):
         raise ValueError(
-            f"{definition.name} needs targets in groups of {size}, each of {size} different qubits; got"
+            f"{definition.name} needs targets in groups of {size} different qubits; got"
             f" {' '.join(str(qubit) for qubit in qubits)}."
         )
 
 
 @cache
 def qubits_of_carrier(carrier: str) -> int:
-    """The number of qubits in a group of targets for Stim."""
+    """The number of qubits in a group of targets of the carrier."""
     return 2 if stim.gate_data(carrier).is_two_qubit_gate else 1
 
 
 def _misplaced(name: str, tag: str, carriers: list[str]) -> str:
     hint = (
-        " stim.Circuit.decomposed() copies tags to every helper gate: call it before tagging, not after."
+        " stim.Circuit.decomposed() copies tags to all gates of a decomposition: call it before tagging."
         if name in {"H", "CX", "H_YZ", "H_XY", "S", "R", "M"}
         else ""
     )
     if name in carriers:
-        return f"The tag [{tag}] makes no sense on {name}: gates in tags are written in capitals."
+        return f"The tag [{tag}] makes no sense on {name}: write gates in tags in upper case."
     *others, last = carriers
     belongs = f"{', '.join(others)} and {last}" if others else last
     return f"The tag [{tag}] makes no sense on {name}; it belongs on {belongs}.{hint}"
 
 
 def _advice(name: str, word: str) -> str:
-    """What to write instead of an unknown tag."""
+    """The part of a message that says what to write instead of an unknown tag."""
     meant = gate_named(word)
     if meant:
         form = next((form for form in meant.forms if not form.product), meant.written_form)
@@ -217,8 +220,8 @@ def _advice(name: str, word: str) -> str:
         return f"The gate {meant.name} is written {written} or, without a tag, {meant.name}."
     known = [_example(*forms[name]) for forms in FORMS_OF_WORD.values() if name in forms]
     return (
-        f"On {name} a tag decides which gate it is ({name} knows {', '.join(known)}); to keep a note of your"
-        " own, put it elsewhere (for example on a TICK), or drop it with stim.Circuit.without_tags()."
+        f"A tag on {name} selects a gate; known tags are {', '.join(known)}. Put other notes on another"
+        " instruction (for example on a TICK), or remove them with stim.Circuit.without_tags()."
     )
 
 

@@ -12,7 +12,7 @@ import stim
 from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.effects import Fault
 from .compiler.flattening import unrolled
-from .compiler.gf2 import parities
+from .compiler.gf2 import mask_of, parities
 from .compiler.steps import CorrelatedError, Measure, Noise
 from .engines.reference import fate_of_row
 from .plan import Plan
@@ -124,11 +124,11 @@ class FaultTable:
         """
         mechanisms: dict[int, list[int]] = defaultdict(list)
         for mechanism in range(plan.num_mechanisms):
-            row = sum(1 << int(bit) for bit in plan.effects.row(mechanism))
+            row = mask_of(plan.effects.row(mechanism).tolist())
             mechanisms[row].append(mechanism)
         sources = plan.row_sources
-        masks = [sum(1 << int(bit) for bit in sources.row(k)) for k in range(len(sources))]
-        rows = parities(list(self._effects.values()), masks)
+        sums = [sources.row(k).tolist() for k in range(len(sources))]
+        rows = parities(list(self._effects.values()), sums)
         found: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault, row in zip(self._effects, rows, strict=True):
             for mechanism in mechanisms[row]:

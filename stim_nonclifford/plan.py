@@ -200,11 +200,14 @@ class Plan:
         Returns:
             bool, shape (num_row_bits,).
         """
-        parities = [
-            sum(effect >> int(bit) & 1 for bit in self.row_sources.row(k)) % 2
-            for k in range(self.num_row_bits)
-        ]
-        return np.array(parities, dtype=np.bool_)
+        packed = np.frombuffer(effect.to_bytes(effect.bit_length() // 8 + 1, "little"), dtype=np.uint8)
+        bits = np.unpackbits(packed, bitorder="little")
+        sources = self.row_sources
+        flips = np.zeros(len(sources.bits), dtype=np.int64)
+        inside = sources.bits < len(bits)
+        flips[inside] = bits[sources.bits[inside]]
+        sums = np.concatenate(([0], np.cumsum(flips)))[sources.starts]
+        return np.diff(sums) % 2 == 1
 
     def __str__(self) -> str:
         activations = int(np.isin(self.operations["kind"], (ACTIVATE, WEAK_MEASURE)).sum())

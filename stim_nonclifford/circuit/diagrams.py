@@ -8,6 +8,7 @@ replaced by the label of the non-Clifford gate.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import stim
@@ -52,7 +53,7 @@ def labelled_diagram(circuit: stim.Circuit, type: str, **arguments: Any) -> Diag
     """
     if type not in _TEXT_TYPES + _SVG_TYPES:
         return circuit.diagram(type, **arguments)
-    used = {instruction.name for instruction in circuit.flattened()}
+    used = {instruction.name for instruction in _instructions(circuit)}
     free = [name for name in _PLACEHOLDERS if name not in used]
     labels: dict[str, str] = {}  # label -> placeholder
     drawn = _with_placeholders(circuit, free, labels)
@@ -67,6 +68,15 @@ def labelled_diagram(circuit: stim.Circuit, type: str, **arguments: Any) -> Diag
     if _all_products_are_t(circuit):
         text = text.replace("SPP", "TPP")
     return Diagram(text)
+
+
+def _instructions(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """All instructions; those of a REPEAT block once."""
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            yield from _instructions(instruction.body_copy())
+        else:
+            yield instruction
 
 
 def _label(gate: NonCliffordGate) -> str:
@@ -94,6 +104,6 @@ def _with_placeholders(circuit: stim.Circuit, free: list[str], labels: dict[str,
 
 
 def _all_products_are_t(circuit: stim.Circuit) -> bool:
-    products = [i for i in circuit.flattened() if i.name.startswith("SPP")]
+    products = [i for i in _instructions(circuit) if i.name.startswith("SPP")]
     gates = [gate_from_tag(instruction) for instruction in products]
     return bool(gates) and all(gate is not None and not gate.half_turns for gate in gates)

@@ -7,16 +7,22 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import stim
 
+from ..compiler.extent import extent_of
+from ..compiler.flattening import check_extent
 from ..dialect import (
+    TOO_DEEP,
     extended_text,
     first_wrong_tag,
     gate_from_tag,
     inverse_of_tagged,
+    is_too_deep,
     parse,
     tagged_instruction,
 )
 
-__all__ = ["CircuitEditing"]
+__all__ = ["CircuitEditing", "check_flattened"]
+
+_MAX_FLATTENED = 1 << 26
 
 Self = TypeVar("Self", bound="CircuitEditing")
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
@@ -128,7 +134,12 @@ class CircuitEditing:
         return self._wrap(self._stim.copy())
 
     def flattened(self: Self) -> Self:
-        """The circuit without REPEAT blocks and SHIFT_COORDS."""
+        """The circuit without REPEAT blocks and SHIFT_COORDS.
+
+        Raises:
+            ResourceLimitError: More than 2^26 targets would come out.
+        """
+        check_flattened(self._stim)
         return self._wrap(self._stim.flattened())
 
     def without_noise(self: Self) -> Self:
@@ -183,13 +194,13 @@ class CircuitEditing:
         return self
 
     def __mul__(self: Self, repetitions: int) -> Self:
-        return self._wrap(self._stim * repetitions)
+        return self._wrap(_checked_depth(self._stim * repetitions))
 
     def __rmul__(self: Self, repetitions: int) -> Self:
         return self * repetitions
 
     def __imul__(self: Self, repetitions: int) -> Self:
-        self._stim *= repetitions
+        self._stim = _checked_depth(self._stim * repetitions)
         return self
 
     @overload
@@ -230,6 +241,22 @@ class CircuitEditing:
 
     def __setstate__(self, state: str) -> None:
         self._stim = stim.Circuit(state)
+
+
+def check_flattened(circuit: stim.Circuit) -> None:
+    """Checks that a circuit is not too large for what Stim unrolls in memory.
+
+    Raises:
+        ResourceLimitError: It is.
+    """
+    extent = extent_of(circuit)
+    check_extent(extent, extent.targets, _MAX_FLATTENED)
+
+
+def _checked_depth(circuit: stim.Circuit) -> stim.Circuit:
+    if is_too_deep(circuit):
+        raise ValueError(f"{TOO_DEEP} Multiply less often, by larger numbers.")
+    return circuit
 
 
 def _mapped(

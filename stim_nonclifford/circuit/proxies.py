@@ -7,8 +7,10 @@ from typing import Any
 
 import stim
 
+from ..compiler.clifford_records import without_gaps
 from ..dialect import gate_from_tag
 from .diagrams import Diagram, labelled_diagram
+from .editing import check_flattened
 
 __all__ = ["CircuitProxies"]
 
@@ -16,8 +18,11 @@ __all__ = ["CircuitProxies"]
 class CircuitProxies:
     """Clifford proxies, Stim's analyses of the S-proxy, and methods that do not depend on gates.
 
-    Methods whose description begins with "Of the S-proxy" treat T as S. Their results hold for the circuit
-    itself only where T and S behave alike, for example for which detectors a fault flips.
+    Methods whose description begins with "Of the S-proxy" treat T as S: they say something about the
+    circuit where T and S behave alike (which faults detectors see, say), and nothing where they do not.
+
+    Raises:
+        ResourceLimitError: Methods that need the unrolled circuit refuse one that is too large.
     """
 
     _stim: stim.Circuit
@@ -69,6 +74,7 @@ class CircuitProxies:
             >>> snc.Circuit("H 0\nT 0\nM 0").diagram()
             q0: -H-T------M:rec[0]-
         """
+        check_flattened(self._stim)
         return labelled_diagram(self._stim, type, **arguments)
 
     @property
@@ -83,6 +89,8 @@ class CircuitProxies:
 
     def get_detector_coordinates(self, only: Any = None) -> dict[int, list[float]]:
         """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``."""
+        if only is None:
+            check_flattened(self._stim)
         return self._stim.get_detector_coordinates(only)
 
     def get_final_qubit_coordinates(self) -> dict[int, list[float]]:
@@ -90,28 +98,33 @@ class CircuitProxies:
         return self._stim.get_final_qubit_coordinates()
 
     def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
-        """Of the S-proxy: the number of measurements whose outcome is determined."""
-        return self.s_proxy().count_determined_measurements(unknown_input=unknown_input)
+        """Of the S-proxy: how many measurements are determined."""
+        return without_gaps(self.s_proxy()).count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
-        """Of the S-proxy: the sensitive regions of detectors, as ``stim.Circuit.detecting_regions``."""
-        return self.s_proxy().detecting_regions(**arguments)
+        """Of the S-proxy: where detectors are sensitive, as ``stim.Circuit.detecting_regions``."""
+        return self._flat_s_proxy().detecting_regions(**arguments)
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: the locations of errors in the circuit, as in Stim."""
-        return self.s_proxy().explain_detector_error_model_errors(**arguments)
+        """Of the S-proxy: the circuit locations of errors, as in Stim."""
+        return self._flat_s_proxy().explain_detector_error_model_errors(**arguments)
 
     def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: a shortest undetected logical error among graphlike errors, as in Stim."""
-        return self.s_proxy().shortest_graphlike_error(**arguments)
+        """Of the S-proxy: a shortest undetected logical error among edge-like ones, as in Stim."""
+        return self._flat_s_proxy().shortest_graphlike_error(**arguments)
 
     def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
-        return self.s_proxy().search_for_undetectable_logical_errors(**arguments)
+        """Of the S-proxy: an undetected logical error, searched for as in Stim."""
+        return self._flat_s_proxy().search_for_undetectable_logical_errors(**arguments)
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
         """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
-        return self.s_proxy().missing_detectors(unknown_input=unknown_input)
+        return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
+
+    def _flat_s_proxy(self) -> stim.Circuit:
+        """The S-proxy, if it is not too large for what Stim unrolls in memory."""
+        check_flattened(self._stim)
+        return self.s_proxy()
 
     def __getattr__(self, name: str) -> Any:
         # Python calls this only for undefined names. Those of Stim get a message with the alternative.

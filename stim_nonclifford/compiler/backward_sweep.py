@@ -11,6 +11,7 @@ detectors, observables and feedback use: readout noise flips the record only.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from .channels import Channel, channel_of_patterns
 from .clifford_gates import CliffordGate
 from .effects import EffectTable, Fault, Outputs
 from .forward_sweep import Insertion, QuantumProgram
-from .gf2 import independent
+from .gf2 import independent, mask_of
 from .operations import OperationKind
 from .paulis import X, Z, effect_of
 from .steps import (
@@ -116,6 +117,7 @@ class _BackwardSweep:
         self.record_effects = (
             [1 << m for m in range(program.num_records)] if self.by_records else [0] * program.num_records
         )
+        self.base_outputs: Counter[int] = Counter()  # how many records of the base path are 1
         self.rates: _Rates = {}
         # Effects of inserting stabilizers: they change nothing that can be seen.
         self.stabilizer_effects: set[int] = set()
@@ -144,10 +146,8 @@ class _BackwardSweep:
                     into[k] ^= self.record_effects[record]
         for qubit in range(self.program.num_qubits):
             self.note_stabilizer(self.z_effects[qubit])
-        if self.by_records:
-            self.table.base_outputs = sum(
-                bit << record for record, bit in enumerate(self.quantum.base_records)
-            )
+        base = dict(enumerate(self.quantum.base_records)) if self.by_records else self.base_outputs
+        self.table.base_outputs = mask_of([output for output, count in base.items() if count % 2])
 
     def pull_back_through_step(self, index: int, step: Step) -> None:
         """Takes the effects from behind a step of the program to before it."""
@@ -179,21 +179,22 @@ class _BackwardSweep:
                 self.record_effects[record] ^= effect_of(((qubit, pauli),), x_effects, z_effects)
             case DetectorStep(detector, records):
                 if not self.by_records:
-                    self.spend(len(records) * detector)
                     self.add_records(records, detector)
             case ObservableStep(observable, records, factors):
                 if not self.by_records:
                     output = self.program.num_detectors + observable
+                    self.spend(len(factors) * output)
                     self.flip_by_anticommuting(factors, 1 << output)
                     self.add_records(records, output)
             case _:
                 assert_never(step)
 
-    def add_records(self, records: Iterable[int], output: int) -> None:
+    def add_records(self, records: Sequence[int], output: int) -> None:
         """Lets records flip an output."""
+        self.spend(len(records) * output)
         for record in records:
             self.record_effects[record] ^= 1 << output
-            self.table.base_outputs ^= self.quantum.base_records[record] << output
+            self.base_outputs[output] += self.quantum.base_records[record]
 
     def finish(self) -> EffectTable:
         """Chooses the free signs, and turns the stabilizers into coins."""
@@ -265,8 +266,14 @@ class _BackwardSweep:
     def add_noise(
         self, channel: Channel, groups: tuple[tuple[int, ...], ...], first_herald: int | None
     ) -> None:
+        x_effects, z_effects = self.x_effects, self.z_effects
         for k, targets in enumerate(groups):
-            generators = [effects[qubit] for qubit in targets for effects in (self.x_effects, self.z_effects)]
+            if first_herald is None and len(targets) == 1:  # most noise; the general way takes twice as long
+                x, z = x_effects[targets[0]], z_effects[targets[0]]
+                if x or z:
+                    self.add_patterns(channel, (0, x, z, x ^ z))
+                continue
+            generators = [effects[qubit] for qubit in targets for effects in (x_effects, z_effects)]
             if first_herald is not None:
                 generators.append(self.record_effects[first_herald + k])
             if any(generators):

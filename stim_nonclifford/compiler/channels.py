@@ -133,7 +133,7 @@ def _independent_errors(patterns: tuple[tuple[int, float], ...], num_bits: int) 
     if len(characters) != 1 << len(generators) or len(generators) == num_bits:
         return None
     everything = range(1 << num_bits)
-    seen = parities(everything, generators)
+    seen = parities(everything, [ones(generator) for generator in generators])
     rest = _independent_errors(tuple((seen[pattern], p) for pattern, p in patterns), len(generators))
     if rest is None:
         return None

@@ -1,16 +1,17 @@
-"""The noiseless sample of a Clifford circuit, which has no operations on a coefficient vector."""
+"""The noiseless sample of a Clifford circuit, which has no operations on a coefficient vector: Stim's."""
 
 from __future__ import annotations
 
 import stim
 
 from .extent import extent_of
+from .flattening import check_extent
 from .forward_sweep import forward_sweep
 from .patches import check_tableau_bytes, connected_qubits
 from .relabelling import relabelled
 from .steps import Program
 
-__all__ = ["clifford_records"]
+__all__ = ["clifford_records", "without_gaps"]
 
 _MANY_QUBITS = 4096
 
@@ -36,9 +37,28 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
     num_qubits = program.num_qubits
     if num_qubits > _MANY_QUBITS and max(map(len, connected_qubits(program))) < num_qubits // 4:
         return forward_sweep(program).base_records
-    check_tableau_bytes([num_qubits], 1)
+    return [int(bit) for bit in without_gaps(circuit).reference_sample()]
+
+
+def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
+    r"""The circuit with its qubits numbered from 0 without gaps, for Stim's simulator of tableaus.
+
+    Args:
+        circuit: The circuit, without non-Clifford gates.
+
+    Raises:
+        ResourceLimitError: The simulator would run out of memory, or run for too long.
+
+    Examples:
+        >>> without_gaps(stim.Circuit("H 1000000\nM 1000000"))
+        stim.Circuit('''
+            H 0
+            M 0
+        ''')
+    """
     extent = extent_of(circuit)
-    if extent.has_powers or circuit.num_qubits > num_qubits:
-        numbers = {label: k for k, label in enumerate(program.labels)}
-        circuit = relabelled(circuit, extent, numbers)
-    return [int(bit) for bit in circuit.reference_sample()]
+    check_extent(extent, extent.kept)
+    check_tableau_bytes([len(extent.qubits)], 1)
+    if not extent.has_powers and circuit.num_qubits == len(extent.qubits):
+        return circuit
+    return relabelled(circuit, extent, {label: k for k, label in enumerate(sorted(extent.qubits))})

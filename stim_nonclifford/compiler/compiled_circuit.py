@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from .clifford_records import clifford_records
 from .effects import EffectTable, Fault, Outputs
 from .flattening import program_of
 from .forward_sweep import QuantumProgram, forward_sweep
+from .gf2 import mask_of, ones
 from .needed_operations import needed_operations
 from .operations import Operation, peak_width
 from .plan_construction import construct_plan
@@ -269,21 +270,19 @@ class CompiledCircuit:
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
         """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
         if not quantum.operations:
-            return sum(bit << record for record, bit in enumerate(quantum.base_records))
+            return mask_of([record for record, bit in enumerate(quantum.base_records) if bit])
         is_own = quantum is self.quantum
         table = self.effects("records") if is_own else backward_sweep(self.program, quantum, "records")
         return reference_records(quantum, table, self._likely_outputs, num_operations)
 
     def _outputs_of(self, records: int) -> int:
-        """The detectors and observables of given records."""
-        outputs = 0
+        """The detectors and observables of a measurement record."""
+        bits = set(ones(records))
+        outputs: Counter[int] = Counter()
         for step in self.program.steps:
             if isinstance(step, DetectorStep):
-                outputs ^= _parity(records, step.records) << step.index
+                outputs[step.index] += sum(record in bits for record in step.records)
             elif isinstance(step, ObservableStep):
-                outputs ^= _parity(records, step.records) << self.program.num_detectors + step.index
-        return outputs
-
-
-def _parity(bits: int, positions: Iterable[int]) -> int:
-    return sum(bits >> position & 1 for position in positions) & 1
+                output = self.program.num_detectors + step.index
+                outputs[output] += sum(record in bits for record in step.records)
+        return mask_of([output for output, count in outputs.items() if count % 2])

@@ -91,20 +91,21 @@ def program_of(circuit: stim.Circuit) -> Program:
     )
 
 
-def check_extent(extent: Extent, targets: int) -> None:
+def check_extent(extent: Extent, targets: int, limit: int = MAX_TARGETS) -> None:
     """Checks that a circuit can be unrolled.
 
     Args:
         extent: Its extent.
         targets: How many of its targets are to be unrolled.
+        limit: How many may be.
 
     Raises:
         ResourceLimitError: It is too large.
     """
-    if targets > MAX_TARGETS:
+    if targets > limit:
         raise ResourceLimitError(
             f"The circuit has {targets:,} instruction targets once its REPEAT blocks are unrolled;"
-            f" the limit is {MAX_TARGETS:,}. Lower the repeat counts."
+            f" the limit is {limit:,}. Lower the repeat counts."
         )
     if extent.instructions > MAX_INSTRUCTIONS:
         raise ResourceLimitError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
-__all__ = ["columns_of", "independent", "ones", "parities", "relations"]
+__all__ = ["columns_of", "independent", "mask_of", "ones", "parities", "relations"]
 
 _MANY = 32
 """With more set bits than this, unpacking all bits with NumPy is faster than a loop over the set bits."""
@@ -28,6 +30,21 @@ def ones(mask: int) -> list[int]:
         found.append(low.bit_length() - 1)
         mask ^= low
     return found
+
+
+def mask_of(positions: Collection[int]) -> int:
+    """The mask with these bits set.
+
+    Examples:
+        >>> bin(mask_of({1, 2, 4}))
+        '0b10110'
+    """
+    if len(positions) <= _MANY:
+        return sum(1 << position for position in positions)
+    chosen = np.fromiter(positions, dtype=np.int64)
+    bits = np.zeros(int(chosen.max()) + 1, dtype=np.uint8)
+    bits[chosen] = 1
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 
 def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
@@ -78,6 +95,9 @@ def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
     kept: list[int] = []
     dependent: dict[int, int] = {}
     for k, row in enumerate(rows):
+        if not row:
+            dependent[k] = 0
+            continue
         sources = 1 << k
         while row:
             known = basis.get(row.bit_length())
@@ -111,17 +131,21 @@ def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
     return columns
 
 
-def parities(rows: Sequence[int], masks: Sequence[int]) -> list[int]:
-    """For each row, an int whose bit k is the parity of the row's bits in ``masks[k]``.
+def parities(rows: Sequence[int], sums: Iterable[Iterable[int]]) -> list[int]:
+    """For each row the int whose bit k is the parity of the row's bits at the positions ``sums[k]``.
 
     Examples:
-        >>> parities([0b01, 0b11], [0b11, 0b10])
+        >>> parities([0b01, 0b11], [[0, 1], [1]])
         [1, 2]
     """
-    image: dict[int, int] = {}
-    for k, mask in enumerate(masks):
-        for bit in ones(mask):
-            image[bit] = image.get(bit, 0) ^ 1 << k
+    # Of many sums most are 0 in all rows.
+    occurring = set(ones(reduce(or_, rows, 0)))
+    sums_with: dict[int, list[int]] = {}
+    for k, positions in enumerate(sums):
+        for position in positions:
+            if position in occurring:
+                sums_with.setdefault(position, []).append(k)
+    image = {position: mask_of(found) for position, found in sums_with.items()}
     found = []
     for row in rows:
         parity = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .gf2 import mask_of
 from .operations import Operation
 from .requested_outputs import RequestedOutputs
 
@@ -29,7 +30,7 @@ def needed_operations(
         >>> needed_operations(measure, [0b01, 0b10], RequestedOutputs.of([0])) == measure[:1]
         True
     """
-    read = sum(1 << bit for bit in {*requested.reported, *requested.postselected})
+    read = mask_of({*requested.reported, *requested.postselected})
     needed = len(operations)
     for operation in reversed(operations):
         if operation.measures and outcomes[operation.outcome] & read:

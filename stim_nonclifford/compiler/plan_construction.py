@@ -54,24 +54,21 @@ def construct_plan(
     mechanism_rates = np.array([*rates.values(), *(rate for _, rate in sites)], dtype=np.float64)
     alias_thresholds, alias_indices = alias_table(mechanism_rates)
 
-    branch_bits = {bit: k for k, bit in enumerate(signs)}
     num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
     first_output = num_signs + num_outcome_checks
+    branch_bits: dict[int, list[int]] = {}  # for each bit of an effect, the bits of a branch row that hold it
+    for k, bit in enumerate((*signs, *checks.outcome_dependent, *requested.reported)):
+        branch_bits.setdefault(bit, []).append(k)
 
     def branch_row(effect: int) -> list[int]:
-        flipped = sorted(branch_bits[bit] for bit in ones(effect) if bit in branch_bits)
-        flipped += [
-            num_signs + k
-            for k, mask in enumerate(checks.outcome_dependent)
-            if (effect & mask).bit_count() & 1
-        ]
-        return flipped + [first_output + k for k, bit in enumerate(requested.reported) if effect >> bit & 1]
+        return sorted(k for bit in ones(effect) for k in branch_bits.get(bit, ()))
 
     outcome_rows = [branch_row(table.outcomes[op.outcome]) for op in scheduled if op.measures]
-    deadlines = [
-        max((j for j, row in enumerate(outcome_rows) if num_signs + k in row), default=-1)
-        for k in range(num_outcome_checks)
-    ]
+    deadlines = [-1] * num_outcome_checks
+    for j, row in enumerate(outcome_rows):
+        for k in row:
+            if num_signs <= k < first_output:
+                deadlines[k - num_signs] = j
     branch_constant = {k for k in branch_row(constant) if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
     terms = [term for operation in scheduled for term in operation.terms]
@@ -80,7 +77,7 @@ def construct_plan(
         num_signature_bits=layout.num_signature_bits,
         num_outputs=len(requested.reported),
         never_kept=layout.never_kept,
-        row_sources=_sparse(ones(mask) for mask in layout.row_masks),
+        row_sources=_sparse(layout.row_sources),
         constant=_int32(layout.constant_row()),
         effects=_sparse(ones(row) for row in mechanism_rows),
         rates=mechanism_rates,
@@ -91,7 +88,7 @@ def construct_plan(
         coins=_sparse(ones(row) for row in layout.coins()),
         operations=_operation_array(scheduled),
         operation_steps=_int32(operation.step for operation in scheduled),
-        rotation_terms=_term_array(terms, {bit - table.num_outputs: k for bit, k in branch_bits.items()}),
+        rotation_terms=_term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),
         rotation_term_steps=_int32(term.step for term in terms),
         num_signs=num_signs,
         num_outcome_checks=num_outcome_checks,

@@ -7,7 +7,9 @@ values are equally likely, the choice is fixed; in a Clifford circuit it is 0.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,7 @@ import numpy.typing as npt
 from ..plan import Plan
 from .effects import EffectTable
 from .forward_sweep import QuantumProgram
+from .gf2 import mask_of, ones
 from .needed_operations import needed_operations
 from .operations import Operation
 from .plan_construction import construct_plan
@@ -53,7 +56,7 @@ def reference_records(
         >>> reference_records(compiled.quantum, table, likely_outputs)  # 1 with probability 0.85
         1
     """
-    base = sum(bit << record for record, bit in enumerate(quantum.base_records))
+    base = mask_of([record for record, bit in enumerate(quantum.base_records) if bit])
     followed = quantum.operations[:num_operations]
     outcomes = _outcomes_with_coins(quantum, followed, table)
     alone = EffectTable(table.num_outputs, table.num_signs, outcomes=outcomes)
@@ -72,11 +75,22 @@ def _outcomes_with_coins(
     If an outcome flips the record of a later coin, then that coin is flipped too.
     """
     places = [k for k, operation in enumerate(operations) if operation.measures]
-    effects = table.outcomes[: len(places)]
-    for (place, record, _), toss in zip(quantum.coins, table.tosses, strict=True):
-        for j, k in enumerate(places):
-            if k >= place:
-                break
-            if effects[j] >> record & 1:
-                effects[j] ^= toss
+    coins_from = [bisect_right(quantum.coins, k, key=lambda coin: coin[0]) for k in places]
+    coin_of = {record: coin for coin, (_, record, _) in enumerate(quantum.coins)}
+    coin_records = mask_of(coin_of)
+    effects = []
+    for effect, first in zip(table.outcomes, coins_from, strict=False):
+        # The coins that an effect flips, in their order: turning one may flip later ones.
+        flipped = [coin for record in ones(effect & coin_records) if (coin := coin_of[record]) >= first]
+        heapify(flipped)
+        while flipped:
+            coin = heappop(flipped)
+            _, record, _ = quantum.coins[coin]
+            if effect >> record & 1:
+                toss = table.tosses[coin]
+                effect ^= toss
+                for other in ones(toss & coin_records):
+                    if coin_of[other] > coin:
+                        heappush(flipped, coin_of[other])
+        effects.append(effect)
     return effects

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .operations import Operation, OperationKind
+from .operations import Operation, OperationKind, RotationTerm
 
 __all__ = ["merge_rotations"]
 
@@ -35,26 +35,38 @@ def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
         >>> plan.operations[["kind", "z", "width", "first_term", "end_term"]].tolist()
         [(1, 1, 0, 0, 2), (3, 0, 1, 2, 3)]
     """
-    merged: list[Operation] = []
+    merged: list[_Run] = []
     for operation in _postpone_diagonal_rotations(operations):
         if operation.kind != OperationKind.ROTATE:
-            merged.append(operation)
+            merged.append(_Run(operation))
             continue
         place, is_equal = _place_of(operation, merged)
         if is_equal:
-            merged[place] = _with_terms_of(merged[place], operation)
+            merged[place].add(operation)
         elif place < len(merged):
-            merged.insert(place, replace(operation, width=merged[place].width))
+            merged.insert(place, _Run(replace(operation, width=merged[place].operation.width)))
         else:
-            merged.append(operation)
-    return merged
+            merged.append(_Run(operation))
+    return [run.merged() for run in merged]
 
 
-def _with_terms_of(first: Operation, other: Operation) -> Operation:
-    """The first operation with the added terms of a rotation about the same Pauli or its negative."""
-    is_opposite = first.i_power != other.i_power
-    added = [replace(term, is_reversed=term.is_reversed != is_opposite) for term in other.terms]
-    return replace(first, terms=(*first.terms, *added))
+class _Run:
+    """An operation, and the terms of the rotations about the same Pauli that are merged with it."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self._added: list[RotationTerm] = []
+
+    def add(self, other: Operation) -> None:
+        """Adds the terms of a rotation about the same Pauli, or minus that."""
+        is_opposite = self.operation.i_power != other.i_power
+        self._added += [replace(term, is_reversed=term.is_reversed != is_opposite) for term in other.terms]
+
+    def merged(self) -> Operation:
+        """The operation with all terms."""
+        if not self._added:
+            return self.operation
+        return replace(self.operation, terms=(*self.operation.terms, *self._added))
 
 
 def _postpone_diagonal_rotations(operations: Sequence[Operation]) -> list[Operation]:
@@ -91,12 +103,12 @@ def _after_measurement(rotation: Operation, measurement: Operation) -> Operation
     return replace(rotation, z=z, width=measurement.width - 1)
 
 
-def _place_of(rotation: Operation, merged: Sequence[Operation]) -> tuple[int, bool]:
-    """The index of an operation about the same Pauli and True, or the index for a new operation and False."""
+def _place_of(rotation: Operation, merged: Sequence[_Run]) -> tuple[int, bool]:
+    """The operation about the same Pauli, and True; or the place for a new operation, and False."""
     x, z = rotation.x, rotation.z
     place = len(merged)
     for k in range(len(merged) - 1, max(-1, len(merged) - 1 - _REACH), -1):
-        other = merged[k]
+        other = merged[k].operation
         if other.measures:
             break
         if (other.x, other.z) == (x, z):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .effects import EffectTable
-from .gf2 import columns_of, independent, ones, parities, relations
+from .gf2 import columns_of, independent, mask_of, ones, parities, relations
 
 __all__ = ["Checks", "RowLayout", "split_checks"]
 
@@ -25,14 +25,14 @@ _MAX_BASIS_BITS = 1024
 
 @dataclass(frozen=True)
 class Checks:
-    """Sums of postselected outputs, as masks over outputs. All of them are 0 in a kept shot.
+    """Sums of postselected outputs that are 0 in a kept shot.
 
     Attributes:
-        noise_only: Sums that no quantum outcome flips.
-        outcome_dependent: Sums that quantum outcomes flip.
+        noise_only: Sums that no quantum outcome flips, as lists of outputs.
+        outcome_dependent: The others; each is one output.
     """
 
-    noise_only: list[int]
+    noise_only: list[list[int]]
     outcome_dependent: list[int]
 
 
@@ -48,19 +48,19 @@ def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks
 
     Examples:
         >>> split_checks([0b011], [0, 1, 2])  # an outcome flips outputs 0 and 1
-        Checks(noise_only=[3, 4], outcome_dependent=[1])
+        Checks(noise_only=[[0, 1], [2]], outcome_dependent=[0])
     """
-    dependence = [
-        sum((effect >> output & 1) << j for j, effect in enumerate(outcomes)) for output in postselected
+    of_output: dict[int, list[int]] = {output: [] for output in postselected}
+    selected = mask_of(postselected)
+    for k, effect in enumerate(outcomes):
+        for output in ones(effect & selected):
+            of_output[output].append(k)
+    kept, dependent = relations([mask_of(of_output[output]) for output in postselected])
+    noise_only = [
+        sorted([postselected[k], *(postselected[source] for source in ones(sources))])
+        for k, sources in sorted(dependent.items())
     ]
-    kept, dependent = relations(dependence)
-    noise_only = []
-    for k, sources in sorted(dependent.items()):
-        mask = 1 << postselected[k]
-        for source in ones(sources):
-            mask ^= 1 << postselected[source]
-        noise_only.append(mask)
-    return Checks(noise_only, [1 << postselected[k] for k in kept])
+    return Checks(noise_only, [postselected[k] for k in kept])
 
 
 class RowLayout:
@@ -76,8 +76,8 @@ class RowLayout:
     Attributes:
         num_checks: Number of independent noise-only checks.
         num_signature_bits: Number of signature bits.
-        never_kept: Whether the checks contradict each other, so that no shot is kept.
-        row_masks: For each bit of a row, the bits of an effect whose parity it is.
+        never_kept: Whether the checks contradict each other.
+        row_sources: For each bit of a row, the bits of an effect whose parity it is.
         signature_images: For each signature bit, the bits of the branch row that it flips.
         implied_branch_bits: The bits of the branch row that are 1 if all checks pass and the signature is 0.
     """
@@ -91,41 +91,35 @@ class RowLayout:
         reported: Sequence[int],
     ) -> None:
         self.table = table
-        self.constant = constant
         causes = [*table.rates, *(effect for site in table.sites for effect in site), *table.coins]
         self.num_causes = len(causes)
+        self.constant_bits = set(ones(constant))
         kept, dependent = _basis(checks.noise_only, causes)
-        self.check_masks = [checks.noise_only[k] for k in kept]
-        targets = [(constant & mask).bit_count() & 1 for mask in checks.noise_only]
+        self.check_sources = [checks.noise_only[k] for k in kept]
+        targets = [self._is_set(bits) for bits in checks.noise_only]
         self.never_kept = any(
-            targets[k] != sum(targets[source] for source in ones(sources)) % 2
+            targets[k] != (sum(targets[source] for source in sources) % 2 == 1)
             for k, sources in dependent.items()
         )
-        # If all checks pass, their values are known, so the signature is a basis modulo the checks.
-        branch_masks = [*(1 << bit for bit in signs), *checks.outcome_dependent]
-        num_checks = len(self.check_masks)
-        kept, dependent = _basis([*self.check_masks, *branch_masks], causes)
-        kept = [k - num_checks for k in kept if k >= num_checks]
-        dependent = {k - num_checks: sources for k, sources in dependent.items()}
-        signature_masks = [branch_masks[k] for k in kept]
-        self.signature_images = [
-            [k, *(other for other, sources in dependent.items() if sources >> num_checks + k & 1)]
-            for k in kept
-        ]
-        # A bit that is a sum of checks and signature bits also depends on the values that the checks must have.
-        self.implied_branch_bits = [
-            k
-            for k, sources in dependent.items()
-            if sum(
-                (constant & self.check_masks[check]).bit_count()
-                for check in ones(sources & (1 << num_checks) - 1)
-            )
-            % 2
-        ]
+        # Where all checks pass, their sums are known: the signature is a basis modulo the checks.
+        branch_sources = [[bit] for bit in (*signs, *checks.outcome_dependent)]
+        num_checks = len(self.check_sources)
+        kept, dependent = _basis([*self.check_sources, *branch_sources], causes)
+        images = {k: [k - num_checks] for k in kept if k >= num_checks}
+        self.implied_branch_bits: list[int] = []
+        for k, sources in dependent.items():
+            for source in sources:
+                if source >= num_checks:
+                    images[source].append(k - num_checks)
+            # A bit that is the sum of checks and signature bits follows the checks' required values.
+            if sum(self._is_set(self.check_sources[c]) for c in sources if c < num_checks) % 2:
+                self.implied_branch_bits.append(k - num_checks)
+        self.signature_images = list(images.values())
+        signature_sources = [branch_sources[k - num_checks] for k in images]
         self.reported = reported
-        self.num_checks, self.num_signature_bits = len(self.check_masks), len(signature_masks)
-        self.row_masks = [*self.check_masks, *signature_masks, *(1 << bit for bit in reported)]
-        self.rows = parities(causes, self.row_masks)
+        self.num_checks, self.num_signature_bits = num_checks, len(signature_sources)
+        self.row_sources = [*self.check_sources, *signature_sources, *([bit] for bit in reported)]
+        self.rows = parities(causes, self.row_sources)
 
     def mechanisms(self) -> tuple[dict[int, float], list[tuple[int, float]], list[int]]:
         """The error mechanisms.
@@ -164,28 +158,44 @@ class RowLayout:
     def constant_row(self) -> list[int]:
         """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""
         first_output = self.num_checks + self.num_signature_bits
-        checks = [k for k, mask in enumerate(self.check_masks) if (self.constant & mask).bit_count() & 1]
-        outputs = [first_output + k for k, bit in enumerate(self.reported) if self.constant >> bit & 1]
+        checks = [k for k, bits in enumerate(self.check_sources) if self._is_set(bits)]
+        outputs = [first_output + k for k, bit in enumerate(self.reported) if bit in self.constant_bits]
         return checks + outputs
 
+    def _is_set(self, bits: Sequence[int]) -> bool:
+        """Whether the sum of some bits of an effect is 1 before noise."""
+        return sum(bit in self.constant_bits for bit in bits) % 2 == 1
 
-def _basis(masks: Sequence[int], causes: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-    """Finds independent masks, as in ``relations``: dependent masks have dependent parities for all causes."""
-    columns = columns_of(parities(causes, masks), len(masks))
-    # A mask that no cause flips is the empty sum. Masks that the same causes flip equal the first of them.
+
+def _basis(sums: Sequence[Sequence[int]], causes: Sequence[int]) -> tuple[list[int], dict[int, list[int]]]:
+    """Which parities of the causes' effects are independent, and how the others depend on them.
+
+    Args:
+        sums: The bits of an effect whose parities are meant.
+        causes: The effects.
+
+    Returns:
+        The numbers of independent ones, and for every other one the numbers of those whose sum it is.
+    """
+    columns = columns_of(parities(causes, sums), len(sums))
+    # What no cause flips is an empty sum; of those that the same causes flip, the first one stands for all.
     first_with: dict[int, int] = {}
     for k, column in enumerate(columns):
         if column:
             first_with.setdefault(column, k)
     different = list(first_with.values())
-    sums: dict[int, int] = {}
+    sources: dict[int, list[int]] = {}
     if len(different) <= _MAX_BASIS_BITS:
         _, found = relations([columns[k] for k in different])
-        sums = {different[j]: sum(1 << different[i] for i in ones(sources)) for j, sources in found.items()}
-    kept = [k for k in different if k not in sums]
-    sources_of = {0: 0} | {columns[k]: sums.get(k, 1 << k) for k in different}
+        sources = {different[j]: [different[i] for i in ones(mask)] for j, mask in found.items()}
+    kept = [k for k in different if k not in sources]
     is_kept = set(kept)
-    return kept, {k: sources_of[column] for k, column in enumerate(columns) if k not in is_kept}
+    dependent: dict[int, list[int]] = {}
+    for k, column in enumerate(columns):
+        if k not in is_kept:
+            first = first_with.get(column, -1)
+            dependent[k] = sources.get(first, [first]) if column else []
+    return kept, dependent
 
 
 def _accumulate(into: dict[int, float], row: int, amount: float) -> None:

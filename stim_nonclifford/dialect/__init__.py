@@ -8,11 +8,20 @@ the translated text.
 from .gates import GATES, PRODUCT, CliffordPart, GateDefinition, Part, RotationPart
 from .inverse import inverse_of_tagged
 from .tags import NonCliffordGate, gate_from_tag
-from .text import bare_name, extended_text, first_wrong_tag, parse, tagged_instruction
+from .text import (
+    TOO_DEEP,
+    bare_name,
+    extended_text,
+    first_wrong_tag,
+    is_too_deep,
+    parse,
+    tagged_instruction,
+)
 
 __all__ = [
     "GATES",
     "PRODUCT",
+    "TOO_DEEP",
     "CliffordPart",
     "GateDefinition",
     "NonCliffordGate",
@@ -23,6 +32,7 @@ __all__ = [
     "first_wrong_tag",
     "gate_from_tag",
     "inverse_of_tagged",
+    "is_too_deep",
     "parse",
     "tagged_instruction",
 ]

@@ -17,7 +17,15 @@ import stim
 from .gates import BARE_NAMES, GateDefinition, gate_named
 from .tags import NonCliffordGate, gate_from_tag, tag_of
 
-__all__ = ["bare_name", "extended_text", "first_wrong_tag", "parse", "tagged_instruction"]
+__all__ = [
+    "TOO_DEEP",
+    "bare_name",
+    "extended_text",
+    "first_wrong_tag",
+    "is_too_deep",
+    "parse",
+    "tagged_instruction",
+]
 
 # name, [tag], (arguments), then everything up to the end of the instruction
 _INSTRUCTION = re.compile(
@@ -28,7 +36,10 @@ _INSTRUCTION = re.compile(
 )
 _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
+_BRACE = re.compile(r"[{}]|#[^\n]*")
+
 MAX_NESTING = 100
+TOO_DEEP = f"REPEAT blocks are nested more than {MAX_NESTING} deep."
 
 _PATH = re.compile(r"[^\r\n#]*\.stim\s*", re.IGNORECASE)
 _OPENQASM = re.compile(r"(?:\s|//[^\n]*\n)*(?P<line>OPENQASM\b[^\n]*)")
@@ -167,10 +178,11 @@ def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGat
 def _with_tags(text: str) -> str:
     """Rewrites bare non-Clifford gates; keeps every line where it is."""
     out: list[str] = []
-    position = 0
+    position = depth = 0
     while position < len(text):
         skipped = _SKIPPED.match(text, position)
         if skipped:
+            depth = _depth_after(text, position, skipped.end(), depth)
             out.append(skipped.group())
             position = skipped.end()
             continue
@@ -188,6 +200,22 @@ def _with_tags(text: str) -> str:
             raise ValueError(f"Line {line}: `{found.group().strip()}`: {error}") from None
         position = found.end()
     return "".join(out)
+
+
+def _depth_after(text: str, begin: int, end: int, depth: int) -> int:
+    """How deep blocks are nested after a part of the text that has braces and comments alone.
+
+    Raises:
+        ValueError: Too deep for Stim's parser, which calls itself for each block.
+    """
+    for brace in _BRACE.finditer(text, begin, end):
+        depth += {"{": 1, "}": -1}.get(brace.group(), 0)
+        if depth > MAX_NESTING:
+            line = text.count("\n", 0, brace.start()) + 1
+            written = text.split("\n")[line - 1].strip()
+            shown = written if len(written) <= 60 else f"{written[:60]}..."
+            raise ValueError(f"Line {line}: `{shown}`: {TOO_DEEP}")
+    return depth
 
 
 def _tagged_instruction(found: re.Match[str]) -> str:
@@ -293,13 +321,37 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
     raise ValueError(problem)
 
 
-def first_wrong_tag(circuit: stim.Circuit, depth: int = 0) -> str | None:
+def first_wrong_tag(circuit: stim.Circuit) -> str | None:
     """What is wrong with the first misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
-    if depth > MAX_NESTING:
-        return f"REPEAT blocks are nested more than {MAX_NESTING} deep."
+    return TOO_DEEP if is_too_deep(circuit) else _first_wrong_tag(circuit)
+
+
+def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
+    r"""Whether REPEAT blocks are nested deeper than a limit.
+
+    Examples:
+        >>> nested = stim.Circuit("REPEAT 2 {\nREPEAT 2 {\nH 0\n}\n}")
+        >>> is_too_deep(nested, 1), is_too_deep(nested, 2)
+        (True, False)
+    """
+    # Not recursive: only one copy of what is inside is held at a time.
+    blocks = [(circuit, 0)]
+    while blocks:
+        block, depth = blocks.pop()
+        if depth > limit:
+            return True
+        blocks += [
+            (instruction.body_copy(), depth + 1)
+            for instruction in block
+            if isinstance(instruction, stim.CircuitRepeatBlock)
+        ]
+    return False
+
+
+def _first_wrong_tag(circuit: stim.Circuit) -> str | None:
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
-            problem = first_wrong_tag(instruction.body_copy(), depth + 1)
+            problem = _first_wrong_tag(instruction.body_copy())
             if problem is not None:
                 return problem
             continue

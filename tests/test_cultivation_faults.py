@@ -48,8 +48,8 @@ class Faults:
         self._fates: dict[bytes, Fate] = {}
         self._moments = np.cumsum([instruction.name == "TICK" for instruction in circuit])
         self.num_checks = self._plan.num_checks
-        self.effects = {self._place_of(fault): fault.effect for fault in compiled.faults()}
-        assert len(self.effects) == len(compiled.faults())
+        self.effects = {self._place_of(fault): fault.effect for fault in compiled.faults}
+        assert len(self.effects) == len(compiled.faults)
 
     def _place_of(self, fault: Fault) -> Place:
         """(moment, qubits of the channel or measurement, Pauli as sorted factors), whatever their order."""

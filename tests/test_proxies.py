@@ -1,0 +1,118 @@
+"""Clifford stand-ins, and what Stim computes from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import stim
+
+from stim_nonclifford import Circuit
+
+TEXT = """
+    QUBIT_COORDS(1, 2) 0
+    R 0 1 2
+    S[T] 0
+    REPEAT 2 {
+        SPP_DAG[T] X0*Z1
+        I[R_X(theta=0.1*pi)] 2
+        DEPOLARIZE1(0.01) 0 1
+        TICK
+    }
+    I[U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)] 1
+    SPP[R_PAULI(theta=0.1*pi)] X1*Y2
+    CX sweep[3] 2
+    MR 2
+    DETECTOR(4, 5) rec[-1]
+    M 0 1
+    OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+
+
+def test_s_proxy_is_what_stim_reads() -> None:
+    """The same circuit without the tags of gates; other tags stay."""
+    circuit = Circuit(TEXT + "H[mine] 0\nTICK[yours]")
+    found = circuit.s_proxy()
+    assert [i.tag for i in found.flattened() if i.tag] == ["mine", "yours"]
+    plain = str(circuit.to_stim())
+    for tag in ("T", "R_X(theta=0.1*pi)", "U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)", "R_PAULI(theta=0.1*pi)"):
+        plain = plain.replace(f"[{tag}]", "")
+    assert found == stim.Circuit(plain)
+
+
+def test_i_proxy_has_identities() -> None:
+    circuit = Circuit(TEXT)
+    found = circuit.i_proxy()
+    expected = {"S[T] 0": "I 0", "SPP_DAG[T] X0*Z1": "I 0 1", "I[R_X(theta=0.1*pi)] 2": "I 2"}
+    expected["I[U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)] 1"] = "I 1"
+    expected["SPP[R_PAULI(theta=0.1*pi)] X1*Y2"] = "I 1 2"
+    plain = str(circuit.to_stim())
+    for tagged, identity in expected.items():
+        assert tagged in plain
+        plain = plain.replace(tagged, identity)
+    assert found == stim.Circuit(plain)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda c: c.num_ticks,
+        lambda c: c.num_sweep_bits,
+        lambda c: c.num_qubits,
+        lambda c: c.get_detector_coordinates(),
+        lambda c: c.get_detector_coordinates(only=[0]),
+        lambda c: c.get_final_qubit_coordinates(),
+        lambda c: c.count_determined_measurements(),
+        lambda c: c.count_determined_measurements(unknown_input=True),
+        lambda c: c.detecting_regions(),
+        lambda c: str(c.explain_detector_error_model_errors()),
+        lambda c: str(c.shortest_graphlike_error(canonicalize_circuit_errors=True)),
+        lambda c: c.missing_detectors(),
+    ],
+)
+def test_answers_are_those_of_the_s_proxy(ask: Callable[[Any], Any]) -> None:
+    circuit = Circuit.generated(
+        "repetition_code:memory", distance=3, rounds=3, before_measure_flip_probability=0.1
+    )
+    circuit.insert(2, Circuit("T_DAG 1 3\nTICK"))
+    assert ask(circuit) == ask(circuit.s_proxy()) == ask(circuit.to_stim())
+
+
+def test_unknown_input() -> None:
+    circuit = Circuit("T 0\nM 0\nM 0\nDETECTOR rec[-1] rec[-2]")
+    assert circuit.count_determined_measurements() == 2
+    assert circuit.count_determined_measurements(unknown_input=True) == 1
+    assert str(circuit.missing_detectors(unknown_input=False)) == "DETECTOR rec[-2]"
+    assert not circuit.missing_detectors(unknown_input=True)
+
+
+def test_search_for_undetectable_logical_errors() -> None:
+    circuit = Circuit.generated(
+        "surface_code:rotated_memory_z", distance=3, rounds=2, after_reset_flip_probability=0.1
+    )
+    arguments = {
+        "dont_explore_detection_event_sets_with_size_above": 4,
+        "dont_explore_edges_with_degree_above": 4,
+        "dont_explore_edges_increasing_symptom_degree": False,
+    }
+    found = circuit.search_for_undetectable_logical_errors(**arguments)
+    assert str(found) == str(circuit.to_stim().search_for_undetectable_logical_errors(**arguments))
+    assert found
+
+
+def test_what_is_missing_says_why() -> None:
+    circuit = Circuit("T 0")
+    with pytest.raises(AttributeError, match=r"circuit\.s_proxy\(\)\.to_tableau"):
+        circuit.to_tableau()
+    with pytest.raises(AttributeError, match="no attribute 'to_tableaux'"):
+        circuit.to_tableaux()
+    assert not hasattr(circuit, "_no_such_thing")
+
+
+def test_every_method_of_stim_is_there_or_says_why_not() -> None:
+    circuit = Circuit("T 0")
+    for name in dir(stim.Circuit):
+        if not name.startswith("_") and not hasattr(Circuit, name):
+            with pytest.raises(AttributeError, match=rf"s_proxy\(\)\.{name}"):
+                getattr(circuit, name)

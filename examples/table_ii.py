@@ -1,5 +1,7 @@
 """Circuit statistics beside Table II of the SOFT paper (arXiv 2512.23037).
 
+Run it from a clone:
+
     python -m examples.table_ii [--d 3 5]
 """
 

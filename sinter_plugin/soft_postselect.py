@@ -188,7 +188,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         self._lock = threading.Lock()
 
     def handles_throttling(self) -> bool:
-        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots would be too slow."""
+        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots are too slow."""
         return True
 
     def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:

@@ -60,8 +60,8 @@ class Operation:
         x: The bits of the index that P flips.
         z: The bits of the index whose parity is the sign in P.
         i_power: The power of i in the prefactor, 0 to 3; it includes the sign of P on the base path.
-        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (a bit of ``x``
-            if that is not 0, otherwise of ``z``); 0 for ROTATE.
+        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (a bit of
+            ``x`` if that is not 0, otherwise of ``z``); 0 for ROTATE.
         terms: The rotations of ROTATE, ACTIVATE and WEAK_MEASURE.
         outcome: The number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
             for other kinds.

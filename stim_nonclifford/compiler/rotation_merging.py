@@ -18,7 +18,7 @@ _REACH = 512
 
 
 def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
-    r"""Merges each rotation into an earlier one about the same Pauli, or moves it to where the vector is smaller.
+    r"""Merges rotations about the same Pauli, and moves others to where the vector is smaller.
 
     A rotation may pass rotations with which it commutes, and activations of coordinates on which it acts
     trivially. Measurements keep their order.

@@ -3,6 +3,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+ROTATE: int
+ACTIVATE: int
+MEASURE: int
+WEAK_MEASURE: int
+BLOCK_SHOTS: int
+CERTAIN: float
+TIE: float
+MIN_MASS: float
+MAX_INDEX_BITS: int
+COUNTS: int
+EVENTS: int
+COINS: int
+OUTCOMES: int
+
 def available_kernels() -> list[str]: ...
 def random_words(seed: int, stream: int, index: int, count: int) -> list[int]: ...
 

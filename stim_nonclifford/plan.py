@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from . import _native
+
 __all__ = [
     "ACTIVATE",
     "BLOCK_SHOTS",
@@ -39,16 +41,21 @@ __all__ = [
     "SparseRows",
 ]
 
-ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = 0, 1, 2, 3
+ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
+    _native.ROTATE,
+    _native.ACTIVATE,
+    _native.MEASURE,
+    _native.WEAK_MEASURE,
+)
 """Kinds of operation; ``stim_nonclifford.compiler.operations.OperationKind`` says what each does."""
 
-BLOCK_SHOTS = 1024
+BLOCK_SHOTS = _native.BLOCK_SHOTS
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
 
-MAX_INDEX_BITS = 64
+MAX_INDEX_BITS = _native.MAX_INDEX_BITS
 """Bits of a coefficient index, in ``OPERATION_DTYPE``: no plan can have more active coordinates."""
 
-CERTAIN = 1e-13
+CERTAIN = _native.CERTAIN
 """Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""
 
 OPERATION_DTYPE = np.dtype(

@@ -42,7 +42,7 @@ def test_paths_are_not_circuit_text(path: str) -> None:
     )
     with pytest.raises(ValueError, match=expected):
         Circuit(path)
-    with pytest.raises(TypeError, match=r"got \w*Path\. Read a file with Circuit\.from_file\(path\)"):
+    with pytest.raises(TypeError, match=r"is a \w*Path\. Read a file with Circuit\.from_file\(path\)"):
         Circuit(pathlib.Path(path))  # type: ignore[arg-type, unused-ignore]
 
 

@@ -36,10 +36,10 @@ class RotationTerm:
     """One rotation of the circuit, as a part of an operation.
 
     Attributes:
-        half_turns: The angle a in exp(-i a π/2 P) on the base path, with P that of the operation.
+        half_turns: The angle a in exp(-i a π/2 Q) on the base path, with Q the rotation's own Pauli.
         sign: The number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect.
         step: The index of the step of the program that has the rotation.
-        is_reversed: Whether the rotation is about minus the operation's P.
+        is_reversed: Whether Q is minus the operation's P.
     """
 
     half_turns: float

@@ -13,22 +13,24 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from .. import _native
+
 __all__ = ["OutcomeDecisions", "Stream", "uniform", "words"]
 
-MIN_MASS = 0.0029
+MIN_MASS = _native.MIN_MASS
 """No product of likely probabilities: whether a mass is below it must not be a matter of rounding."""
 
 
 class Stream(IntEnum):
     """What a stream is for, and what its index counts."""
 
-    COUNTS = 0
+    COUNTS = _native.COUNTS
     """Index: block. Word k gives the number of noise events of shot k of the block."""
-    EVENTS = 1
+    EVENTS = _native.EVENTS
     """Index: block. The words give the mechanisms of the block's events, shot after shot."""
-    COINS = 2
+    COINS = _native.COINS
     """Index: block. Bit f of the words of shot k, ceil(number of coins / 64) each, is coin f."""
-    OUTCOMES = 3
+    OUTCOMES = _native.OUTCOMES
     """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
 
 

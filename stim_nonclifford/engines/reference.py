@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import coefficients
+from .. import _native, coefficients
 from ..coefficients import IndexPauli
 from ..errors import ResourceLimitError
 from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, WEAK_MEASURE, Plan
@@ -35,7 +35,7 @@ Bits = npt.NDArray[np.bool_]
 
 MAX_AVERAGED_COINS = 16
 
-_TIE = 1e-9
+_TIE = _native.TIE
 """Closer probabilities are equal, but for rounding."""
 
 

@@ -64,6 +64,9 @@ SNC_HOST_DEVICE double uniform(uint64_t word) { return static_cast<double>(word 
 // Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them.
 constexpr double certain = 1e-13;
 
+// Probabilities that are closer than this are equal, but for rounding.
+constexpr double tie = 1e-9;
+
 // Decides the outcomes of a shot by arithmetic decoding, as its twin in `engines/random_streams.py`.
 class OutcomeDecisions {
    public:

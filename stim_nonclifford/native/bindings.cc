@@ -178,6 +178,7 @@ NB_MODULE(_native, m) {
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
+    bind_constants(m);
     bind_device(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
         .def(

@@ -5,3 +5,6 @@
 
 // What the GPU engine needs: plans as the device reads them, and its kernels on the host.
 void bind_device(nanobind::module_& m);
+
+// The constants that Python and C++ share.
+void bind_constants(nanobind::module_& m);

@@ -17,8 +17,6 @@ constexpr uint64_t reviews_per_trial = 16;
 constexpr uint64_t lookups_per_batched = 16;
 // Most of what they find is not asked for again, so that a tree grows by a few nodes only each time.
 constexpr size_t nodes_per_path = 32;
-// Closer probabilities are equal, but for rounding.
-constexpr double tie = 1e-9;
 
 }  // namespace
 

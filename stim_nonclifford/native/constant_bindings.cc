@@ -1,0 +1,23 @@
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+#include "noise_draws.h"
+#include "philox.h"
+#include "plan.h"
+
+// The constants that Python and C++ share, under the names that they have in Python.
+void bind_constants(nanobind::module_& m) {
+    m.attr("ROTATE") = static_cast<int32_t>(snc::Kind::rotate);
+    m.attr("ACTIVATE") = static_cast<int32_t>(snc::Kind::activate);
+    m.attr("MEASURE") = static_cast<int32_t>(snc::Kind::measure);
+    m.attr("WEAK_MEASURE") = static_cast<int32_t>(snc::Kind::weak_measure);
+    m.attr("BLOCK_SHOTS") = snc::block_shots;
+    m.attr("CERTAIN") = snc::certain;
+    m.attr("TIE") = snc::tie;
+    m.attr("MIN_MASS") = snc::OutcomeDecisions::min_mass;
+    m.attr("COUNTS") = static_cast<uint64_t>(snc::Stream::counts);
+    m.attr("EVENTS") = static_cast<uint64_t>(snc::Stream::events);
+    m.attr("COINS") = static_cast<uint64_t>(snc::Stream::coins);
+    m.attr("OUTCOMES") = static_cast<uint64_t>(snc::Stream::outcomes);
+    m.attr("MAX_INDEX_BITS") = 8 * sizeof(snc::Operation::x);
+}

@@ -13,6 +13,7 @@ import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.stats
@@ -71,7 +72,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-        self.started: list[subprocess.Popen[str]] = []
+        self.started: list[subprocess.Popen[Any]] = []
         (path / "d=3,p=0.1.stim").write_text(T_CIRCUIT)
         (path / "bare.stim").write_text(BARE_CIRCUIT)
 

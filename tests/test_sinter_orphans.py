@@ -128,25 +128,33 @@ def test_nohup_is_respected(folder: Folder) -> None:
     assert all(is_alive(pid) for pid in workers)
 
 
-@both_commands
-def test_closed_terminal_ends_the_run(folder: Folder, command: list[str]) -> None:
+WITH_OWN_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_closed_terminal_ends_the_run(folder: Folder) -> None:
     """As when a connection breaks: the other end of the terminal is closed."""
-    main_pid, terminal = pty.fork()
-    if main_pid == 0:
-        try:
-            os.chdir(folder.path)
-            os.execve(command[0], [*command, *ENDLESS.split()], folder.environment)
-        finally:
-            os._exit(1)
+    terminal, inner = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", WITH_OWN_TERMINAL, *OURS, *ENDLESS.split()],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        start_new_session=True,
+        cwd=folder.path,
+        env=folder.environment,
+    )
+    folder.started.append(process)
+    os.close(inner)
     try:
         wait_until(lambda: folder.shots() > 0)
-        workers = workers_of(main_pid)
+        workers = workers_of(process.pid)
         assert len(workers) == 2
     finally:
         os.close(terminal)
-    wait_until(lambda: not is_alive(main_pid))
-    _, status = os.waitpid(main_pid, 0)
-    if command is OURS:
-        assert os.waitstatus_to_exitcode(status) == 130
+    assert process.wait(timeout=60) == 130  # although nobody can read what it says
     assert_all_end(workers)
     folder.rows()

@@ -33,15 +33,9 @@ class TestTwoRuns:
     def test_second_run_learns_who_holds_the_file(self, folder: Folder) -> None:
         first = folder.start(OURS, ENDLESS)
         wait_until(lambda: folder.shots() > 0)
-        (folder.path / "link.csv").symlink_to("stats.csv")
-        for arguments in (ENDLESS, ENDLESS.replace("stats.csv", "link.csv")):
-            second = folder.run(OURS, arguments, code=2)
-            holder = f"another run saves to it, process {first.pid} on {platform.node()}, started 20"
-            assert (
-                f"stats.csv is in use: {holder}" in second.stderr or "link.csv is in use: " in second.stderr
-            )
-            assert holder in second.stderr
-            assert "Traceback" not in second.stderr
+        second = folder.run(OURS, ENDLESS, code=2)
+        holder = f"another run saves to it, process {first.pid} on {platform.node()}, started 20"
+        assert f"error: stats.csv is in use: {holder}" in second.stderr
         before = len(folder.rows())
         wait_until(lambda: len(folder.rows()) > before)  # The first one goes on.
 
@@ -64,13 +58,23 @@ class TestTwoRuns:
 
     @pytest.mark.skipif(shutil.which("flock") is None, reason="needs the command flock")
     def test_command_flock_takes_the_same_lock(self, folder: Folder) -> None:
-        folder.run(OURS, f"{COLLECT} 1000")
+        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n")
         plain = folder.start([shutil.which("flock") or "", "--nonblock", "stats.csv", *SINTER], ENDLESS)
-        before = folder.shots()
-        wait_until(lambda: folder.shots() > before)
+        wait_until(lambda: folder.shots() > 0)
         refused = folder.run(OURS, ENDLESS, code=2)
         assert "stats.csv is in use: another process has locked it" in refused.stderr
         assert plain.poll() is None
+
+    def test_another_name_of_the_file_does_not_help(self, tmp_path: Path) -> None:
+        path = tmp_path / "stats.csv"
+        with opened(path):
+            (tmp_path / "symbolic.csv").symlink_to("stats.csv")
+            (tmp_path / "hard.csv").hardlink_to(path)
+            for name in ("symbolic.csv", "hard.csv"):
+                with pytest.raises(file_lock.FileInUseError, match=f"{name} is in use: another"):
+                    opened(tmp_path / name)
+        with opened(tmp_path / "symbolic.csv"):
+            pass
 
     def test_goes_on_where_files_cannot_be_locked(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +90,7 @@ class TestTwoRuns:
         assert "stats.csv cannot be locked where it is (No locks available)" in message
 
     def test_rows_must_not_be_counted_twice(self, folder: Folder) -> None:
-        folder.run(OURS, f"{COLLECT} 1000")
+        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n")
         done = folder.run(OURS, f"{COLLECT} 2000 --existing_data_filepaths ./stats.csv", code=2)
         assert "its rows would be counted twice" in done.stderr
 
@@ -100,10 +104,9 @@ class TestChangedDuringTheRun:
         return stderr
 
     def test_deleted(self, folder: Folder) -> None:
-        folder.run(OURS, f"{COLLECT} 1000")
-        old_rows = folder.rows()
+        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n{ROW}\n")
         run = folder.start(OURS, ENDLESS)
-        wait_until(lambda: len(folder.rows()) > len(old_rows))
+        wait_until(lambda: len(folder.rows()) > 1)
         rows = folder.rows()
         (folder.path / "stats.csv").unlink()
         stderr = self.ended(folder, run)
@@ -140,10 +143,11 @@ class TestChangedDuringTheRun:
         """As `sinter collect`, which does not ask for the lock."""
         run = folder.start(OURS, ENDLESS)
         wait_until(lambda: folder.shots() > 0)
-        folder.run(SINTER, COLLECT.replace("soft_postselect", "pymatching") + "1000")
+        with (folder.path / "stats.csv").open("a") as file:
+            print(ROW, file=file)
         stderr = self.ended(folder, run)
         assert "stats.csv was changed by another program during the run" in stderr
-        assert {stat.decoder for stat in folder.stats()} == {"soft_postselect", "pymatching"}
+        assert {stat.decoder for stat in folder.stats()} == {"soft_postselect", "b"}
 
     @pytest.mark.parametrize("change", ["deleted", "replaced", "nothing missing", "nothing"])
     def test_at_the_end_of_the_run(self, change: str, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def rotate(vector: Vector, pauli: IndexPauli, cosine: float, sine: float) -> Vec
 
 
 def activate(vector: Vector, about_x: bool, cosine: float, sine: float) -> Vector:
-    """Adds a coordinate in exp(-i φ Z)|+>, or exp(-i φ X)|0> if ``about_x``, as the highest index bit."""
+    """Adds a coordinate in exp(-i φ Z)|+>, or in exp(-i φ X)|0> if ``about_x``, as the highest bit."""
     if about_x:
         return np.concatenate([cosine * vector, -1j * sine * vector])
     phase = complex(cosine, -sine)

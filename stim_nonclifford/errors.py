@@ -1,8 +1,8 @@
-"""The exceptions that this package adds to Python's and Stim's own.
+"""The exceptions of this package.
 
-Bad input raises ``ValueError``, an instruction without an implementation raises
-``NotImplementedError`` (both as Stim does), and work that is too large for the limits in force raises
-:class:`ResourceLimitError` before anything is allocated.
+Wrong input raises ``ValueError``, as in Stim. An instruction that is not supported raises
+``NotImplementedError``. If a circuit needs more than a limit allows, :class:`ResourceLimitError` is raised
+before memory is allocated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["EngineUnavailableError", "ResourceLimitError", "assert_never"]
 
 
 class ResourceLimitError(RuntimeError):
-    r"""A circuit needs more than a limit allows; the message names the need, the limit and the keyword.
+    r"""A circuit needs more than a limit allows. The message has both numbers and the keyword of the limit.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -26,9 +26,9 @@ class ResourceLimitError(RuntimeError):
 
 
 class EngineUnavailableError(RuntimeError):
-    """An engine cannot run on this machine; the message says what is missing and how to get it."""
+    """An engine cannot run on this machine. The message says what is missing and how to install it."""
 
 
 def assert_never(value: NoReturn) -> NoReturn:
-    """Ends a ``match`` whose cases are complete, as mypy checks; ``typing`` has it from Python 3.11 only."""
+    """Ends a ``match``; mypy checks that its cases are complete. (``typing`` has it from Python 3.11.)"""
     raise AssertionError(f"{type(value).__name__} is not handled")

@@ -1,4 +1,4 @@
-"""Single faults of a circuit's noise: where they are, and what becomes of shots that have given ones."""
+"""The faults of a circuit: their places, and the exact results of shots with given faults."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _LETTERS = "_XZY"
 
 @dataclass(frozen=True)
 class CircuitFault:
-    """One thing that the noise of a circuit can do at one place; compare ``stim.CircuitErrorLocation``.
+    """One error at one place of a circuit; compare ``stim.CircuitErrorLocation``.
 
     Attributes:
-        line: Line of the instruction in the printed circuit, from 1.
-        tick: Number of TICKs before it, with every iteration of a REPEAT counted.
+        line: Line of the instruction in the printed circuit, counted from 1.
+        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
         instruction: Name of the instruction.
         targets: The qubits of the channel or measurement: one group of its targets.
-        pauli: The Pauli that happens, as in ``"X3*Z5"``; empty if only records flip.
+        pauli: The Pauli that is applied, for example ``"X3*Z5"``; empty if only records flip.
         records: The records that flip: readout errors and heralds.
-        step: Position of the instruction's step in the unrolled circuit; tells iterations apart.
-        group: Which group of targets of the step.
+        step: Position of the instruction's step in the unrolled circuit, which differs between iterations.
+        group: The index of the group of targets in the step.
     """
 
     line: int
@@ -72,8 +72,8 @@ class FaultTable:
     """The faults of a circuit's noise, with their effects.
 
     Args:
-        circuit: The circuit, with tags; it must not change.
-        compiled: The same circuit, compiled.
+        circuit: The circuit, with tags; it must not be changed afterwards.
+        compiled: The compiled circuit.
     """
 
     def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
@@ -113,14 +113,14 @@ class FaultTable:
         raise AssertionError("a fault stands at noise or at a measurement")
 
     def by_mechanism(self, plan: Plan) -> dict[int, list[CircuitFault]]:
-        """For each mechanism of a plan the faults that have its effect.
+        """For each mechanism of a plan, the faults with the same effect.
 
         Args:
-            plan: A plan made from the circuit.
+            plan: A plan of this circuit.
 
         Returns:
-            The faults by the index of the mechanism. Channels that more likely do something than nothing
-            have mechanisms that no single fault has the effect of; those are missing.
+            The faults, by the index of the mechanism. A mechanism is missing if no single fault has its
+            effect. This occurs in channels where the identity is not the most likely choice.
         """
         mechanisms: dict[int, list[int]] = defaultdict(list)
         for mechanism in range(plan.num_mechanisms):
@@ -138,14 +138,17 @@ class FaultTable:
     def outcome_probabilities(
         self, faults: Iterable[CircuitFault], postselected: Sequence[int]
     ) -> OutcomeProbabilities:
-        """What becomes of a shot that has exactly these faults.
+        """The exact probabilities of the results of a shot that has exactly these faults.
 
         Args:
             faults: The faults.
             postselected: The detectors that discard a shot.
 
+        Returns:
+            The probabilities.
+
         Raises:
-            ValueError: The circuit's noise has no such fault.
+            ValueError: A fault is not one of this circuit.
         """
         program = self.compiled.program
         observables = range(program.num_detectors, program.num_detectors + program.num_observables)
@@ -153,23 +156,23 @@ class FaultTable:
         row = plan.row_of(0)
         for fault in faults:
             if fault not in self._effects:
-                raise ValueError(f"The circuit's noise has no such fault: {fault}.")
+                raise ValueError(f"The circuit has no such fault: {fault}. circuit.faults() lists all faults.")
             row ^= plan.row_of(self._effects[fault])
         discarded, kept = fate_of_row(plan, row)
         right = kept.pop(0, 0.0)
         return OutcomeProbabilities(right, sum(kept.values()), discarded)
 
     def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
-        """The circuit without noise, with faults in it.
+        """The circuit without noise, but with given faults.
 
         Args:
-            faults: The faults. Paulis become gates, readout errors inverted measurements.
+            faults: The faults. Their Paulis become gates, and readout errors become inverted targets.
 
         Returns:
-            The circuit, with loops unrolled; any simulator of its gates can run it.
+            The circuit, with loops unrolled. Any simulator that supports its gates can run it.
 
         Raises:
-            ResourceLimitError: It is too large to be unrolled.
+            ResourceLimitError: The circuit is too large to be unrolled.
         """
         steps_to_instructions = self.compiled.program.numbers
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
@@ -182,7 +185,7 @@ class FaultTable:
         for number, instruction in enumerate(unrolled(self.circuit)):
             data = stim.gate_data(instruction.name)
             if data.produces_measurements:
-                # Measurements are steps of their own, one per group of targets.
+                # The compiler makes one step of each group of targets of a measurement.
                 flipped = {
                     fault.step - first_step[number] + fault.group
                     for fault in at_instruction[number]
@@ -200,7 +203,7 @@ class FaultTable:
 def _noiseless_measurement(
     instruction: stim.CircuitInstruction, flipped: set[int]
 ) -> stim.CircuitInstruction:
-    """A measurement without readout noise, with the records of some of its groups inverted."""
+    """A measurement without readout errors, with the records of the ``flipped`` groups inverted."""
     if instruction.name.startswith("HERALDED"):
         heralds = [int(k in flipped) for k in range(len(instruction.targets_copy()))]
         return stim.CircuitInstruction("MPAD", heralds)

@@ -1,21 +1,23 @@
-"""The plan: a circuit compiled for sampling, as plain arrays. Engines know nothing else.
+"""The plan: a circuit compiled for one question, as plain arrays. Engines read nothing else.
 
-A shot follows the plan in three stages.
+A shot has three stages.
 
-1. **Noise.** The number of events is Poisson distributed; each event is one *mechanism*, drawn with
-   probability proportional to its rate. The shot's *row* is the XOR of ``constant``, of the effects of
-   its events, and of a random half of the coins. Its bits are, in this order: noise-only checks, the
-   signature, the outputs.
-2. **Checks.** A set check bit means that a postselected detector fires, whatever the quantum outcomes:
-   the shot is discarded before any quantum work.
-3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature's bits.
-   Its bits are, in this order: signs of rotations, outcome checks, outputs. The operations run on the
-   coefficient vector; a measurement with outcome 1 flips its bits of the branch row. A set outcome check,
-   once final, discards the shot. The shot's outputs are the outputs of its row XOR those of its branch row.
+1. **Noise.** The number of events is drawn from a Poisson distribution. Each event is one *mechanism*, drawn
+   with a probability proportional to its rate. The *row* of the shot is the XOR of ``constant``, the effects
+   of its events, and each coin with probability 1/2. The bits of a row are, in this order: noise-only checks,
+   signature, outputs.
+2. **Noise-only checks.** If a check is 1, the shot is discarded before any quantum work: whatever the quantum
+   outcomes are, a postselected output is 1.
+3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature bits that are
+   1. Its bits are, in this order: signs of rotations, outcome checks, outputs. The operations are applied to
+   the coefficient vector. A measurement with outcome 1 flips its bits of the branch row. If an outcome check
+   is 1 when it becomes final, the shot is discarded. The outputs of the shot are those of its row XOR those
+   of its branch row.
 
-The distribution of stage 3 depends on the signature alone: it is the signature's **outcome law**.
+The distribution of the outcomes in stage 3 depends on the signature alone. It is the **outcome law** of the
+signature.
 
-Sparse rows are stored as in CSR: bits of row r are ``bits[starts[r]:starts[r + 1]]``.
+Sparse rows are stored as in CSR: the bits of row r are ``bits[starts[r]:starts[r + 1]]``.
 """
 
 from __future__ import annotations
@@ -61,15 +63,15 @@ CERTAIN = _native.CERTAIN
 OPERATION_DTYPE = np.dtype(
     [
         ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
-        ("z", np.uint64),  # bits of the coefficient index that give its sign
+        ("z", np.uint64),  # bits of the coefficient index whose parity is the sign in the Pauli
         ("kind", np.int32),  # ROTATE, ACTIVATE, MEASURE or WEAK_MEASURE
         ("width", np.int32),  # active coordinates before the operation
         ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
-        ("pivot", np.int32),  # ACTIVATE: the bit that joins the index; measurements: the bit that leaves it
-        ("outcome", np.int32),  # measurements: the number of the outcome, else -1
+        ("pivot", np.int32),  # the index bit that ACTIVATE adds or a measurement removes; 0 for ROTATE
+        ("outcome", np.int32),  # number of a measurement's outcome; -1 for other operations
         ("segment", np.int32),  # number of measurements before the operation
-        ("first_term", np.int32),  # the rotation is by the sum of the angles of terms
-        ("end_term", np.int32),  # [first_term, end_term)
+        ("first_term", np.int32),  # the angle of the rotation is the sum of those of its terms,
+        ("end_term", np.int32),  # rotation_terms[first_term:end_term]
     ],
     align=True,
 )
@@ -78,7 +80,7 @@ ROTATION_TERM_DTYPE = np.dtype(
     [
         ("cosine", np.float64),  # of half the rotation angle
         ("sine", np.float64),
-        ("sign", np.int32),  # bit of the branch row that reverses the angle, or -1
+        ("sign", np.int32),  # the bit of the branch row that reverses the angle; -1 if there is none
         ("is_reversed", np.int32),  # whether the rotation is about minus the operation's Pauli
     ],
     align=True,
@@ -87,7 +89,7 @@ ROTATION_TERM_DTYPE = np.dtype(
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of bits, stored by the positions of their ones.
+    """Rows of bits, stored as the positions of their ones.
 
     Attributes:
         starts: int64, shape (num_rows + 1,).
@@ -101,7 +103,7 @@ class SparseRows:
         return len(self.starts) - 1
 
     def row(self, index: int) -> npt.NDArray[np.int32]:
-        """The positions of the ones of one row."""
+        """The positions of the ones in a row."""
         return self.bits[self.starts[index] : self.starts[index + 1]]
 
     def dense(self, num_bits: int) -> npt.NDArray[np.bool_]:
@@ -113,38 +115,38 @@ class SparseRows:
 
 @dataclass(frozen=True)
 class Plan:
-    """See the module's description. All arrays are C-contiguous and must not be written to.
+    """A plan; see the description of the module. All arrays are C-contiguous, and must not be written to.
 
     Attributes:
-        num_checks: Noise-only checks: bits [0, num_checks) of a row.
-        num_signature_bits: The next bits of a row.
-        num_outputs: The last bits of a row, and of a branch row.
+        num_checks: Number of noise-only checks, the first bits of a row.
+        num_signature_bits: Number of signature bits, the next bits of a row.
+        num_outputs: Number of outputs, the last bits of a row and of a branch row.
         never_kept: Whether the checks contradict each other, so that every shot is discarded.
         row_sources: For each bit of a row, the bits of an effect (``compiler.effects``) whose parity it
-            is; engines do not need it.
-        constant: Bits of a row that are set before noise, int32. None is a signature bit.
+            is. Engines do not need it.
+        constant: The bits of a row that are 1 before noise, int32. No signature bit is among them.
         effects: For each mechanism, the bits of the row that it flips.
         rates: float64, shape (num_mechanisms,): mean number of events per shot.
-        sites: int32, shape (num_mechanisms,): mechanisms with the same site >= 0 exclude each other: after
-            the first event at a site, further ones in the same shot do nothing. -1: no site.
+        sites: int32, shape (num_mechanisms,): the site of each mechanism, or -1. Mechanisms at the same site
+            exclude each other: after the first event at a site, further ones in the same shot have no effect.
         count_thresholds: uint64: the number of events is the number of thresholds <= a uniform 64-bit word.
         alias_thresholds: uint64, shape (num_mechanisms,): alias table (A. J. Walker, 1977).
-        alias_indices: int32, shape (num_mechanisms,).
-        coins: Rows of bits, each of which is flipped or not with probability 1/2.
-        operations: The quantum operations, of dtype ``OPERATION_DTYPE``.
-        operation_steps: int32, shape (num_operations,): the step of the compiler's program that each
-            measurement comes from, -1 for rotations; engines do not need it.
-        rotation_terms: The rotations of the circuit, of dtype ``ROTATION_TERM_DTYPE``, in the order of the
-            operations that they are parts of.
-        rotation_term_steps: int32, shape (num_terms,): the step of the program that each rotation comes
-            from; engines do not need it.
-        num_signs: Bits [0, num_signs) of a branch row.
-        num_outcome_checks: The next bits of a branch row.
-        branch_constant: Bits of the branch row that are set for signature 0, int32.
+        alias_indices: int32, shape (num_mechanisms,): alias table.
+        coins: For each coin, the bits of the row that it flips with probability 1/2.
+        operations: The operations, of dtype ``OPERATION_DTYPE``.
+        operation_steps: int32, shape (num_operations,): the step of the compiler's program that has the
+            measurement; -1 for rotations. Engines do not need it.
+        rotation_terms: The rotation terms of all operations, of dtype ``ROTATION_TERM_DTYPE``, in the order
+            of the operations.
+        rotation_term_steps: int32, shape (num_terms,): the step of the compiler's program that has the
+            rotation. Engines do not need it.
+        num_signs: Number of signs, the first bits of a branch row.
+        num_outcome_checks: Number of outcome checks, the next bits of a branch row.
+        branch_constant: The bits of the branch row that are 1 for signature 0, int32.
         signature_images: For each signature bit, the bits of the branch row that it flips.
         outcome_effects: For each outcome, the bits of the branch row that it flips.
-        outcome_check_deadlines: int32, shape (num_outcome_checks,): the outcome after which the check is
-            final.
+        outcome_check_deadlines: int32, shape (num_outcome_checks,): the number of the outcome after which the
+            check is final.
         peak_width: Largest number of active coordinates.
     """
 
@@ -202,7 +204,7 @@ class Plan:
         """The bits of the row that an effect flips.
 
         Args:
-            effect: An effect of the compiler, for example of a fault.
+            effect: An effect (``compiler.effects``), for example that of a fault.
 
         Returns:
             bool, shape (num_row_bits,).

@@ -51,9 +51,7 @@ def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors,
     """
     factors, phase = _product(targets)
     if phase.imag:
-        raise ValueError(
-            f"{where}: the Pauli product is not Hermitian. It needs an even number of factors i."
-        )
+        raise ValueError(f"{where}: the Pauli product is not Hermitian, as its prefactor is imaginary.")
     return factors, phase.real < 0
 
 

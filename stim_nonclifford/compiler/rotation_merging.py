@@ -18,10 +18,11 @@ _REACH = 512
 
 
 def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
-    r"""Merges rotations about the same Pauli, and moves others to where the vector is smaller.
+    r"""Merges each rotation into an earlier one about the same Pauli.
 
-    A rotation may pass rotations with which it commutes, and activations of coordinates on which it acts
-    trivially. Measurements keep their order.
+    If there is none, the rotation is moved to where the vector is smallest. A rotation may pass rotations
+    with which it commutes, and activations of coordinates on which it acts trivially. Measurements keep their
+    order.
 
     Args:
         operations: The operations; each rotation has one term.

@@ -101,7 +101,7 @@ class RowLayout:
             targets[k] != (sum(targets[source] for source in sources) % 2 == 1)
             for k, sources in dependent.items()
         )
-        # Where all checks pass, their sums are known: the signature is a basis modulo the checks.
+        # If all checks pass, their values are known, so the signature is a basis modulo the checks.
         branch_sources = [[bit] for bit in (*signs, *checks.outcome_dependent)]
         num_checks = len(self.check_sources)
         kept, dependent = _basis([*self.check_sources, *branch_sources], causes)
@@ -111,7 +111,7 @@ class RowLayout:
             for source in sources:
                 if source >= num_checks:
                     images[source].append(k - num_checks)
-            # A bit that is the sum of checks and signature bits follows the checks' required values.
+            # A sum of checks and signature bits also depends on the required values of the checks.
             if sum(self._is_set(self.check_sources[c]) for c in sources if c < num_checks) % 2:
                 self.implied_branch_bits.append(k - num_checks)
         self.signature_images = list(images.values())
@@ -168,17 +168,18 @@ class RowLayout:
 
 
 def _basis(sums: Sequence[Sequence[int]], causes: Sequence[int]) -> tuple[list[int], dict[int, list[int]]]:
-    """Which parities of the causes' effects are independent, and how the others depend on them.
+    """Finds independent parities of the causes' effects, and writes the other parities as sums of them.
 
     Args:
-        sums: The bits of an effect whose parities are meant.
+        sums: For each parity, the bits of an effect that enter it.
         causes: The effects.
 
     Returns:
-        The numbers of independent ones, and for every other one the numbers of those whose sum it is.
+        The indices of the independent parities, and a dictionary with every other index. Its value lists the
+        independent parities whose sum this parity is.
     """
     columns = columns_of(parities(causes, sums), len(sums))
-    # What no cause flips is an empty sum; of those that the same causes flip, the first one stands for all.
+    # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first of them.
     first_with: dict[int, int] = {}
     for k, column in enumerate(columns):
         if column:

@@ -1,8 +1,8 @@
-"""Circuit text with bare non-Clifford gates, to and from Stim's text with tags.
+"""Translates circuit text with bare non-Clifford gates to Stim's text with tags, and back.
 
-``T 0 1``, ``T_DAG 0``, ``TPP X0*Y1``, ``R_Z(0.25) 0``, ``R_XX(0.1) 0 1``, ``R_PAULI(0.1) X0*Z1``,
-``U3(0.5, 0, 1) 0`` (angles in half-turns), ``CCZ 0 1 2``, ``CS 0 1`` and their like are rewritten to tagged
-instructions; everything else is passed to Stim as it stands, line for line, so that Stim does the parsing.
+Bare gates, such as ``T 0 1``, ``TPP X0*Y1``, ``R_Z(0.25) 0``, ``R_PAULI(0.1) X0*Z1``, ``U3(0.5, 0, 1) 0``
+(angles in half-turns) and ``CCZ 0 1 2``, are rewritten to tagged instructions. All other text is passed to
+Stim unchanged and line by line, and Stim parses it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
     "tagged_instruction",
 ]
 
-# name, [tag], (arguments), then everything up to the end of the instruction
+# The name, [tag], (arguments), and the targets up to the end of the instruction.
 _INSTRUCTION = re.compile(
     r"(?P<name>[A-Za-z]\w*)"
     r"(?:\[(?P<tag>[^\]\r\n]*)\])?"
@@ -50,10 +50,10 @@ def parse(text: str) -> stim.Circuit:
     r"""Parses circuit text in which non-Clifford gates are bare or tagged.
 
     Args:
-        text: The circuit. A byte-order mark before it is ignored.
+        text: The circuit. A byte-order mark at its beginning is ignored.
 
     Returns:
-        The same circuit with every non-Clifford gate as a tagged instruction.
+        The circuit, with every non-Clifford gate as a tagged instruction.
 
     Raises:
         ValueError: Stim cannot parse the text, or a gate, tag or angle is malformed. The message names
@@ -74,7 +74,7 @@ def parse(text: str) -> stim.Circuit:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"The circuit text is not valid Unicode: {error}") from None
+        raise ValueError(f"The circuit text is not valid Unicode: {error}. Save it as UTF-8.") from None
     try:
         return _parsed(text)
     except ValueError:
@@ -83,10 +83,10 @@ def parse(text: str) -> stim.Circuit:
 
 
 def _refuse_other_kinds_of_text(text: str) -> None:
-    """Raises for text that is no circuit at all: Stim's complaint about its first line would mislead."""
+    """Raises an error for text of another kind, where Stim's message about the first line would mislead."""
     if _PATH.fullmatch(text):
         raise ValueError(
-            f"`{text.strip()}` is not circuit text but looks like a path: read a file with"
+            f"`{text.strip()}` looks like a path, not like circuit text. Read a file with"
             f" Circuit.from_file({text.strip()!r})."
         ) from None
     program = _OPENQASM.match(text)
@@ -109,12 +109,12 @@ def _parsed(text: str) -> stim.Circuit:
 
 
 def _stim_circuit(text: str) -> stim.Circuit:
-    """Stim's parser does not come back from a tag that the text ends in, so a line end is added."""
+    """Parses text with a line end added: Stim's parser never returns if the text ends inside a tag."""
     return stim.Circuit(text + "\n")
 
 
 def extended_text(circuit: stim.Circuit) -> str:
-    r"""Prints a tagged circuit with its non-Clifford gates as bare gates.
+    r"""The text of a tagged circuit, with its non-Clifford gates as bare gates.
 
     Examples:
         >>> print(extended_text(stim.Circuit('S[T] 0\nI[R_X(theta=0.5*pi)] 1\nS 2')))
@@ -138,16 +138,16 @@ def extended_text(circuit: stim.Circuit) -> str:
 
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
     if instruction.name != gate.definition.written_form.carrier:
-        return str(instruction)  # bare text stands for another tagged form of the same gate
+        return str(instruction)  # the bare gate would be read as another tagged form of the same gate
     name, targets = _name_and_targets(instruction, gate)
-    # Print an empty instruction to have Stim escape the user's tag.
+    # Stim escapes special characters of a tag when it prints an instruction.
     note = str(stim.CircuitInstruction("TICK", [], tag=gate.user_tag))[len("TICK") :]
     angles = ", ".join(repr(value) for value in gate.half_turns)
     return f"{name}{note}{f'({angles})' if angles else ''}{targets}"
 
 
 def bare_name(instruction: stim.CircuitInstruction) -> str:
-    """The name of an instruction in the printed circuit; of a non-Clifford gate, its bare name.
+    """The name of an instruction in the printed circuit: a non-Clifford gate has its bare name.
 
     Examples:
         >>> bare_name(stim.Circuit("S_DAG[T] 0")[0]), bare_name(stim.Circuit("S_DAG 0")[0])
@@ -160,7 +160,7 @@ def bare_name(instruction: stim.CircuitInstruction) -> str:
 
 
 def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> tuple[str, str]:
-    """The bare name and targets of a gate: those of R_XX where a Pauli product is written for one."""
+    """The bare name and targets of a gate; a rotation about products X0*X1 is named R_XX."""
     plain = str(stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=""))
     targets = plain[len(instruction.name) :]
     written = gate.definition.written_form
@@ -176,7 +176,7 @@ def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGat
 
 
 def _with_tags(text: str) -> str:
-    """Rewrites bare non-Clifford gates; keeps every line where it is."""
+    """Rewrites bare non-Clifford gates as tagged ones, and keeps the line numbers."""
     out: list[str] = []
     position = depth = 0
     while position < len(text):
@@ -187,7 +187,7 @@ def _with_tags(text: str) -> str:
             position = skipped.end()
             continue
         found = _INSTRUCTION.match(text, position)
-        if found is None:  # not an instruction: leave the rest of the line for Stim to complain about
+        if found is None:  # not an instruction: Stim will report an error in this line
             end = text.find("\n", position)
             end = len(text) if end < 0 else end
             out.append(text[position:end])
@@ -239,7 +239,7 @@ def _tagged_instruction(found: re.Match[str]) -> str:
 
 def _check_note(name: str, definition: GateDefinition) -> None:
     if not definition.takes_note:
-        raise ValueError(f"{name} cannot carry a tag: in Stim's text the tag says which gate it is.")
+        raise ValueError(f"{name} cannot have a tag, as a tag stands for the gate itself. Leave it out.")
 
 
 def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
@@ -255,14 +255,14 @@ def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
             values.append(float(part))
         except ValueError:
             raise ValueError(
-                f"The angle {part.strip()!r} of {name} is not a number. Angles are plain numbers in"
-                " half-turns: write 0.25 for a quarter of pi."
+                f"The angle {part.strip()!r} of {name} is not a number. Angles are numbers in half-turns:"
+                " write 0.25 for a quarter of pi."
             ) from None
     return tuple(values)
 
 
 def _products(name: str, paulis: str, qubits: list[str]) -> str:
-    """Groups of qubits as Pauli products with these letters."""
+    """Writes groups of qubits as Pauli products with these letters."""
     size = len(paulis)
     if len(qubits) % size or not all(qubit.isdigit() for qubit in qubits):
         wanted = "an even number of qubit targets" if size == 2 else f"qubit targets in groups of {size}"
@@ -272,7 +272,7 @@ def _products(name: str, paulis: str, qubits: list[str]) -> str:
 
 
 def _instruction_lines(text: str, tagged: str) -> list[tuple[int, str, str]]:
-    """(line number, line as written, line as Stim sees it) of every line, without braces."""
+    """For every line: its number, the line as written, and the line as passed to Stim, without braces."""
     pairs = zip(text.split("\n"), tagged.split("\n"), strict=True)
     return [
         (number, written.strip(), re.sub(r"^[\s}]*(REPEAT[^{]*\{)?", "", seen, flags=re.I))
@@ -281,7 +281,7 @@ def _instruction_lines(text: str, tagged: str) -> list[tuple[int, str, str]]:
 
 
 def _located(error: ValueError, text: str, tagged: str) -> ValueError:
-    """Stim's message with the line that it is about; Stim itself does not say."""
+    """Stim's error, with the line that causes it; Stim's message does not name the line."""
     for number, written, seen in _instruction_lines(text, tagged):
         try:
             _stim_circuit(seen)
@@ -303,14 +303,14 @@ def _suggestion(message: str, line: str) -> str:
         for rotation, definition in BARE_NAMES.items():
             if definition.parameters and rotation.replace("_", "") == name != rotation:
                 return (
-                    f" {name} is a reset in Stim. The rotation is {rotation}, with its angle in half-turns:"
-                    f" {rotation}(0.25) is a rotation by a quarter of pi."
+                    f" {name} is a reset in Stim. The rotation by a quarter of pi is {rotation}(0.25), with"
+                    " its angle in half-turns."
                 )
     return ""
 
 
 def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
-    """Raises for the first wrong tag, with the line in which it stands."""
+    """Raises an error for the first wrong tag; the message names its line."""
     problem = first_wrong_tag(circuit)
     if problem is None:
         return
@@ -322,7 +322,7 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
 
 
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
-    """What is wrong with the first misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
+    """A message about the first wrong tag of a circuit, or about too deep REPEAT blocks; None if valid."""
     return TOO_DEEP if is_too_deep(circuit) else _first_wrong_tag(circuit)
 
 
@@ -365,16 +365,19 @@ def _first_wrong_tag(circuit: stim.Circuit) -> str | None:
 def tagged_instruction(
     name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
 ) -> stim.CircuitInstruction | None:
-    """The tagged instruction of a bare non-Clifford gate; None if ``name`` is none.
+    """The tagged instruction that stands for a bare non-Clifford gate.
 
     Args:
         name: The name of a gate.
         targets: Its targets, as for ``stim.Circuit.append``.
         arg: Its angles in half-turns.
-        tag: A note of the user's.
+        tag: A note by the user.
+
+    Returns:
+        The instruction, or None if ``name`` is not a non-Clifford gate.
 
     Raises:
-        ValueError: The number of angles is wrong, or the gate cannot carry a note.
+        ValueError: The number of angles is wrong, or the gate cannot have a note.
 
     Examples:
         >>> tagged_instruction("R_X", [3], 0.5, "")
@@ -399,7 +402,7 @@ def tagged_instruction(
 
 
 def _targets(name: str, targets: Any) -> list[stim.GateTarget]:
-    """Anything that ``stim.Circuit.append`` takes as the targets of this instruction."""
+    """Converts targets, in any form that ``stim.Circuit.append`` accepts for this instruction."""
     circuit = stim.Circuit()
     circuit.append(name, targets)
     return circuit[0].targets_copy() if len(circuit) else []

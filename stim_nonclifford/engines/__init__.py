@@ -1,8 +1,9 @@
-"""Engines run plans. Each gives the same shots for the same seed.
+"""Engines draw shots from plans. All of them return the same shots for the same seed.
 
-``contract`` says what an engine does, ``reference`` is its plain definition in NumPy, ``cpu`` the fast one
-in C++, ``gpu`` the one for NVIDIA GPUs; ``auto`` goes from the CPU to a GPU when work is long.
-``options`` is what users choose, ``random_streams`` defines the random numbers of a shot.
+``contract`` declares the methods of an engine. ``reference`` is the engine in plain NumPy that defines the
+results, ``cpu`` is the fast engine in C++, and ``gpu`` is the engine for NVIDIA GPUs. ``auto`` starts on the
+CPU, and moves long work to a GPU. ``options`` has the options of users, and ``random_streams`` defines the
+random numbers of a shot.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ __all__ = [
 
 
 def engine_factory(options: EngineOptions) -> Callable[[Plan], SamplingEngine]:
-    """How to make an engine for a plan.
+    """Returns a function that constructs the chosen engine for a plan.
 
     Args:
-        options: Which engine, and with what.
+        options: The chosen engine and its options.
 
     Returns:
-        A function that makes an engine.
+        A function from a plan to an engine.
 
     Raises:
-        EngineUnavailableError: ``"gpu"`` is asked for, and no GPU can be used.
+        EngineUnavailableError: The engine is ``"gpu"``, and no GPU can be used.
 
     Examples:
         >>> engine_factory(EngineOptions(engine="reference")).__name__
@@ -71,7 +72,9 @@ def engine_factory(options: EngineOptions) -> Callable[[Plan], SamplingEngine]:
 
 
 def likely_outputs(plan: Plan) -> npt.NDArray[np.bool_]:
-    """What the outcomes flip without noise if every outcome is the more likely one; see ``reference``.
+    """The outputs that the outcomes flip if there is no noise and every outcome has its more likely value.
+
+    See ``reference.likely_outputs``.
 
     Args:
         plan: The plan; it must not postselect.

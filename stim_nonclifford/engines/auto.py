@@ -1,4 +1,4 @@
-"""The engine that ``engine="auto"`` makes where there may be a GPU: long work goes there."""
+"""The engine for ``engine="auto"`` if there may be a GPU: starts on the CPU, moves long work to the GPU."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from .contract import DeviceRows, DeviceSamplingEngine, PackedBits, SamplingEngi
 __all__ = ["AutoEngine"]
 
 _START_SECONDS = 5.0
-"""Work on the CPU from which a GPU is worth its start: importing CuPy and compiling take a second or more."""
+"""If the rest would take longer than this on the CPU, a GPU is started.
+
+The start takes a second or more, to import CuPy and to compile kernels.
+"""
 
 _USE_SECONDS = 0.1
-"""Work on the CPU from which a GPU that has been started is used."""
+"""If the rest would take longer than this on the CPU, a GPU that has been started is used."""
 
 _SLICE_SECONDS = 0.5
 _FIRST_SLICE = BLOCK_SHOTS
@@ -26,12 +29,12 @@ _GROWTH = 4
 
 
 class AutoEngine:
-    """Starts on the CPU, and goes on on a GPU if that turns out to take long; the shots are the same.
+    """Starts on the CPU, and continues on a GPU if the work takes long. Both engines return the same shots.
 
     Args:
         cpu: The engine to start with.
-        make_gpu: Makes the other one; called when it is needed for the first time.
-        clock: What tells the time, in seconds.
+        make_gpu: Function that constructs the GPU engine; called when that engine is first needed.
+        clock: Function that returns the time in seconds.
     """
 
     def __init__(
@@ -88,7 +91,7 @@ class AutoEngine:
         return self._started_gpu().sample_kept_on_device(seed, first_shot, shots)
 
     def statistics(self) -> dict[str, int]:
-        """The sums over both engines."""
+        """The sums of the statistics of both engines."""
         total = Counter(self._cpu.statistics())
         if self._gpu is not None:
             total.update(self._gpu.statistics())
@@ -100,7 +103,7 @@ class AutoEngine:
         return self._gpu
 
     def _slices(self, first_shot: int, shots: int) -> Iterator[tuple[SamplingEngine, int, int]]:
-        """Parts of a range of shots, each with the engine for it; ends of blocks of shots between them."""
+        """Splits a range of shots at ends of blocks; yields (engine, first shot, number of shots)."""
         end = first_shot + shots
         size = self._slice_size(_FIRST_SLICE)
         if not shots:
@@ -118,7 +121,7 @@ class AutoEngine:
             size = self._slice_size(size * _GROWTH)
 
     def _slice_size(self, largest: int) -> int:
-        """Shots that take some time, but not too long."""
+        """The number of shots in the next slice: at most ``largest``, or half a second of work."""
         if not self._seconds_per_shot:
             return max(BLOCK_SHOTS, largest)
         return max(BLOCK_SHOTS, min(largest, int(_SLICE_SECONDS / self._seconds_per_shot)))

@@ -1,4 +1,4 @@
-"""What every engine can do with a plan."""
+"""The methods that every engine has."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy.typing as npt
 __all__ = ["DeviceRows", "DeviceSamplingEngine", "PackedBits", "SamplingEngine", "Tally"]
 
 PackedBits = npt.NDArray[np.uint8]
-"""Rows of bits, eight to a byte: bit k of row r is ``(rows[r, k // 8] >> (k % 8)) & 1``."""
+"""Rows of packed bits: bit k of row r is ``(rows[r, k // 8] >> (k % 8)) & 1``."""
 
 DeviceRows = Any
-"""The same as a CuPy array."""
+"""Rows of packed bits in a CuPy array."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Tally:
     """Counts over a range of shots.
 
     Attributes:
-        shots: Shots attempted.
-        discards: Shots in which a postselected output fired.
-        errors: Kept shots with any output set.
-        patterns: For each non-zero pattern of outputs (bit k is output k) the number of kept shots with it.
+        shots: Number of attempted shots.
+        discards: Number of discarded shots, in which a postselected output was 1.
+        errors: Number of kept shots in which any output is 1.
+        patterns: Number of kept shots with each non-zero pattern of outputs (bit k is output k).
     """
 
     shots: int
@@ -35,25 +35,28 @@ class Tally:
 
 
 class SamplingEngine(Protocol):
-    """A plan, ready to be sampled.
+    """An object that draws shots from a plan.
 
-    Shots are numbered; what happens in a shot depends on the plan, the seed and the shot's number alone.
+    Shots are numbered. The results of a shot depend on the plan, the seed and the number of the shot alone.
     """
 
     def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
-        """Counts shots first_shot, ..., first_shot + shots - 1.
+        """Counts the results of the shots first_shot, ..., first_shot + shots - 1.
 
         Args:
             seed: 0 <= seed < 2^64.
             first_shot: Number of the first shot.
-            shots: How many.
-            max_errors: If positive, stop after the first block of ``plan.BLOCK_SHOTS`` shots (numbered from
-                shot 0) with which the number of errors reaches it.
+            shots: How many shots to draw.
+            max_errors: If positive, sampling stops at the end of the block of ``plan.BLOCK_SHOTS`` shots
+                (counted from shot 0) in which the number of errors reaches this value.
+
+        Returns:
+            The counts.
         """
         ...
 
     def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
-        """The numbers of the kept shots with any output set, ascending, out of those that count counts."""
+        """The numbers of the kept shots in which any output is 1, ascending; arguments as in ``count``."""
         ...
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
@@ -61,11 +64,11 @@ class SamplingEngine(Protocol):
         ...
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
-        """The outputs of the kept shots, in the order of the shots."""
+        """The outputs of the kept shots, in the order of their numbers."""
         ...
 
     def statistics(self) -> dict[str, int]:
-        """What the engine has stored and done up to now, by names that the engine chooses."""
+        """Counts of stored objects and of work done, by names that depend on the engine."""
         ...
 
 
@@ -74,9 +77,9 @@ class DeviceSamplingEngine(SamplingEngine, Protocol):
     """An engine that can leave its results in the memory of a GPU."""
 
     def sample_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
-        """As ``sample``."""
+        """As ``sample``, with the result on the GPU."""
         ...
 
     def sample_kept_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
-        """As ``sample_kept``."""
+        """As ``sample_kept``, with the result on the GPU."""
         ...

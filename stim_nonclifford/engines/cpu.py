@@ -15,17 +15,18 @@ DEFAULT_CACHE_BYTES = 512 << 20
 
 
 class CpuEngine:
-    r"""Runs a plan on the CPU.
+    r"""Draws shots on the CPU.
 
     Args:
         plan: The plan.
-        threads: Number of threads, the calling one included.
-        cache_bytes: Limit for the stored outcome laws. Past it, shots are simulated without storing.
-        kernels: Instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None is the best that
-            this machine has, unless the environment variable ``STIM_NONCLIFFORD_ISA`` says another one.
+        threads: Number of threads, including the calling thread.
+        cache_bytes: Limit in bytes for stored outcome laws. Beyond it, outcome laws are computed without
+            being stored.
+        kernels: The instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None selects the one
+            in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
 
     Raises:
-        ValueError: The kernels are not available.
+        ValueError: The instruction set is unknown, or this machine does not have it.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -64,7 +65,15 @@ class CpuEngine:
     def outcome_law(
         self, signature: npt.NDArray[np.bool_]
     ) -> list[tuple[float, bool, npt.NDArray[np.bool_]]]:
-        """All branches of a signature: (probability, discarded, outputs that the outcomes flip)."""
+        """The outcome law of a signature.
+
+        Args:
+            signature: bool, shape (num_signature_bits,).
+
+        Returns:
+            For every branch: its probability, whether the shot is discarded, and the outputs that the
+            outcomes flip (bool, shape (num_outputs,)).
+        """
         packed = np.packbits(signature, bitorder="little")
         words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
         words[: len(packed)] = packed
@@ -74,11 +83,11 @@ class CpuEngine:
         ]
 
     def likely_outputs(self) -> npt.NDArray[np.bool_]:
-        """Outputs that the likely outcomes flip without noise; see ``reference.likely_outputs``."""
+        """The outputs that the likely outcomes flip without noise; see ``reference.likely_outputs``."""
         return self._bits_of(self._engine.likely_outputs())
 
     def statistics(self) -> dict[str, int]:
-        """Sizes of the stores of outcome laws, and the work done; see ``docs/performance.md``."""
+        """Sizes of the store of outcome laws, and the work done; see ``docs/performance.md``."""
         return self._engine.statistics()
 
     def _bits_of(self, outputs: list[int]) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""What users choose about engines: the keyword arguments that every sampler takes."""
+"""The options of engines, which every sampler takes as keyword arguments."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ EngineName = Literal["auto", "cpu", "gpu", "reference"]
 
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions:
-    """Which engine samples, and with what.
+    """The choice of an engine, and its options.
 
-    ``Circuit.compile_sampler`` and ``Circuit.compile_detector_sampler`` take these as keyword arguments of
-    the same names. Shots depend on none of them.
+    ``Circuit.compile_sampler`` and ``Circuit.compile_detector_sampler`` take them as keyword arguments of the
+    same names. Shots do not depend on them.
 
     Attributes:
-        engine: ``"cpu"``: the engine for CPUs, in C++. ``"gpu"``: the one for NVIDIA GPUs, which needs CuPy
-            (``pip install 'stim-nonclifford[cuda13]'``). ``"auto"``: starts on the CPU, and goes on on a GPU
-            when work is long, if CuPy and a GPU are there. ``"reference"``: the plain one in NumPy, which
-            defines what the others do; it ignores the other options.
-        threads: Number of threads on the CPU, the calling one included.
-        cache_bytes: Limit for stored outcome laws, in bytes of the CPU's or of the GPU's memory. Past it,
-            shots are simulated without storing.
-        device: Number of the GPU, among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
-            one.
+        engine: ``"cpu"`` is the engine for CPUs, in C++. ``"gpu"`` is the engine for NVIDIA GPUs, which needs
+            CuPy (``pip install 'stim-nonclifford[cuda13]'``). ``"auto"`` starts on the CPU. It moves long
+            work to a GPU if CuPy is installed and a GPU can be used. ``"reference"`` is the engine in plain
+            NumPy that defines the results of the others; it ignores the other options.
+        threads: Number of threads on the CPU, including the calling thread.
+        cache_bytes: Limit for stored outcome laws, in bytes of the CPU's or of the GPU's memory. Beyond it,
+            shots are simulated and their outcome laws are not stored.
+        device: Number of the GPU among those in ``CUDA_VISIBLE_DEVICES``; None for CuPy's current device.
 
     Raises:
-        ValueError: There is no such engine, a number is out of range, or ``device`` is given for an engine
+        ValueError: The engine is unknown, a number is out of range, or ``device`` is given for an engine
             that uses no GPU.
 
     Examples:
@@ -40,7 +39,7 @@ class EngineOptions:
         >>> EngineOptions(engine="numpy")
         Traceback (most recent call last):
         ...
-        ValueError: Unknown engine 'numpy'; there are 'auto', 'cpu', 'gpu' and 'reference'.
+        ValueError: engine must be 'auto', 'cpu', 'gpu' or 'reference', but is 'numpy'.
     """
 
     engine: EngineName = "auto"
@@ -50,11 +49,11 @@ class EngineOptions:
 
     def __post_init__(self) -> None:
         if self.threads < 1:
-            raise ValueError(f"threads must be at least 1, not {self.threads}.")
+            raise ValueError(f"threads must be at least 1, but is {self.threads}.")
         if self.cache_bytes < 0:
             raise ValueError(f"cache_bytes must not be negative, but is {self.cache_bytes}.")
         engine, device = self.engine, self.device
         if engine not in get_args(EngineName):
-            raise ValueError(f"Unknown engine {engine!r}; there are 'auto', 'cpu', 'gpu' and 'reference'.")
+            raise ValueError(f"engine must be 'auto', 'cpu', 'gpu' or 'reference', but is {engine!r}.")
         if device is not None and engine not in ("auto", "gpu"):
-            raise ValueError(f"device={device} goes with engine='gpu' or 'auto', not with {engine!r}.")
+            raise ValueError(f"device={device} needs engine='gpu' or 'auto', but engine is {engine!r}.")

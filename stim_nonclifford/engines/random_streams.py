@@ -1,8 +1,8 @@
-"""The random numbers of a shot, which depend on the seed and the shot's index alone.
+"""The random numbers of a shot, which depend on the seed and the number of the shot alone.
 
-Words are those of Philox4x64-10 (J. K. Salmon et al., SC 2011), a counter-based generator: word i of a
-stream is a function of (seed, stream, index, i), so that any engine, thread or GPU lane makes the same
-ones in any order. NumPy's generator of that name gives them.
+The words are those of Philox4x64-10 (J. K. Salmon et al., SC 2011), a counter-based generator. Word i of a
+random stream is a function of (seed, stream, index, i), so any engine and any thread can compute it, in any
+order. Here NumPy's generator of that name computes the words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MIN_MASS = _native.MIN_MASS
 
 
 class Stream(IntEnum):
-    """What a stream is for, and what its index counts."""
+    """The random streams. Each has an index: the number of a block or of a shot."""
 
     COUNTS = _native.COUNTS
     """Index: block. Word k gives the number of noise events of shot k of the block."""
@@ -35,13 +35,13 @@ class Stream(IntEnum):
 
 
 def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:
-    """The first words of a stream.
+    """The first words of a random stream.
 
     Args:
         seed: 0 <= seed < 2^64.
-        stream: The stream.
-        index: The block or shot, 0 <= index < 2^64.
-        count: How many words.
+        stream: The random stream.
+        index: Number of the block or shot, 0 <= index < 2^64.
+        count: Number of words.
 
     Returns:
         uint64, shape (count,).
@@ -50,7 +50,7 @@ def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.u
         >>> [hex(word) for word in words(7, Stream.COUNTS, 0, 2)]
         ['0x...', '0x...']
     """
-    # As arrays: NumPy would make floats of a list with numbers of 64 bits.
+    # Arrays, as NumPy would convert a list of 64-bit numbers to floats.
     key = np.array([seed, stream], dtype=np.uint64)
     counter = np.array([0, index, 0, 0], dtype=np.uint64)
     generator = np.random.Philox(key=key, counter=counter)
@@ -58,21 +58,22 @@ def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.u
 
 
 def uniform(word: int) -> float:
-    """A word as a number in [0, 1) with 53 bits."""
+    """Converts a word to a number in [0, 1) with 53 bits."""
     return (int(word) >> 11) * 2.0**-53
 
 
 class OutcomeDecisions:
-    """Decides the outcomes of a shot with few random words, by arithmetic decoding.
+    """Draws the outcomes of a shot with few random words, by arithmetic decoding.
 
-    A number u, uniform in [0, 1), decides for 1 if u < p. Given that, u / p is uniform, else
-    (u - p) / (1 - p): it decides the next one. A new number is drawn when what was decided with the old one
-    had a probability below MIN_MASS, so that at least 44 of its bits are always left.
+    Let u be a uniform number in [0, 1). The outcome is 1 if u < p. In this case u / p is uniform again,
+    otherwise (u - p) / (1 - p) is. That number draws the next outcome. The *mass* is the probability of all
+    outcomes drawn with the same word. If it is below MIN_MASS, a new word is used, so that at least 44 random
+    bits are always left.
 
     Args:
         seed: 0 <= seed < 2^64.
-        shot: Index of the shot.
-        max_decisions: At most so many decisions will be made.
+        shot: Number of the shot.
+        max_decisions: Upper limit for the number of outcomes.
 
     Examples:
         >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)
@@ -86,7 +87,7 @@ class OutcomeDecisions:
         self._mass = 0.0
 
     def decide(self, probability_of_one: float) -> int:
-        """An outcome, 1 with the given probability. What is certain needs no random number."""
+        """Draws an outcome that is 1 with the given probability. A certain outcome needs no random number."""
         p = probability_of_one
         if p in (0.0, 1.0):
             return int(p)

@@ -1,7 +1,7 @@
-"""The reference engine: one shot at a time, as plain as the definition in ``plan``.
+"""The reference engine: one shot at a time, exactly as ``plan`` defines it.
 
-Slow and obvious. It is the oracle that every other engine is compared with, shot by shot, and the place
-to read what an engine does.
+The engine is slow and simple. Tests compare every other engine with it, shot by shot. To learn what an engine
+does, read this module.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Shot:
     """One shot.
 
     Attributes:
-        discarded: Whether a postselected output fired.
-        outputs: bool, shape (num_outputs,); meaningless if discarded.
-        mechanisms: The mechanisms of the shot's events.
+        discarded: Whether a postselected output is 1.
+        outputs: bool, shape (num_outputs,); undefined if the shot is discarded.
+        mechanisms: The mechanisms of the events in the shot.
     """
 
     discarded: bool
@@ -56,13 +56,13 @@ class Shot:
 
 @dataclass(frozen=True)
 class Branch:
-    """One way in which the measurements of a shot can come out.
+    """One sequence of outcomes that a shot can have.
 
     Attributes:
-        probability: Its probability.
-        discarded: Whether an outcome check fires in it.
-        outputs: Outputs that the outcomes flip; bool, shape (num_outputs,).
-        outcomes: Outcomes of the measurements, up to the last one that was done.
+        probability: The probability of the sequence.
+        discarded: Whether an outcome check discards the shot.
+        outputs: The outputs that the outcomes flip; bool, shape (num_outputs,).
+        outcomes: The outcomes; if the shot is discarded, up to the one that completes the failed check.
     """
 
     probability: float
@@ -72,7 +72,7 @@ class Branch:
 
 
 class ReferenceEngine:
-    r"""Runs a plan shot by shot.
+    r"""Draws shots one by one.
 
     Args:
         plan: The plan.
@@ -108,7 +108,7 @@ class ReferenceEngine:
     def _counted_shots(
         self, seed: int, first_shot: int, shots: int, max_errors: int
     ) -> Iterator[tuple[int, Shot]]:
-        """Shots with their numbers, up to the block with which max_errors is reached."""
+        """Yields numbers and shots, up to the end of the block in which max_errors is reached."""
         errors = 0
         for number, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots), start=first_shot):
             if max_errors and errors >= max_errors and number % BLOCK_SHOTS == 0:
@@ -129,18 +129,18 @@ class ReferenceEngine:
         return np.packbits(bits, axis=1, bitorder="little")
 
     def statistics(self) -> dict[str, int]:
-        """Nothing: this engine stores nothing."""
+        """An empty dictionary, as this engine stores nothing and does not count its work."""
         return {}
 
 
 def sample_shots(plan: Plan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
-    """Samples shots first_shot, first_shot + 1, ...
+    """Samples the shots first_shot, ..., first_shot + num_shots - 1.
 
     Args:
         plan: The plan.
         seed: 0 <= seed < 2^64.
-        first_shot: Index of the first shot.
-        num_shots: How many.
+        first_shot: Number of the first shot.
+        num_shots: How many shots to sample.
 
     Yields:
         The shots.
@@ -174,7 +174,7 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
         signature: bool, shape (num_signature_bits,).
 
     Returns:
-        The branches; probabilities sum to 1. Branches are cut where an outcome check fires.
+        The branches; their probabilities sum to 1. A branch ends where an outcome check discards the shot.
     """
     branches: list[Branch] = []
     first_output = plan.num_signs + plan.num_outcome_checks
@@ -205,9 +205,10 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
 
 
 def likely_outputs(plan: Plan) -> Bits:
-    r"""What the outcomes flip without noise if every one is the more likely one given those before it.
+    r"""The outputs that the outcomes flip without noise, if each has its more likely value.
 
-    Where both are equally likely, the outcome is 0: what it measures is then as on the base path.
+    The values are chosen in the order of the operations, each given the earlier ones. If both values are
+    equally likely, the outcome is 0, as on the base path.
 
     Args:
         plan: The plan; it must not postselect.
@@ -238,16 +239,16 @@ def _is_error(shot: Shot) -> bool:
 
 
 def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
-    r"""What becomes of a shot whose noise is known, exactly.
+    r"""The exact probabilities of the results of a shot whose faults are given.
 
     Args:
         plan: The plan.
-        row: What the faults of the shot flip: bool, shape (num_row_bits,), as from ``Plan.row_of``; the
-            plan's constant is added here, and coins are averaged over.
+        row: The bits of the row that the faults flip: bool, shape (num_row_bits,), as from ``Plan.row_of``.
+            This function adds the constant of the plan, and averages over the coins.
 
     Returns:
-        The probability that the shot is discarded, and for each pattern of outputs (bit k is output k) the
-        probability that it is kept with them.
+        The probability that the shot is discarded; and for each pattern of outputs (bit k is output k), the
+        probability that the shot is kept with these outputs.
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
@@ -264,8 +265,8 @@ def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
     num_coins = len(plan.coins)
     if num_coins > MAX_AVERAGED_COINS:
         raise ResourceLimitError(
-            f"The exact fate of a shot needs an average over 2^{num_coins} outcomes of fair coins;"
-            f" the limit is 2^{MAX_AVERAGED_COINS}."
+            f"The exact probabilities need an average over 2^{num_coins} outcomes of coins; the limit is"
+            f" 2^{MAX_AVERAGED_COINS}. Postselecting fewer detectors may need fewer coins."
         )
     coins = plan.coins.dense(plan.num_row_bits)
     row = row.copy()
@@ -285,7 +286,7 @@ def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
 
 
 def _branches_of_row(plan: Plan, row: Bits) -> list[Branch]:
-    """The branches of a complete row, with the outputs of the shot."""
+    """The branches of a row that includes constant and coins, with the complete outputs of the shot."""
     first_output = plan.num_checks + plan.num_signature_bits
     outputs = row[first_output:]
     if plan.never_kept or row[: plan.num_checks].any():
@@ -315,7 +316,7 @@ def _noise_row(plan: Plan, effects: Bits, mechanisms: list[int]) -> Bits:
 
 
 def _finish(plan: Plan, row: Bits, seed: int, shot: int, mechanisms: list[int]) -> Shot:
-    """Checks, then quantum outcomes."""
+    """Tests the noise-only checks, and then draws the quantum outcomes."""
     first_output = plan.num_checks + plan.num_signature_bits
     outputs = row[first_output:]
     if plan.never_kept or row[: plan.num_checks].any():
@@ -348,7 +349,10 @@ def _branch_row(plan: Plan, signature: Bits) -> Bits:
 def _run_to_measurement(
     plan: Plan, k: int, vector: coefficients.Vector, row: Bits
 ) -> tuple[int, coefficients.Vector]:
-    """Applies operations from number k on, up to the next measurement; of a weak one, its activation too."""
+    """Applies the operations from number k on, up to the next measurement.
+
+    If that is a weak measurement, its activation is applied as well.
+    """
     while k < len(plan.operations):
         operation = plan.operations[k]
         if operation["kind"] != MEASURE:
@@ -360,7 +364,7 @@ def _run_to_measurement(
 
 
 def _rotate(plan: Plan, operation: np.void, vector: coefficients.Vector, row: Bits) -> coefficients.Vector:
-    """Rotates by the angles of an operation's terms; the first of them may wake a coordinate."""
+    """Rotates by the angles of an operation's terms, the first of which may activate a coordinate."""
     terms = plan.rotation_terms[operation["first_term"] : operation["end_term"]]
     angles = [(float(term["cosine"]), _sine(term, row)) for term in terms]
     pauli = _pauli_of(operation)
@@ -375,7 +379,7 @@ def _rotate(plan: Plan, operation: np.void, vector: coefficients.Vector, row: Bi
 
 
 def _sine(term: np.void, row: Bits) -> float:
-    """The sine of a rotation about the Pauli of its operation, with the sign that it has in this shot."""
+    """The sine of a term's angle about the Pauli of its operation, with its sign in this shot."""
     is_flipped = term["sign"] >= 0 and bool(row[term["sign"]])
     return float(-term["sine"] if is_flipped != bool(term["is_reversed"]) else term["sine"])
 
@@ -385,7 +389,7 @@ def _pauli_of(operation: np.void) -> IndexPauli:
 
 
 def _weight_of_one(vector: coefficients.Vector, operation: np.void) -> float:
-    """The probability of outcome 1, certain outcomes made exactly so."""
+    """The probability of outcome 1; exactly 0 or 1 if it is within ``CERTAIN`` of that."""
     zero, one = coefficients.outcome_weights(vector, _pauli_of(operation), int(operation["pivot"]))
     probability = one / (zero + one)
     if probability < CERTAIN:
@@ -398,6 +402,6 @@ def _project(vector: coefficients.Vector, operation: np.void, outcome: int) -> c
 
 
 def _check_fires(plan: Plan, row: Bits, outcome: int) -> bool:
-    """Whether an outcome check that became final with this outcome is set."""
+    """Whether any outcome check that this outcome completes is 1."""
     final = np.flatnonzero(plan.outcome_check_deadlines == outcome)
     return bool(row[plan.num_signs + final].any())

@@ -1,7 +1,7 @@
-"""What a plan costs, and which places in the circuit cause it.
+"""The cost of a plan, and the instructions of the circuit that cause it.
 
-``operations`` traces the operations of a plan to the circuit, ``table`` prints them, ``report`` has the
-class that users hold.
+``operations`` finds the instruction behind each operation of a plan, ``table`` prints them, and ``report``
+has the class ``PlanReport``.
 """
 
 from .operations import PlannedOperation

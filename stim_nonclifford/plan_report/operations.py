@@ -1,4 +1,4 @@
-"""The operations of a plan, each with the place in the circuit that causes it."""
+"""The operations of a plan, each with the instruction of the circuit that causes it."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ __all__ = ["PlannedOperation", "planned_operations"]
 
 @dataclass(frozen=True)
 class PlannedOperation:
-    """One operation on the coefficient vector, and where in the circuit it comes from.
+    """One operation on the coefficient vector, and the instruction of the circuit that causes it.
 
     Attributes:
-        kind: ``"rotation"``, ``"activation"`` (a rotation that wakes a coordinate, so that the vector
+        kind: ``"rotation"``, ``"activation"`` (a rotation that activates a coordinate, so that the vector
             doubles), or ``"measurement"`` (which halves the vector).
-        width: Active coordinates of the vector that it works on: 2^width coefficients. Of an activation, the
-            vector after it; of a measurement, the one before it; in a weak measurement, the one without
-            the coordinate that is woken and measured.
-        coefficients: Number of coefficients that it changes or reads: 2^width; 0 if it is joined or diagonal.
-        joined: Whether it is done together with the operation before it: a rotation about the same Pauli, or
-            the end of a weak measurement.
-        diagonal: Whether it is a rotation that changes phases of coefficients only: its angle can be kept
-            apart, and used when another operation goes through the vector.
+        width: Number of active coordinates of the vector: after an activation, before a measurement. In a
+            weak measurement, its own coordinate does not count.
+        coefficients: Number of coefficients that the operation reads or changes: 2^width, or 0 if it is
+            joined or diagonal.
+        joined: Whether the operation is applied together with the previous one: a rotation about the same
+            Pauli, or the measurement of a weak measurement.
+        diagonal: Whether the operation is a rotation that only changes the phases of coefficients. An engine
+            can keep the angle beside the vector instead of applying it.
         half_turns: Angle of the rotation in half-turns (units of π radians) as in the circuit; 0.0 for a
             measurement.
         sign_controlled: Whether noise or earlier outcomes can reverse the angle.
-        outcome: Number of the outcome that a measurement gives; None for rotations.
-        weak: Whether it is part of a weak measurement: a coordinate is woken, and measured at once together
-            with a parity of others, so that the vector need not grow.
-        pauli: The rotated or measured Pauli on the qubits of the circuit, as in ``"X0*Z2"``.
-        instruction: Name of the circuit's instruction, non-Clifford gates by their bare names.
-        line: Line of the instruction in the printed circuit, from 1.
-        tick: Number of TICKs before it, with every iteration of a REPEAT counted.
-        step: Position of the instruction's step in the unrolled circuit; tells iterations apart.
+        outcome: Number of the measurement's outcome; None for rotations.
+        weak: Whether the operation is part of a weak measurement: a coordinate is activated and measured at
+            once, so that the vector need not grow.
+        pauli: The Pauli of the rotation or measurement on the qubits of the circuit, as in ``"X0*Z2"``.
+        instruction: Name of the instruction; a non-Clifford gate has its bare name.
+        line: Line of the instruction in the printed circuit, counted from 1.
+        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
+        step: Position of the instruction's step in the unrolled circuit, which differs between iterations.
     """
 
     kind: str
@@ -61,11 +61,14 @@ class PlannedOperation:
 
 
 def planned_operations(plan: Plan, program: Program) -> tuple[PlannedOperation, ...]:
-    """The rotations and measurements of a plan in the order in which they are done.
+    """The rotations and measurements of a plan, in the order in which they are applied.
 
     Args:
         plan: The plan.
         program: The steps of the circuit.
+
+    Returns:
+        The operations.
     """
     return tuple(_operations(plan, program))
 
@@ -106,12 +109,12 @@ def _operations(plan: Plan, program: Program) -> Iterator[PlannedOperation]:
 
 
 def _is_diagonal(operation: np.void) -> bool:
-    """Whether the rotations of an operation change phases only."""
+    """Whether the rotations of an operation only change the phases of coefficients."""
     return operation["kind"] == WEAK_MEASURE or not operation["x"]
 
 
 def _place(program: Program, step: int) -> dict[str, Any]:
-    """The attributes of an operation that say where in the circuit it comes from."""
+    """The attributes of a ``PlannedOperation`` that describe its instruction."""
     factors = program.labelled(_factors(program.steps[step]))
     return {
         "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),

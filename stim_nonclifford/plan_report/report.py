@@ -1,4 +1,4 @@
-"""What one call of a sampler costs per shot."""
+"""The cost per shot of one method of a sampler."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PlanMethod = Literal["sample", "sample_kept", "sample_counts", "sample_measureme
 
 @dataclass(frozen=True, repr=False)
 class PlanReport:
-    r"""What one call of a sampler costs per shot. Made by ``Circuit.plan``; printed, it is a table.
+    r"""The cost per shot of one method of a sampler. ``Circuit.plan`` returns it, and it prints as a table.
 
     Attributes:
-        question: The call whose plan this is.
-        plan: The plan itself.
-        operations: The quantum operations in the order in which they are done.
+        question: The method of the sampler, and what it postselects.
+        plan: The plan of this method.
+        operations: The operations, in the order in which they are applied.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -56,7 +56,7 @@ class PlanReport:
 
     @property
     def peak_width(self) -> int:
-        """Largest number of active coordinates: an engine holds 2^peak_width complex coefficients."""
+        """Largest number of active coordinates: an engine stores 2^peak_width complex coefficients."""
         return self.plan.peak_width
 
     @property
@@ -66,37 +66,37 @@ class PlanReport:
 
     @property
     def mean_events(self) -> float:
-        """Mean number of events of error mechanisms per shot."""
+        """Mean number of noise events per shot."""
         return self.plan.mean_events
 
     @property
     def num_signature_bits(self) -> int:
-        """Number of bits, after noise, that the quantum outcomes depend on: at most 2^this many laws."""
+        """Number n of the bits on which the outcome law depends: there are at most 2^n laws."""
         return self.plan.num_signature_bits
 
     @property
     def total_coefficients(self) -> int:
-        """The coefficients of all operations: about the work of a shot that is simulated from the start.
+        """The coefficients of all operations: a measure of the work to simulate a shot from the start.
 
-        Shots that begin like others begin where those have been. Shots whose signature and outcomes have come
-        before, and shots that a noise-only check discards, take nothing of it.
+        Many shots need less. A shot that begins like earlier ones is simulated from a checkpoint. A shot is
+        not simulated at all if its signature and outcomes are known, or if a noise-only check discards it.
         """
         return total_coefficients(self.operations)
 
     def table(self, max_rows: int = 60) -> str:
-        r"""The report as text; printing it shows the same.
+        r"""The report as text, as it is printed.
 
-        Neighbouring operations are one row if they are of the same kind and instruction. If those are too
-        many rows: if they are of the same kind; and then if they belong to the same time of waking or of
-        measuring coordinates.
+        A row combines adjacent operations of the same kind and instruction. If this gives more than
+        ``max_rows`` rows, a row combines adjacent operations of the same kind. If there are still too many, a
+        row combines all operations from one change between activations and measurements to the next.
 
         Args:
-            max_rows: Rows of the table of operations, at most.
+            max_rows: Largest number of rows in the table of operations.
 
         Returns:
             The text. ``width`` is the number of active coordinates before and after the operations of the
-            row, with a bar for the largest. ``±`` is in front of angles whose sign depends on noise or on
-            earlier outcomes. ``gates`` are gathered into fewer rotations where they are about the same Pauli.
+            row; the bar has the length of the largest width. ``±`` marks angles whose sign depends on noise
+            or on earlier outcomes. A number of ``gates`` is given if several gates are one rotation.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -136,7 +136,7 @@ def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Seq
         question = "compile_sampler().sample"
     else:
         requested = requested_by(method, program.num_detectors, program.num_observables, postselected)
-        # Against the reference sample other constants are flipped, but nothing else changes.
+        # The reference sample would change only constants of the plan, which the report does not use.
         plan = compiled.detector_plan(
             requested, skip_reference_sample=True, max_active_coordinates=MAX_INDEX_BITS
         )

@@ -1,4 +1,4 @@
-"""The operations of a plan as text: similar ones in one row, with a bar as long as the vector is wide."""
+"""The operations of a plan as text: similar operations in one row, with a bar for the width of the vector."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _BAR_LENGTH = 24
 _TARGETS_LENGTH = 32
 _HEADER = ("width", "", "coefficients", "operations, angles in half-turns", "line", "tick", "instruction")
 
-# What an engine does in one go: one operation, and the ones after it that it does together with it.
+# The operations that an engine applies in one pass over the vector: one, and those joined with it.
 _Pass = list[PlannedOperation]
 _Row = list[_Pass]
 
 
 def summary(plan: Plan, operations: Sequence[PlannedOperation]) -> list[str]:
-    """The plan in numbers.
+    """The figures of a plan.
 
     Args:
         plan: The plan.
-        operations: Its operations.
+        operations: The operations of the plan.
 
     Returns:
         Lines of text.
@@ -35,7 +35,7 @@ def summary(plan: Plan, operations: Sequence[PlannedOperation]) -> list[str]:
     lines = textwrap.wrap(str(plan), _LINE_LENGTH)
     lines.append(f"{100 * math.exp(-plan.mean_events):.3g}% of the shots have no noise event.")
     if not operations:
-        lines.append("No quantum operations: what is asked depends on noise and fair coins alone.")
+        lines.append("No quantum operations: the requested outputs depend on noise and coins alone.")
         return lines
     lines.append(
         f"The vector has {16 << plan.peak_width:,} bytes. Simulating a shot takes"
@@ -54,11 +54,11 @@ def total_coefficients(operations: Sequence[PlannedOperation]) -> int:
 
 
 def operation_table(operations: Sequence[PlannedOperation], max_rows: int) -> list[str]:
-    """The operations, with similar neighbours in one row.
+    """The table of operations, with similar adjacent operations in one row.
 
     Args:
         operations: The operations.
-        max_rows: Rows of the table, at most.
+        max_rows: Largest number of rows.
 
     Returns:
         Lines of text.
@@ -80,7 +80,7 @@ def operation_table(operations: Sequence[PlannedOperation], max_rows: int) -> li
 
 
 def _grouped(operations: Sequence[PlannedOperation], max_rows: int) -> list[_Row]:
-    """Neighbours in rows: as much in a row as it takes to have few rows, and no more."""
+    """Combines adjacent operations into rows: no more of them than are needed to have ``max_rows`` rows."""
     passes: list[_Pass] = []
     for operation in operations:
         if operation.joined:
@@ -113,7 +113,7 @@ def _kind(work: _Pass) -> str:
 
 
 def _stages(passes: Sequence[_Pass]) -> list[int]:
-    """Numbers the stages in which coordinates are woken, and those in which they are measured."""
+    """For each pass, the number of its stage; activations and measurements are in alternating stages."""
     stages: list[int] = []
     stage, measuring = 0, False
     for work in passes:
@@ -162,7 +162,7 @@ def _span(numbers: Sequence[int]) -> str:
 
 
 def _where(operations: Sequence[PlannedOperation]) -> str:
-    """Instructions with their targets, in the order of the operations."""
+    """The instructions with their targets, in the order of the operations."""
     targets: dict[str, dict[str, None]] = {}
     for operation in operations:
         target = operation.pauli if "*" in operation.pauli else operation.pauli[1:]

@@ -1,4 +1,4 @@
-"""Samplers: Stim's methods, arguments, shapes and dtypes, on top of plans and engines."""
+"""Samplers: draw shots with an engine, with Stim's methods, arguments, shapes and dtypes."""
 
 from .detector_sampler import CompiledDetectorSampler
 from .measurement_sampler import CompiledMeasurementSampler

@@ -1,4 +1,4 @@
-"""Conversions between packed and unpacked rows of bits, and checks of arguments, as Stim makes them."""
+"""Conversions between packed and unpacked rows of bits, and checks of arguments as in Stim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def unpack(rows: Any, num_bits: int) -> Bools:
-    """Packed rows, of NumPy or CuPy, as bool, shape (num_rows, num_bits).
+    """Unpacks rows in a NumPy or CuPy array to bool, shape (num_rows, num_bits).
 
     Examples:
         >>> unpack(np.array([[5]], dtype=np.uint8), 3).tolist()
@@ -30,14 +30,14 @@ def unpack(rows: Any, num_bits: int) -> Bools:
 
 
 def pack(bits: Any) -> PackedBits:
-    """Rows of bools, of NumPy or CuPy, eight to a byte."""
+    """Packs rows of bools in a NumPy or CuPy array, eight bits per byte."""
     if not isinstance(bits, np.ndarray):
         return pack_on_device(bits)
     return np.packbits(bits, axis=1, bitorder="little")
 
 
 def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
-    """Bits start to stop - 1 of packed rows, packed.
+    """The bits start, ..., stop - 1 of packed rows, as packed rows.
 
     Examples:
         >>> columns(np.array([[0b10110000]], dtype=np.uint8), 4, 8).tolist()
@@ -59,23 +59,23 @@ def checked_count(shots: Any) -> int:
     """A number of shots as an int.
 
     Raises:
-        TypeError: It is not an integer.
-        ValueError: It is negative or does not fit into 64 bits.
+        TypeError: The number is not an integer.
+        ValueError: The number is negative, or at least 2^62.
     """
     try:
         count = operator.index(shots)
     except TypeError:
-        raise TypeError(f"shots must be an integer, not {shots!r}.") from None
+        raise TypeError(f"shots must be an integer, but is {shots!r}.") from None
     if not 0 <= count < 1 << 62:
-        raise ValueError(f"shots must be between 0 and 2^62 - 1, not {count}.")
+        raise ValueError(f"shots must be between 0 and 2^62 - 1, but is {count}.")
     return count
 
 
 def checked_seed(seed: Any) -> int:
-    """A seed as an int; fresh entropy of the operating system for None.
+    """A seed as an int; for None, a seed from the operating system's entropy.
 
     Raises:
-        ValueError: It is not None or an integer in range(2**64).
+        ValueError: The seed is neither None nor an integer in range(2**64).
     """
     if seed is None:
         return secrets.randbits(64)
@@ -89,10 +89,10 @@ def checked_seed(seed: Any) -> int:
 
 
 def write_into(out: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Copies rows into a caller's array, which must have their shape and dtype, and returns it.
+    """Copies rows into an array of the caller, and returns that array.
 
     Raises:
-        ValueError: Shape or dtype differ.
+        ValueError: The array does not have the shape and dtype of the rows.
     """
     if not isinstance(out, np.ndarray) or out.dtype != rows.dtype:
         raise ValueError(f"Output buffer wasn't a numpy.ndarray[np.{rows.dtype}].")

@@ -26,14 +26,14 @@ __all__ = ["CompiledDetectorSampler"]
 
 
 class CompiledDetectorSampler:
-    """Samples detection events and observable flips. Made by ``Circuit.compile_detector_sampler``.
+    """Samples detection events and observable flips. ``Circuit.compile_detector_sampler`` returns it.
 
-    It has the methods of ``stim.CompiledDetectorSampler``, which return every shot, and two that apply
-    the postselection mask: ``sample_counts`` and ``sample_kept``.
+    The class has the methods of ``stim.CompiledDetectorSampler``, which return every shot. Three further
+    methods apply the postselection masks: ``sample_counts``, ``sample_kept`` and ``sample_failures``.
 
-    Shots are numbered from 0 on over the life of the sampler; what happens in a shot depends on the
-    circuit, the mask, the method, the seed and its number alone: not on the machine, the
-    number of threads, the size of the cache, or how many shots a call takes.
+    Shots are numbered from 0 over the life of the sampler. The results of a shot depend on the circuit, the
+    masks, the method, the seed and the number of the shot alone. They do not depend on the machine, the
+    number of threads, the size of the cache, or the number of shots per call.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class CompiledDetectorSampler:
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
         self._next_shot = 0
-        # Of all methods, counting reads the least: where that is too wide, everything is.
+        # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
 
     @property
@@ -115,20 +115,20 @@ class CompiledDetectorSampler:
         All shots are returned; the postselection mask is not applied.
 
         Args:
-            shots: The number of times to sample every detector.
+            shots: Number of shots to sample.
             prepend_observables: Whether to put the observables before the detectors.
             append_observables: Whether to put the observables after the detectors.
             separate_observables: Whether to return (detection events, observable flips).
-            bit_packed: Whether to return eight bits to a byte, least significant first.
-            dets_out: An array to write the detection events into, of the right shape and dtype.
-            obs_out: An array to write the observable flips into, of the right shape and dtype.
+            bit_packed: Whether to return eight bits per byte, least significant bit first.
+            dets_out: An array to which the detection events are written, of the right shape and dtype.
+            obs_out: An array to which the observable flips are written, of the right shape and dtype.
             output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
 
         Returns:
-            bool, shape (shots, num_detectors + num_observables * (prepended + appended)), with detector m
-            of shot s at ``result[s, m]``; with ``bit_packed`` uint8, shape (shots, ceil(columns / 8)), with
-            it at ``(result[s, m // 8] >> (m % 8)) & 1``. With ``separate_observables`` two such arrays, of
-            num_detectors and num_observables columns.
+            bool, shape (shots, num_detectors + num_observables * (prepended + appended)): column m of shot s
+            is ``result[s, m]``. With ``bit_packed``, uint8, shape (shots, ceil(columns / 8)): column m of
+            shot s is ``(result[s, m // 8] >> (m % 8)) & 1``. With ``separate_observables``, two such arrays,
+            with num_detectors and with num_observables columns.
 
         Raises:
             ValueError: The arguments contradict each other, shots is negative, or output is ``"cupy"`` and
@@ -148,7 +148,7 @@ class CompiledDetectorSampler:
         check_output(output)
         if output != "numpy" and (dets_out is not None or obs_out is not None):
             raise ValueError(
-                "dets_out and obs_out are NumPy arrays, which output='cupy' does not write into."
+                "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
             )
         rows = self._rows(checked_count(shots), output)  # detectors, then observables
         num_bits = self._num_detectors + self._num_observables
@@ -198,28 +198,31 @@ class CompiledDetectorSampler:
         prepend_observables: bool = False,
         append_observables: bool = False,
     ) -> None:
-        """Samples detection events and writes them to a file, whatever its size.
+        """Samples detection events and writes them to a file of any size, in chunks.
 
         All shots are written; the postselection mask is not applied.
 
         Args:
-            shots: The number of times to sample every detector.
+            shots: Number of shots to sample.
             filepath: The file for the detection events.
             format: One of Stim's formats: 01, b8, r8, ptb64, hits, dets.
-            obs_out_filepath: A file for the observable flips.
+            obs_out_filepath: A file for the observable flips, or None.
             obs_out_format: The format of that file.
             prepend_observables: Whether to put the observables before the detectors.
             append_observables: Whether to put the observables after the detectors.
 
         Raises:
-            ValueError: The format is unknown; or ptb64 and shots is not a multiple of 64; or observables
-                are prepended in format dets, which names detectors first.
+            ValueError: The format is unknown; the format is ptb64 and shots is not a multiple of 64; or the
+                format is dets, which always has detectors first, and observables are prepended.
         """
         shots = checked_count(shots)
         included = prepend_observables or append_observables
         num_included = self._num_observables * (prepend_observables + append_observables)
         if format == "dets" and prepend_observables:
-            raise ValueError("prepend_observables does not go with format='dets', which names its bits.")
+            raise ValueError(
+                "prepend_observables=True does not work with format='dets', which has detectors first. Use"
+                " append_observables=True."
+            )
         if format == "dets":
             counts = {"num_detectors": self._num_detectors, "num_observables": num_included}
         else:
@@ -245,15 +248,15 @@ class CompiledDetectorSampler:
             obs_file.__exit__(None, None, None)
 
     def sample_counts(self, shots: int, *, max_errors: int | None = None) -> SampleCounts:
-        r"""Counts discarded shots and logical errors; memory does not grow with shots.
+        r"""Counts discarded shots and logical errors. Memory does not grow with the number of shots.
 
-        A shot in which a postselected detector or observable fires is discarded. A kept shot in which any
-        observable flips is an error.
+        A shot is discarded if a postselected detector fires or a postselected observable flips. A kept shot
+        in which any observable flips is an error.
 
         Args:
-            shots: Shots to attempt.
-            max_errors: Stop after the first block of 1024 shots with which the number of errors reaches
-                this. The result says how many shots were attempted.
+            shots: Number of shots to attempt.
+            max_errors: Sampling stops at the end of the block of 1024 shots in which the number of errors
+                reaches this value. The result has the number of attempted shots.
 
         Returns:
             The counts.
@@ -270,11 +273,11 @@ class CompiledDetectorSampler:
         shots = checked_count(shots)
         if not self._num_observables:
             raise ValueError(
-                "The circuit has no observables, so there are no logical errors to count. Add an"
+                "The circuit has no observables, so logical errors cannot be counted. Add an"
                 " OBSERVABLE_INCLUDE, or use sample_kept, whose result counts discards."
             )
         if max_errors is not None and max_errors < 1:
-            raise ValueError(f"max_errors must be at least 1 or None, not {max_errors}.")
+            raise ValueError(f"max_errors must be at least 1 or None, but is {max_errors}.")
         tally = self._counting_engine.count(self._seed, self._next_shot, shots, max_errors or 0)
         self._next_shot += tally.shots
         flips = np.zeros(self._num_observables, dtype=np.int64)
@@ -283,17 +286,17 @@ class CompiledDetectorSampler:
         return SampleCounts(tally.shots, tally.discards, tally.errors, flips, tally.patterns)
 
     def sample_failures(self, shots: int, *, max_errors: int | None = None) -> FailureSamples:
-        r"""Samples, and returns what went wrong in the kept shots with a logical error.
+        r"""Samples shots, and returns the faults that caused the logical errors among the kept shots.
 
-        The shots, discards and errors are those that ``sample_counts`` would have counted instead.
+        The shots and their counts are the same as those of ``sample_counts``.
 
         Args:
-            shots: Shots to attempt.
-            max_errors: Stop after the first block of 1024 shots with which the number of errors reaches
-                this.
+            shots: Number of shots to attempt.
+            max_errors: Sampling stops at the end of the block of 1024 shots in which the number of errors
+                reaches this value.
 
         Returns:
-            The counts, and for each error the faults that caused it, as places in the circuit.
+            The counts, and for each error the faults that caused it, with their places in the circuit.
 
         Raises:
             ValueError: The circuit has no observables, or a number is out of range.
@@ -316,16 +319,16 @@ class CompiledDetectorSampler:
         for number in numbers:
             [shot] = sample_shots(plan, self._seed, number, 1)
             flipped = tuple(int(k) for k in np.flatnonzero(shot.outputs))
-            # An event that happened twice did nothing.
+            # Two events of the same mechanism cancel.
             odd = [m for m in dict.fromkeys(shot.mechanisms) if shot.mechanisms.count(m) % 2]
             failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes)))
         return FailureSamples(counts, tuple(failures))
 
     def sample_kept(self, shots: int, *, output: OutputName = "numpy") -> KeptSamples:
-        r"""Samples, and returns the bits of the kept shots only.
+        r"""Samples shots, and returns the bits of the kept shots.
 
         Args:
-            shots: Shots to attempt.
+            shots: Number of shots to attempt.
             output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
 
         Returns:
@@ -345,10 +348,10 @@ class CompiledDetectorSampler:
         check_output(output)
         shots = checked_count(shots)
         engine = self._keeping_engine
-        # No shots: the shape and the kind of array.
+        # An array without rows, so that there is something to concatenate if no shot is attempted.
         parts = [kept_rows_from(engine, output, self._seed, self._next_shot, 0)]
         attempted = 0
-        # In chunks, so that memory follows the kept shots, not the attempted ones.
+        # In chunks, so that memory grows with the number of kept shots, not of attempted ones.
         while attempted < shots:
             size = min(shots - attempted, 1 << 24)
             parts.append(kept_rows_from(engine, output, self._seed, self._next_shot, size))
@@ -359,10 +362,10 @@ class CompiledDetectorSampler:
         return KeptSamples(shots, shots - len(rows), dets, obs)
 
     def statistics(self) -> dict[str, int]:
-        r"""What the engines have stored and done up to now.
+        r"""Counts of the objects that the engines have stored, and of the work that they have done.
 
-        ``sample``, ``sample_kept`` and ``sample_counts`` need different plans and have an engine each; this
-        is their sum.
+        ``sample``, ``sample_kept`` and ``sample_counts`` need different plans, and have one engine each. The
+        result is the sum over these engines.
 
         Returns:
             See ``CompiledMeasurementSampler.statistics``.
@@ -376,7 +379,7 @@ class CompiledDetectorSampler:
         """
         total: Counter[str] = Counter()
         for name in ("_sampling_engine", "_keeping_engine", "_counting_engine"):
-            # An engine is made when it is needed first.
+            # Only engines that have been used exist.
             engine = vars(self).get(name)
             if engine is not None and not (name == "_keeping_engine" and not self._postselected):
                 total.update(engine.statistics())
@@ -384,24 +387,24 @@ class CompiledDetectorSampler:
 
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:
-        """For all outputs of all shots."""
+        """The engine for all outputs of all shots."""
         return self._make_engine(self._plan_for("sample"))
 
     @cached_property
     def _keeping_engine(self) -> SamplingEngine:
-        """For all outputs of kept shots."""
+        """The engine for all outputs of kept shots."""
         if not self._postselected:
             return self._sampling_engine
         return self._make_engine(self._plan_for("sample_kept"))
 
     @cached_property
     def _counting_engine(self) -> SamplingEngine:
-        """For the observables of kept shots."""
+        """The engine for the observables of kept shots."""
         return self._make_engine(self._plan_for("sample_counts"))
 
     @cached_property
     def _causes(self) -> tuple[Plan, dict[int, list[CircuitFault]]]:
-        """The plan for counting, and the faults that have the effect of each of its mechanisms."""
+        """The plan for counting, and for each of its mechanisms the faults with the same effect."""
         plan = self._plan_for("sample_counts")
         return plan, self._faults.by_mechanism(plan)
 

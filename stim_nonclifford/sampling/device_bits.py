@@ -1,4 +1,4 @@
-"""Conversions of rows of bits in the memory of a GPU, with what CuPy has of NumPy."""
+"""Conversions of rows of bits in the memory of a GPU, with functions that both NumPy and CuPy have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["namespace_of", "pack_on_device", "unpack_on_device"]
 
 
 def namespace_of(array: Any) -> ModuleType:
-    """The module with the functions for an array: ``numpy`` or ``cupy``.
+    """The module whose functions work on an array: ``numpy`` or ``cupy``.
 
     Examples:
         >>> namespace_of(np.zeros(1)).__name__
@@ -22,7 +22,7 @@ def namespace_of(array: Any) -> ModuleType:
 
 
 def unpack_on_device(rows: Any, num_bits: int) -> Any:
-    """Packed rows as bool, shape (num_rows, num_bits).
+    """Unpacks rows to bool, shape (num_rows, num_bits).
 
     Examples:
         >>> unpack_on_device(np.array([[5]], dtype=np.uint8), 3).tolist()
@@ -34,7 +34,7 @@ def unpack_on_device(rows: Any, num_bits: int) -> Any:
 
 
 def pack_on_device(bits: Any) -> Any:
-    """Rows of bools, eight to a byte.
+    """Packs rows of bools, eight bits per byte.
 
     Examples:
         >>> pack_on_device(np.array([[True, False, True]])).tolist()

@@ -1,4 +1,4 @@
-"""The sampler of measurement records, with the methods of ``stim.CompiledMeasurementSampler``."""
+"""The sampler of records, with the methods of ``stim.CompiledMeasurementSampler``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["CompiledMeasurementSampler"]
 
 
 class CompiledMeasurementSampler:
-    """Samples the measurement records of a circuit. Made by ``Circuit.compile_sampler``.
+    """Samples the records of a circuit. ``Circuit.compile_sampler`` returns it.
 
-    Shots are numbered from 0 on over the life of the sampler, and a shot depends on the circuit, the
-    seed and its number alone: not on the machine, the number of threads, or how many shots a
-    call takes.
+    Shots are numbered from 0 over the life of the sampler. The records of a shot depend on the circuit, the
+    seed and the number of the shot alone. They do not depend on the machine, the number of threads, or the
+    number of shots per call.
     """
 
     def __init__(
@@ -52,22 +52,22 @@ class CompiledMeasurementSampler:
 
     @property
     def num_measurements(self) -> int:
-        """Number of measurements per shot."""
+        """Number of records per shot."""
         return self._num_measurements
 
     def sample(
         self, shots: int, *, bit_packed: bool = False, output: OutputName = "numpy"
     ) -> npt.NDArray[Any]:
-        r"""Samples measurement records.
+        r"""Samples records.
 
         Args:
-            shots: The number of times to sample every measurement.
-            bit_packed: Whether to return eight measurements to a byte.
+            shots: Number of shots to sample.
+            bit_packed: Whether to return eight records per byte.
             output: ``"numpy"``, or ``"cupy"`` for an array in the memory of the GPU.
 
         Returns:
-            bool, shape (shots, num_measurements), with measurement m of shot s at ``result[s, m]``; or
-            uint8, shape (shots, ceil(num_measurements / 8)), with it at
+            bool, shape (shots, num_measurements): record m of shot s is ``result[s, m]``. With
+            ``bit_packed``, uint8, shape (shots, ceil(num_measurements / 8)): record m of shot s is
             ``(result[s, m // 8] >> (m % 8)) & 1``.
 
         Raises:
@@ -88,12 +88,15 @@ class CompiledMeasurementSampler:
         return self._rows(checked_count(shots))
 
     def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: ShotFormat = "01") -> None:
-        """Samples measurement records and writes them to a file, whatever its size.
+        """Samples records and writes them to a file of any size, in chunks.
 
         Args:
-            shots: The number of times to sample every measurement.
+            shots: Number of shots to sample.
             filepath: The file.
             format: One of Stim's formats: 01, b8, r8, ptb64, hits, dets.
+
+        Raises:
+            ValueError: The format is unknown; or the format is ptb64 and shots is not a multiple of 64.
         """
         shots = checked_count(shots)
         with ShotFile(filepath, format, shots, num_measurements=self._num_measurements) as file:
@@ -101,21 +104,21 @@ class CompiledMeasurementSampler:
                 file.write(self._rows(size))
 
     def statistics(self) -> dict[str, int]:
-        r"""What the engine has stored and done up to now.
+        r"""Counts of the objects that the engine has stored, and of the work that it has done.
 
         Returns:
-            For the CPU engine: ``signatures`` with a stored outcome law; ``nodes`` of these laws, ends of
-            paths among them; ``stations``, stored coefficient vectors; ``bytes`` of memory set aside for all
-            of them; ``lookups`` of laws; ``simulations`` of the coefficient vector, where a law was not known
-            yet; and the work in these: ``steps``, ``coefficients_read`` and ``coefficients_written`` (16
-            bytes each) and
-            ``flops`` (real multiplications and additions).
+            For the CPU engine: the number of ``signatures`` with a stored outcome law; the number of
+            ``nodes`` of these laws, including leaves; the number of ``stations``, which are stored
+            coefficient vectors; the ``bytes`` of memory allocated for all of them; the number of
+            ``lookups`` of laws; the number of ``simulations`` of the coefficient vector, for outcomes whose
+            law was not known; and the work in simulations: ``steps``, ``coefficients_read`` and
+            ``coefficients_written`` (16 bytes each), and ``flops`` (real multiplications and additions).
 
         Examples:
             >>> import stim_nonclifford as snc
             >>> sampler = snc.Circuit("RX 0\nT 0\nMX 0").compile_sampler(seed=1)
             >>> _ = sampler.sample(1000)
-            >>> sampler.statistics()["simulations"]  # one finds the law, another one its second branch
+            >>> sampler.statistics()["simulations"]  # one for each outcome
             2
         """
         return self._engine.statistics()

@@ -1,4 +1,4 @@
-"""Where samples are left: in the memory of the host, as NumPy arrays, or of the GPU, as CuPy arrays."""
+"""The kind of array that samplers return: NumPy arrays, or CuPy arrays in the memory of the GPU."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ OutputName = Literal["numpy", "cupy"]
 
 
 def check_output(output: str) -> None:
-    """Checks an argument ``output``.
+    """Checks the argument ``output`` of a sampler.
 
     Raises:
-        ValueError: It is not ``"numpy"`` or ``"cupy"``.
+        ValueError: The argument is neither ``"numpy"`` nor ``"cupy"``.
     """
     if output not in get_args(OutputName):
-        raise ValueError(f"output must be 'numpy' or 'cupy', not {output!r}.")
+        raise ValueError(f"output must be 'numpy' or 'cupy', but is {output!r}.")
 
 
 def rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_shot: int, shots: int) -> Any:
-    """The outputs of all shots, as ``SamplingEngine.sample``."""
+    """The outputs of all shots as a NumPy or CuPy array; see ``SamplingEngine.sample``."""
     if output == "numpy":
         return engine.sample(seed, first_shot, shots)
     return _on_device(engine).sample_on_device(seed, first_shot, shots)
 
 
 def kept_rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_shot: int, shots: int) -> Any:
-    """The outputs of the kept shots, as ``SamplingEngine.sample_kept``."""
+    """The outputs of the kept shots as a NumPy or CuPy array; see ``SamplingEngine.sample_kept``."""
     if output == "numpy":
         return engine.sample_kept(seed, first_shot, shots)
     return _on_device(engine).sample_kept_on_device(seed, first_shot, shots)
@@ -38,7 +38,6 @@ def kept_rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_
 def _on_device(engine: SamplingEngine) -> DeviceSamplingEngine:
     if not isinstance(engine, DeviceSamplingEngine):
         raise ValueError(
-            "output='cupy' is for samplers of engine='gpu', which leaves samples in the memory of the GPU"
-            " (and of engine='auto', where CuPy is installed)."
+            "output='cupy' needs a sampler with engine='gpu' (or with engine='auto', if CuPy is installed)."
         )
     return engine

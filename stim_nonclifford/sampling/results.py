@@ -1,4 +1,4 @@
-"""What samplers return besides arrays."""
+"""The classes that samplers return besides arrays."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ __all__ = ["FailureSamples", "KeptFailure", "KeptSamples", "SampleCounts"]
 
 @dataclass(frozen=True, eq=False)
 class SampleCounts:
-    """Counts of discarded and of wrong shots. Counts of disjoint sets of shots can be added.
+    """Counts of discarded shots and of logical errors. Counts of disjoint sets of shots can be added.
 
     Attributes:
-        shots: Shots attempted.
-        discards: Shots that were discarded because a postselected detector (or observable) fired.
-        errors: Kept shots in which any observable flipped.
-        observable_flips: int64, shape (num_observables,): kept shots in which each observable flipped.
-        error_patterns: For each combination of flipped observables, as an int with bit k for observable k,
-            the number of kept shots with it; without the combination of none.
+        shots: Number of attempted shots.
+        discards: Number of discarded shots, in which a postselected detector or observable was flipped.
+        errors: Number of kept shots in which any observable was flipped.
+        observable_flips: int64, shape (num_observables,): for each observable, the number of kept shots in
+            which it was flipped.
+        error_patterns: For each non-empty set of observables, as an int with bit k for observable k, the
+            number of kept shots in which exactly these were flipped.
 
     Examples:
         >>> one = SampleCounts(100, 40, 3, np.array([2, 2]), {1: 1, 2: 1, 3: 1})
@@ -39,7 +40,7 @@ class SampleCounts:
 
     @property
     def kept(self) -> int:
-        """Shots that were not discarded."""
+        """Number of shots that were not discarded."""
         return self.shots - self.discards
 
     def __add__(self, other: SampleCounts) -> SampleCounts:
@@ -71,11 +72,11 @@ class KeptSamples:
     """The bits of the kept shots.
 
     Attributes:
-        shots: Shots attempted.
-        discards: Shots that were discarded.
+        shots: Number of attempted shots.
+        discards: Number of discarded shots.
         dets: uint8, shape (shots - discards, ceil(num_detectors / 8)): the bit of detector m in kept shot s
             is ``(dets[s, m // 8] >> (m % 8)) & 1``.
-        obs: uint8, shape (shots - discards, ceil(num_observables / 8)), likewise for observables.
+        obs: uint8, shape (shots - discards, ceil(num_observables / 8)): the same for observables.
     """
 
     shots: int
@@ -89,11 +90,11 @@ class KeptFailure:
     """A kept shot with a logical error.
 
     Attributes:
-        shot: Its number.
-        observables: The observables that flipped.
-        causes: One entry per noise event: the faults that have the event's effect, any one of which may have
-            been the cause; no measurement can tell them apart. Events of channels that more likely do
-            something than nothing have no entry.
+        shot: The number of the shot.
+        observables: The observables that were flipped.
+        causes: One entry per noise event: all faults with the effect of the event. Any one of them may have
+            occurred, and no measurement can distinguish them. An event has no entry if no single fault has
+            its effect, as in channels where the identity is not the most likely choice.
     """
 
     shot: int
@@ -102,17 +103,17 @@ class KeptFailure:
 
     @property
     def faults(self) -> tuple[CircuitFault, ...]:
-        """One fault per event: a set of faults that has the effect of what happened."""
+        """One fault per event: a fault set with the effect of all events together."""
         return tuple(alternatives[0] for alternatives in self.causes)
 
 
 @dataclass(frozen=True)
 class FailureSamples:
-    """Counts, and what went wrong in each error among them.
+    """Counts of shots, and the faults behind each logical error.
 
     Attributes:
-        counts: Shots, discards and errors.
-        failures: The errors, in the order of the shots.
+        counts: The counts of shots, discards and errors.
+        failures: The kept shots with a logical error, in the order of the shots.
     """
 
     counts: SampleCounts

@@ -1,4 +1,4 @@
-"""Shot data in Stim's file formats, written by Stim's own writer, chunk by chunk."""
+"""Files of shots in Stim's formats, written in chunks by Stim itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK_BYTES = 1 << 24
 
 
 def chunk_sizes(shots: int, bytes_per_shot: int) -> list[int]:
-    """Splits shots so that a chunk of rows stays small; chunks are multiples of 64 shots but the last.
+    """Splits shots into chunks of about 16 MiB; all chunks but the last are multiples of 64 shots.
 
     Examples:
         >>> chunk_sizes(100, 1)
@@ -31,18 +31,18 @@ def chunk_sizes(shots: int, bytes_per_shot: int) -> list[int]:
 
 
 class ShotFile:
-    """A file that rows of bits are appended to.
+    """A file to which rows of bits are appended.
 
     Args:
         path: The file; replaced if it exists.
         format: One of Stim's result formats.
-        shots: How many shots will be written in all.
-        num_measurements: Bits of a row that are measurements.
-        num_detectors: Bits of a row that are detectors.
-        num_observables: Bits of a row that are observables, after the detectors.
+        shots: Total number of shots that will be written.
+        num_measurements: Number of measurements in a row.
+        num_detectors: Number of detectors in a row.
+        num_observables: Number of observables in a row, after the detectors.
 
     Raises:
-        ValueError: The format is unknown, or ``ptb64`` is asked for a number of shots that is not a
+        ValueError: The format is unknown; or the format is ``ptb64`` and the number of shots is not a
             multiple of 64.
     """
 
@@ -60,7 +60,7 @@ class ShotFile:
             known = ", ".join(repr(name) for name in get_args(ShotFormat))
             raise ValueError(f"Unrecognized output format: {format!r}. Recognized formats are {known}.")
         if format == "ptb64" and shots % 64:
-            raise ValueError(f"shots must be a multiple of 64 to use ptb64 format, and {shots} is not.")
+            raise ValueError(f"shots must be a multiple of 64 for the format 'ptb64', but is {shots}.")
         self._format = format
         self._counts = {
             "num_measurements": num_measurements,

@@ -1,9 +1,9 @@
 """The GPU engine: the kernels of ``stim_nonclifford/kernels``, run by CuPy.
 
-``cuda_source`` makes the text that NVRTC compiles; ``backend`` says what a device can do, ``cupy_backend``
-does it on a GPU and ``host_backend``, for tests, on the host; ``device_plan`` puts a plan on the device and
-decides the sizes of launches; ``outcome_store`` and ``lane`` are the device's memory for trees of outcomes
-and for a chunk of shots; ``engine`` takes shots chunk by chunk.
+``cuda_source`` collects the source text that NVRTC compiles. ``backend`` declares the methods of a device;
+``cupy_backend`` implements them for a GPU, and ``host_backend`` on the host, for tests. ``device_plan``
+copies a plan to the device, and chooses the sizes of launches. ``outcome_store`` has the device's memory for
+trees of outcomes, and ``lane`` the memory for a chunk of shots. ``engine`` samples shots in chunks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the engine needs of a device."""
+"""The methods of a device that the engine uses."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from .cuda_source import Kernel
 __all__ = ["Array", "Backend", "Queue"]
 
 Array = Any
-"""An array on the device: of NumPy or CuPy."""
+"""An array on the device, of NumPy or CuPy."""
 
 
 class Queue(Protocol):
-    """Work in order; work in different queues may overlap (a CUDA stream)."""
+    """A CUDA stream: its work runs in order, and may overlap with the work of other streams."""
 
     def active(self) -> AbstractContextManager[Any]:
-        """In its context, work and copies go to this queue."""
+        """A context in which work and copies go to this stream."""
         ...
 
     def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
-        """Launches a kernel with a job, and a round if it has any."""
+        """Launches a kernel with its arguments: a job and, for the kernels that have one, a round number."""
         ...
 
     def mark(self) -> object:
-        """A mark after the work given so far."""
+        """Returns an event that occurs when all work submitted so far is done."""
         ...
 
     def wait_for(self, mark: object) -> None:
-        """Lets later work wait for a mark of any queue."""
+        """Delays later work of this stream until an event of any stream has occurred."""
         ...
 
 
@@ -41,9 +41,9 @@ class Backend(Protocol):
     """A device with its memory.
 
     Attributes:
-        xp: NumPy, or the module with its functions for the device.
-        multiprocessors: How many blocks of threads can be at work at least.
-        shared_bytes: Shared memory of a block, at most.
+        xp: The module with NumPy's functions for the device: NumPy or CuPy.
+        multiprocessors: Number of multiprocessors. At least one thread block can run on each.
+        shared_bytes: Largest shared memory of a thread block.
     """
 
     xp: ModuleType
@@ -51,31 +51,31 @@ class Backend(Protocol):
     shared_bytes: int
 
     def active(self) -> AbstractContextManager[Any]:
-        """In its context, arrays are made on this device."""
+        """A context in which arrays are allocated on this device."""
         ...
 
     def free_bytes(self) -> int:
-        """Memory that is free."""
+        """The free memory of the device in bytes."""
         ...
 
     def new_queue(self) -> Queue:
-        """A queue for work."""
+        """Creates a stream."""
         ...
 
     def address(self, array: Array) -> int:
-        """The address of an array's memory on the device."""
+        """The address of an array in the memory of the device."""
         ...
 
     def to_device(self, array: npt.NDArray[Any]) -> Array:
-        """A copy on the device."""
+        """Copies an array to the device."""
         ...
 
     def to_host(self, array: Array) -> npt.NDArray[Any]:
-        """A copy on the host, made after all work in the active queue."""
+        """Copies an array to the host, after all work of the active stream."""
         ...
 
     def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
-        """Overwrites an array on the device, in the active queue."""
+        """Overwrites an array on the device, as work of the active stream."""
         ...
 
     def finish(self) -> None:
@@ -83,5 +83,5 @@ class Backend(Protocol):
         ...
 
     def is_out_of_memory(self, error: Exception) -> bool:
-        """Whether an error says that memory is used up."""
+        """Whether an error means that the device is out of memory."""
         ...

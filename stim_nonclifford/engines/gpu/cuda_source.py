@@ -1,4 +1,4 @@
-"""The CUDA source of each kernel, in one piece, for NVRTC."""
+"""The CUDA source of each kernel as one text, for NVRTC."""
 
 from __future__ import annotations
 
@@ -18,43 +18,48 @@ __all__ = [
 ]
 
 COMPILE_OPTIONS = ("--std=c++17", "--fmad=false", "--diag-suppress=177")
-"""Products and sums are fused only where the source asks for it: the host rounds as the device does.
+"""Options of NVRTC.
 
-Not every kernel uses every constant of the headers: 177 would be a warning about that.
+With ``--fmad=false``, products and sums are fused only where the source says so. The host then rounds exactly
+as the device does. Warning 177 is about constants of the headers that a kernel does not use.
 """
 
 NOISE_TEAM = 128
-"""Threads that take a block of shots together."""
+"""Number of threads in a team that draws the noise of one block of shots."""
 
 SIMULATION_TEAMS = (32, 128, 256, 512)
-"""Threads that simulate a shot together."""
+"""Possible numbers of threads in a team that simulates one shot."""
 
 NARROW_WORDS = 8
 """Rows of at most this many words are kept in registers."""
 
 
 def noise_threads(row_words: int) -> int:
-    """Threads of a block of the noise kernel: as many as find registers.
+    """Number of threads per thread block of the noise kernel, as limited by the number of registers.
 
     Args:
-        row_words: Words of a row, 0 for any number.
+        row_words: Number of words in a row; 0 for the kernel that does not keep rows in registers.
+
+    Returns:
+        The number of threads.
     """
     return 5 * NOISE_TEAM if 0 < row_words <= 4 else 4 * NOISE_TEAM
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel, made for sizes of a plan, and the size of its launches.
+    """The compile-time constants of a kernel for one plan, and the size of its launches.
 
     Attributes:
-        name: Of the function.
-        block_threads: Threads of a block.
-        num_blocks: Blocks of a launch, at most: each takes work until there is none.
-        shared_bytes: Shared memory of a block.
-        min_blocks: Blocks that a multiprocessor is to have registers for.
-        team_size: Threads that work together.
-        row_words: ``noise``: words of a row, 0 for any number of them.
-        in_shared: ``noise``: whether tables are in shared memory; ``simulate``: whether the vector is.
+        name: The name of the kernel.
+        block_threads: Number of threads per thread block.
+        num_blocks: Number of thread blocks per launch. Each of them works until no work is left.
+        shared_bytes: Shared memory per thread block.
+        min_blocks: Number of thread blocks for which a multiprocessor must have enough registers.
+        team_size: Number of threads in a team.
+        row_words: For ``noise``, the number of words in a row; 0 if rows are not kept in registers.
+        in_shared: For ``noise``, whether the tables are in shared memory. For ``simulate``, whether the
+            coefficient vector is.
     """
 
     name: Literal["noise", "walk", "simulate"]
@@ -68,12 +73,18 @@ class Kernel:
 
     @property
     def num_teams(self) -> int:
-        """Teams of a launch."""
+        """Number of teams per launch."""
         return self.num_blocks * (self.block_threads // self.team_size)
 
 
 def cuda_source(kernel: Kernel) -> str:
-    """The source of a kernel, without includes.
+    """The source of a kernel, with all included files in place.
+
+    Args:
+        kernel: The kernel.
+
+    Returns:
+        The text.
 
     Examples:
         >>> source = cuda_source(Kernel("walk", block_threads=256, num_blocks=1))
@@ -95,13 +106,13 @@ def cuda_source(kernel: Kernel) -> str:
 
 @cache
 def _text(name: str) -> str:
-    import importlib.resources  # slow to import, and seldom needed
+    import importlib.resources  # slow to import, and only needed here
 
     return (importlib.resources.files("stim_nonclifford") / "kernels" / name).read_text(encoding="utf-8")
 
 
 def _with_includes(name: str, included: set[str]) -> str:
-    """The text of a file, after those that it includes, each once."""
+    """The text of a file, preceded by the texts of the files that it includes, each of them once."""
     headers: list[str] = []
     text = _text(name)
     for header in re.findall(r'^#include "(.*)"$', text, flags=re.MULTILINE):

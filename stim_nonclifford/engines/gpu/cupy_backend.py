@@ -1,4 +1,4 @@
-"""The device of CuPy."""
+"""The backend for GPUs, through CuPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_DEVICE, _DRIVER_TOO_OLD = 100, 35
 
 
 def gpu_may_be_there() -> bool:
-    """Whether CuPy is installed. It is not imported for that."""
+    """Whether CuPy is installed. This function does not import it."""
     return importlib.util.find_spec("cupy") is not None
 
 
@@ -69,8 +69,7 @@ class CupyBackend:
     """See ``Backend``.
 
     Args:
-        device: Number of the GPU among those that ``CUDA_VISIBLE_DEVICES`` shows; None for CuPy's current
-            one.
+        device: Number of the GPU among those in ``CUDA_VISIBLE_DEVICES``; None for CuPy's current device.
 
     Raises:
         EngineUnavailableError: CuPy, a driver or the GPU is missing; the message says what to do.
@@ -81,8 +80,8 @@ class CupyBackend:
         count = _count_devices(cupy)
         if device is not None and not 0 <= device < count:
             raise EngineUnavailableError(
-                f"There is no GPU number {device}: {count} can be seen, numbered from 0. Which ones those are"
-                " is what the environment variable CUDA_VISIBLE_DEVICES says, if it is set."
+                f"There is no GPU with device={device}: {count} GPUs are visible, numbered from 0. The"
+                " environment variable CUDA_VISIBLE_DEVICES selects the visible ones."
             )
         self.xp: ModuleType = cupy
         self._cupy = cupy
@@ -159,23 +158,24 @@ def _count_devices(cupy: ModuleType) -> int:
             count = 0
         elif error.status == _DRIVER_TOO_OLD and cupy.cuda.runtime.driverGetVersion() == 0:
             raise EngineUnavailableError(
-                "engine='gpu' needs an NVIDIA GPU with its driver, and there is no driver here. Install it,"
-                " or use engine='cpu'."
+                "engine='gpu' needs an NVIDIA GPU with its driver, but no driver is installed. Install it, or"
+                " use engine='cpu'."
             ) from error
         elif error.status == _DRIVER_TOO_OLD:
             known = _version(cupy.cuda.runtime.driverGetVersion())
             needed = _version(cupy.cuda.runtime.runtimeGetVersion())
             raise EngineUnavailableError(
-                f"The NVIDIA driver is too old for this CuPy: it knows CUDA {known}, and CuPy was made for"
-                f" CUDA {needed}. Update the driver, or install the CuPy for an older one:"
+                f"The NVIDIA driver is too old for this CuPy: it supports CUDA {known}, but CuPy was built"
+                f" for CUDA {needed}. Update the driver, or install a CuPy for older drivers:"
                 " pip install 'stim-nonclifford[cuda12]'."
             ) from error
         else:
             raise EngineUnavailableError(f"The GPU cannot be used: {error}") from error
     if count == 0:
         raise EngineUnavailableError(
-            "engine='gpu' needs an NVIDIA GPU, and none can be seen here (nvidia-smi lists them; the"
-            " environment variable CUDA_VISIBLE_DEVICES hides those that it does not name). Use engine='cpu'."
+            "engine='gpu' needs an NVIDIA GPU, but none is visible. nvidia-smi lists all GPUs; the"
+            " environment variable CUDA_VISIBLE_DEVICES hides those that it does not name. Otherwise, use"
+            " engine='cpu'."
         )
     return count
 

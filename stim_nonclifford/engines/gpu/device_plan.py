@@ -1,4 +1,4 @@
-"""A plan on the device, and the sizes of the launches that sample it."""
+"""A plan on the device, and the sizes of the launches that sample from it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .cuda_source import NARROW_WORDS, NOISE_TEAM, Kernel, noise_threads
 __all__ = ["DevicePlan"]
 
 _RESERVED_SHARED = 1024
-"""Shared memory that the compiler may take for itself."""
+"""Bytes of shared memory that are left for the CUDA compiler and driver."""
 
 _LEAST_TEAMS = 2
 
 _WALK_THREADS = 256
 _BLOCKS_PER_MULTIPROCESSOR = 8
 _SIMULATION_THREADS = 128
-"""Threads of a block of small teams."""
+"""Number of threads in a thread block that consists of several teams."""
 
 _MULTIPROCESSOR_THREADS = 512
-"""Threads of a multiprocessor for simulations: 128 registers each."""
+"""Number of simulating threads on a multiprocessor, which has 128 registers for each of them."""
 
 _MAX_SHARED_VECTOR_WIDTH = 13
 _MAX_VECTOR_WIDTH = _native.device_constants()["max_vector_width"]
@@ -38,19 +38,19 @@ class DevicePlan:
         vector_budget: Memory for coefficient vectors that do not fit into shared memory, in bytes.
 
     Attributes:
-        image: The plan as the kernels read it.
-        signature_words: Words of a signature.
-        output_words: Words of a shot's outputs.
-        event_capacity: Events of a block of shots that are kept in shared memory.
-        noise: The kernel for the noise.
+        image: The plan in the form that the kernels read.
+        signature_words: Number of words in a signature.
+        output_words: Number of words in the outputs of a shot.
+        event_capacity: Number of events of a block of shots that fit into shared memory.
+        noise: The kernel that draws the noise.
         walk: The kernel that looks up outcomes.
-        simulate: The kernel that simulates outcomes; None if there are none.
-        vector_bytes: Memory of a team's vector that is not in shared memory.
-        branch_words: Words of a branch row.
-        wide_row_words: Words of a row that is not kept in registers; else 0.
+        simulate: The kernel that simulates outcomes; None if the plan has no outcomes.
+        vector_bytes: Size of a team's coefficient vector; 0 if it is in shared memory.
+        branch_words: Number of words in a branch row.
+        wide_row_words: Number of words in a row; 0 if rows are kept in registers.
 
     Raises:
-        ResourceLimitError: The budget is too small for a single vector.
+        ResourceLimitError: Shared memory is too small for the noise, or the budget for a single vector.
     """
 
     def __init__(self, plan: Plan, backend: Backend, vector_budget: int) -> None:
@@ -68,7 +68,7 @@ class DevicePlan:
         most_teams = noise_threads(noise_words) // NOISE_TEAM
         free = backend.shared_bytes - _RESERVED_SHARED
         teams = min(most_teams, (free - sizes["noise_tables_in_shared"]) // sizes["noise_team"])
-        # Rather some teams less than tables that are far away.
+        # The tables should be in shared memory, even if fewer teams then have room there.
         tables_fit = teams >= _LEAST_TEAMS
         tables = sizes["noise_tables_in_shared" if tables_fit else "noise_tables"]
         least_team = sizes["noise_team"] - 4 * wanted_events
@@ -86,8 +86,8 @@ class DevicePlan:
         )
         if self.noise.shared_bytes > backend.shared_bytes:
             raise ResourceLimitError(
-                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, the GPU"
-                f" has {backend.shared_bytes}. Use engine='cpu'."
+                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, but the"
+                f" GPU has {backend.shared_bytes}. Use engine='cpu'."
             )
         self.walk = Kernel(
             "walk",
@@ -103,8 +103,8 @@ class DevicePlan:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
         if width > _MAX_VECTOR_WIDTH:
             raise ResourceLimitError(
-                f"The circuit needs a coefficient vector of 2^{width} numbers; engine='gpu' can have up to"
-                f" 2^{_MAX_VECTOR_WIDTH}."
+                f"The circuit needs a coefficient vector of 2^{width} numbers, but engine='gpu' supports at"
+                f" most 2^{_MAX_VECTOR_WIDTH}. Use engine='cpu'."
             )
         in_shared = (
             width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
@@ -125,8 +125,8 @@ class DevicePlan:
             blocks = min(blocks, vector_budget // vector // teams)
             if blocks == 0:
                 raise ResourceLimitError(
-                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB; the free"
-                    f" memory of the GPU has room for {vector_budget / 2**30:.3g} GiB. Free some of it, take"
+                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB, but the free"
+                    f" memory of the GPU has room for {vector_budget / 2**30:.3g} GiB. Free some of it, use"
                     " another GPU (device=...), or use engine='cpu'."
                 )
         return Kernel(
@@ -141,7 +141,7 @@ class DevicePlan:
 
 
 def _event_capacity(mean_events: float) -> int:
-    """More events than almost any block of shots has, but not too many."""
+    """A number of events that almost no block of shots exceeds (8 standard deviations above the mean)."""
     mean = min(mean_events * BLOCK_SHOTS, 1 << 16)
     return math.ceil((mean + 8 * math.sqrt(mean) + 16) / 4) * 4
 

@@ -1,4 +1,4 @@
-"""The engine for GPUs: takes shots in chunks, two at a time."""
+"""The GPU engine: samples shots in chunks, of which two run at the same time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CONSTANTS = _native.device_constants()
 _MAX_BUDGET = 8 << 30
 _MIN_BUDGET = 8 << 20
 _SHARE_OF_FREE = 4
-"""One part in so many of the free memory is taken: processes that share a GPU leave each other some."""
+"""The engine uses a quarter of the free memory, so that other processes on the same GPU have some too."""
 
 _FIRST_CHUNK = 1 << 20
 _MAX_CHUNK = 1 << 28
@@ -36,13 +36,13 @@ _MARGIN = 1.25
 
 
 class GpuEngine:
-    r"""Runs a plan on an NVIDIA GPU. The shots are those of the other engines.
+    r"""Draws shots on an NVIDIA GPU. They are the same shots as those of the other engines.
 
     Args:
         plan: The plan.
         backend: The GPU.
-        cache_bytes: Limit for the stored outcome laws, in bytes of the GPU's memory. Past it, shots are
-            simulated without storing.
+        cache_bytes: Limit for stored outcome laws, in bytes of the GPU's memory. Beyond it, shots are
+            simulated and their outcome laws are not stored.
 
     Raises:
         ResourceLimitError: The GPU has too little free memory for the circuit.
@@ -76,7 +76,7 @@ class GpuEngine:
                 last = int(np.searchsorted(by_block, max_errors - errors))
                 end = min(chunk.end_shot, (chunk.first_shot // BLOCK_SHOTS + last + 1) * BLOCK_SHOTS)
                 if end < chunk.end_shot:
-                    # Take the chunk again, up to there.
+                    # The chunk has more blocks than are counted: sample it again, up to the last of them.
                     rest = self.count(seed, chunk.first_shot, end - chunk.first_shot)
                     kept += rest.shots - rest.discards
                     found, chunk_errors = rest.patterns, rest.errors
@@ -121,7 +121,7 @@ class GpuEngine:
         return np.concatenate(parts)
 
     def sample_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
-        """The outputs of all shots in the GPU's memory, as ``sample`` gives them."""
+        """As ``sample``, with the result in the GPU's memory."""
         with self._backend.active():
             rows = self._backend.xp.empty((shots, self._row_bytes), dtype=np.uint8)
         for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
@@ -133,7 +133,7 @@ class GpuEngine:
         return rows
 
     def sample_kept_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
-        """The outputs of the kept shots in the GPU's memory, as ``sample_kept`` gives them."""
+        """As ``sample_kept``, with the result in the GPU's memory."""
         with self._backend.active():
             parts = [self._backend.xp.empty((0, self._row_bytes), dtype=np.uint8)]
         if not self.plan.never_kept:
@@ -143,7 +143,7 @@ class GpuEngine:
         with self._backend.active():
             self._backend.finish()
             rows = self._backend.xp.concatenate(parts)
-            # Before the parts' memory is used again.
+            # The copies must be done before the memory of the parts is reused.
             self._backend.finish()
             return rows
 
@@ -151,16 +151,17 @@ class GpuEngine:
         """Sizes of the store of outcome laws, and counts over the life of the engine.
 
         Returns:
-            Signatures, nodes and bytes of the store; simulations; chunks; and close_decisions: outcomes whose
-            random number was within 1e-12 of the probability, or whose probability was so close to what
-            counts as certain that rounding, which may differ between engines, could have changed them. Their
-            expected number is 2e-12 per outcome.
+            ``signatures``, ``nodes`` and ``bytes`` of the store, ``simulations``, ``chunks``, and
+            ``close_decisions``: the number of outcomes that rounding could have changed, as it may differ
+            between engines. In these, the random number was within 1e-12 of the probability, or the
+            probability was close to the limit beyond which an outcome counts as certain. Their expected
+            number is 2e-12 per outcome.
         """
         with self._backend.active():
             return {**self._store.statistics(), **self._totals}
 
     def _allocate(self, cache_bytes: int) -> None:
-        """Takes memory: less of it if it is not there."""
+        """Allocates memory; tries again with half as much if the GPU is out of memory."""
         budget = min(_MAX_BUDGET, self._backend.free_bytes() // _SHARE_OF_FREE)
         while True:
             try:
@@ -168,7 +169,7 @@ class GpuEngine:
                 self._store = OutcomeStore(self._device_plan, self._backend, min(cache_bytes, budget // 4))
                 sizes = _lane_sizes(self._device_plan, budget)
                 self._lanes = [Lane(self._device_plan, self._store, self._backend, sizes) for _ in range(2)]
-                # Arrays are filled in CuPy's own stream, which those of the lanes do not wait for.
+                # Arrays are filled in CuPy's own stream; the streams of the samplers do not wait for it.
                 self._backend.finish()
                 return
             except Exception as error:
@@ -177,14 +178,17 @@ class GpuEngine:
                 if budget < 2 * _MIN_BUDGET:
                     raise ResourceLimitError(
                         f"The GPU has too little free memory: {self._backend.free_bytes() / 2**20:.0f} MiB."
-                        " End other programs that use it, take another one (device=...), or use engine='cpu'."
+                        " End other programs that use it, use another GPU (device=...), or use engine='cpu'."
                     ) from error
             budget //= 2
 
     def _run(
         self, seed: int, first_shot: int, shots: int, results: Results, count_by_block: bool = False
     ) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
-        """Takes shots; gives the chunks in order, each with its lane, which is used again after that."""
+        """Samples shots; yields the chunks in order, each with its sampler and its counters.
+
+        The results in a sampler are overwritten when the next chunk is requested.
+        """
         end = first_shot + shots
         started: deque[tuple[Chunk, Lane]] = deque()
         free = list(self._lanes)
@@ -200,11 +204,11 @@ class GpuEngine:
             free.append(lane)
 
     def _start(self, chunk: Chunk, lane: Lane) -> None:
-        # The trees of outcomes belong to one lane at a time.
+        # Only one chunk at a time may use the trees of outcomes.
         self._outcome_mark = lane.start(chunk, self._outcome_mark)
 
     def _finished(self, chunk: Chunk, lane: Lane) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
-        """The results of a chunk; in halves if there was no room for all of it."""
+        """Yields the results of a chunk. If they did not fit into memory, the chunk is sampled in halves."""
         counters = lane.counters()
         queued, listed = int(counters[_CONSTANTS["queued"]]), int(counters[_CONSTANTS["errors"]])
         self._adapt(chunk, lane.sizes, queued, listed)
@@ -227,12 +231,12 @@ class GpuEngine:
         limit = min(self._chunk_shots, sizes.rows if results == Results.ROWS else _MAX_CHUNK)
         stop = first_shot + limit
         if stop < end and stop // BLOCK_SHOTS * BLOCK_SHOTS > first_shot:
-            # No block of shots is made twice.
+            # Chunks end where blocks end, so that the noise of a block is drawn only once.
             stop = stop // BLOCK_SHOTS * BLOCK_SHOTS
         return Chunk(seed, first_shot, min(end, stop), results, count_by_block)
 
     def _adapt(self, chunk: Chunk, sizes: LaneSizes, queued: int, listed: int) -> None:
-        """Makes the next chunks as large as there is room for, going by this one."""
+        """Sets the size of the next chunks to what should fit into memory, judged by this chunk."""
         fill = max(queued / sizes.queue, listed / sizes.errors) / chunk.shots
         wanted = 1 / (_MARGIN * fill) if fill else _MAX_CHUNK
         largest = max(_FIRST_CHUNK, min(_MAX_CHUNK, _GROWTH * chunk.shots))
@@ -255,7 +259,7 @@ def _lane_sizes(plan: DevicePlan, budget: int) -> LaneSizes:
 
 
 def _patterns(rows: npt.NDArray[np.uint64]) -> dict[int, int]:
-    """How often each row of words comes, as an int with word 0 lowest."""
+    """Counts equal rows of words. Keys are the rows as ints, with word 0 lowest."""
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
     keys = [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in distinct]
     return dict(zip(keys, counts.tolist(), strict=True))

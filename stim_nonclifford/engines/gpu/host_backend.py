@@ -1,4 +1,4 @@
-"""The device's kernels on the host, one thread after another: for tests on machines without a GPU."""
+"""A backend that runs the GPU's kernels on the host, thread by thread, for tests without a GPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["HostBackend"]
 
 
 class HostQueue:
-    """Does work at once."""
+    """A stream whose work is done immediately."""
 
     def __init__(self, reversed_order: bool) -> None:
         self._reversed = reversed_order
@@ -52,9 +52,9 @@ class HostBackend:
     """See ``Backend``.
 
     Args:
-        free_bytes: The memory that it is to have.
-        shared_bytes: The shared memory that blocks are to have.
-        reversed_order: Whether threads run from the last one to the first.
+        free_bytes: The free memory that the backend reports.
+        shared_bytes: The shared memory per thread block that the backend reports.
+        reversed_order: Whether threads run in reversed order.
     """
 
     xp: ModuleType = np

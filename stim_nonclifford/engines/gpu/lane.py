@@ -1,4 +1,4 @@
-"""The device's memory for a chunk of shots, and the launches that sample it."""
+"""Samples chunks of shots on the device: their memory, and the launches of the kernels."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _CONSTANTS = _native.device_constants()
 _JOB_FIELDS = _native.job_fields()
 _FIRST_WAITING_LIMIT = 4096
 MAX_TABLE_BITS = 10
-"""Patterns of at most this many outputs are counted in a table."""
+"""With at most this many outputs, the kept shots with each pattern are counted in a table."""
 
 
 class Results(IntEnum):
-    """What is made of the outputs of kept shots; see ``kernels/job.h``."""
+    """The results that are computed from the outputs of kept shots; see ``kernels/job.h``."""
 
     PATTERNS = 0
     ERRORS = 1
@@ -35,14 +35,14 @@ class Results(IntEnum):
 
 @dataclass(frozen=True)
 class Chunk:
-    """Shots to take.
+    """A range of shots to sample.
 
     Attributes:
         seed: The seed.
         first_shot: Number of the first shot.
-        end_shot: Number after the last one.
-        results: What to make of them.
-        count_by_block: Whether to count errors by block too.
+        end_shot: One more than the number of the last shot.
+        results: The results to compute.
+        count_by_block: Whether to count the errors of each block too.
     """
 
     seed: int
@@ -53,24 +53,24 @@ class Chunk:
 
     @property
     def shots(self) -> int:
-        """How many."""
+        """Number of shots."""
         return self.end_shot - self.first_shot
 
     @property
     def num_blocks(self) -> int:
-        """Blocks of shots that the chunk has a part in."""
+        """Number of blocks that have shots in the chunk."""
         return -(-self.end_shot // BLOCK_SHOTS) - self.first_shot // BLOCK_SHOTS
 
 
 @dataclass(frozen=True)
 class LaneSizes:
-    """How much a lane has room for.
+    """The capacities of the memory for a chunk.
 
     Attributes:
-        queue: Shots whose outcomes must be drawn.
-        errors: Errors that can be listed.
-        rows: Shots whose outputs can be written.
-        blocks: Blocks of shots whose errors can be counted.
+        queue: Number of queued shots, whose outcomes have to be drawn.
+        errors: Number of errors that can be listed.
+        rows: Number of shots whose outputs can be written.
+        blocks: Number of blocks whose errors can be counted.
     """
 
     queue: int
@@ -80,13 +80,15 @@ class LaneSizes:
 
 
 class Lane:
-    """A queue of the device with memory of its own: one of two that overlap.
+    """Samples one chunk at a time, in a stream of its own and with its own memory.
+
+    The engine has two such objects, so that two chunks overlap.
 
     Args:
-        plan: The plan, on the device.
-        store: The trees of outcomes, which lanes share.
+        plan: The plan on the device.
+        store: The trees of outcomes, which both objects share.
         backend: The device.
-        sizes: How much there is room for.
+        sizes: The capacities of the memory.
     """
 
     def __init__(self, plan: DevicePlan, store: OutcomeStore, backend: Backend, sizes: LaneSizes) -> None:
@@ -116,19 +118,19 @@ class Lane:
 
     @staticmethod
     def bytes_per_queued_shot(plan: DevicePlan) -> int:
-        """Memory that a place in the queue takes."""
+        """Bytes of memory for each queued shot."""
         request: int = _CONSTANTS["request_bytes"]
         return 8 + 8 * (plan.signature_words + plan.output_words) + 4 + 4 + request
 
     def start(self, chunk: Chunk, after: object | None) -> object:
-        """Gives the device a chunk to sample.
+        """Launches the kernels that sample a chunk.
 
         Args:
-            chunk: The shots. Their outputs must fit in, if they are wanted.
-            after: A mark to wait for before the trees of outcomes are used.
+            chunk: The chunk. For ``Results.ROWS``, it may not have more shots than ``sizes.rows``.
+            after: An event that has to occur before the trees of outcomes are used, or None.
 
         Returns:
-            A mark after the last use of the trees.
+            An event that occurs after the last use of the trees.
         """
         job = self._job_of(chunk)
         queue = self._queue
@@ -151,27 +153,27 @@ class Lane:
             return queue.mark()
 
     def active(self) -> AbstractContextManager[Any]:
-        """The context in which the arrays that it returns are to be used."""
+        """The context in which the arrays that ``rows`` returns have to be used."""
         return self._queue.active()
 
     def counters(self) -> npt.NDArray[np.uint64]:
-        """The counters, when the chunk is done."""
+        """Waits until the chunk is done, and returns the counters."""
         with self._backend.active(), self._queue.active():
             return self._backend.to_host(self._counters)
 
     def pattern_counts(self, num_outputs: int) -> dict[int, int]:
-        """Kept shots by pattern, without pattern 0."""
+        """The number of kept shots with each pattern, without pattern 0."""
         with self._backend.active(), self._queue.active():
             counts = self._backend.to_host(self._patterns[: 1 << num_outputs])
         return {int(pattern): int(counts[pattern]) for pattern in np.flatnonzero(counts)}
 
     def block_errors(self, chunk: Chunk) -> npt.NDArray[np.uint32]:
-        """Errors of each block of the chunk."""
+        """The number of errors in each block of the chunk."""
         with self._backend.active(), self._queue.active():
             return self._backend.to_host(self._block_errors[: chunk.num_blocks])
 
     def listed_errors(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Numbers of the shots with errors, in any order, and their outputs."""
+        """The numbers of the shots with errors, in arbitrary order, and their outputs."""
         with self._backend.active(), self._queue.active():
             shots = self._backend.to_host(self._error_shots[:count])
             return shots, self._backend.to_host(self._error_rows[:count])

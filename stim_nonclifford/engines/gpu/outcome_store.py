@@ -1,4 +1,4 @@
-"""The device's memory for the outcomes: their trees, and what simulations work on."""
+"""The device's memory for outcomes: their trees, and the coefficient vectors of simulations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class OutcomeStore:
     """A table of signatures, the nodes of their trees (see ``kernels/tree_walk.h``), and coefficient vectors.
 
     Args:
-        plan: The plan, on the device.
+        plan: The plan on the device.
         backend: The device.
-        max_bytes: Limit for the trees.
+        max_bytes: Limit in bytes for the trees.
     """
 
     def __init__(self, plan: DevicePlan, backend: Backend, max_bytes: int) -> None:
@@ -29,7 +29,7 @@ class OutcomeStore:
         slot_bytes = 8 + 8 * plan.signature_words + 4
         node_bytes = _CONSTANTS["node_bytes"] + 8 * plan.output_words
         affordable = max_bytes // (slot_bytes + _NODES_PER_SLOT * node_bytes) if plan.simulate else 0
-        # A power of two, or none.
+        # The hash table needs a power of two, or no slots at all.
         self.num_slots = 1 << min(_MAX_SLOTS, affordable).bit_length() - 1 if affordable else 0
         self.node_capacity = _NODES_PER_SLOT * self.num_slots
         slots, nodes = max(1, self.num_slots), max(1, self.node_capacity)
@@ -41,7 +41,7 @@ class OutcomeStore:
         teams = plan.simulate.num_teams if plan.simulate else 0
         self.vectors: Array = xp.empty(teams * plan.vector_bytes, dtype=np.uint8)
         self.branch_rows: Array = xp.empty(teams * plan.branch_words, dtype=np.uint64)
-        # Node 0 is no node.
+        # Number 0 stands for "no node", so the first node has number 1.
         counters = np.zeros(_CONSTANTS["num_law_counters"], dtype=np.uint64)
         counters[_CONSTANTS["nodes_used"]] = 1
         self.counters: Array = backend.to_device(counters)
@@ -49,12 +49,12 @@ class OutcomeStore:
 
     @property
     def bytes(self) -> int:
-        """Memory of the trees."""
+        """Size of the trees in bytes."""
         arrays = (self.fingerprints, self.keys, self.roots, self.nodes, self.node_outputs)
         return sum(int(array.nbytes) for array in arrays) if self.num_slots else 0
 
     def statistics(self) -> dict[str, int]:
-        """Signatures and nodes in the store, and its bytes."""
+        """The numbers of stored signatures and nodes, and the size of the store in bytes."""
         counters = self._backend.to_host(self.counters)
         return {
             "signatures": int(counters[_CONSTANTS["signatures_used"]]),

@@ -156,7 +156,7 @@ class FaultTable:
         row = plan.row_of(0)
         for fault in faults:
             if fault not in self._effects:
-                raise ValueError(f"The circuit has no such fault: {fault}. circuit.faults() lists all faults.")
+                raise ValueError(f"The circuit has no fault '{fault}'. circuit.faults() lists all faults.")
             row ^= plan.row_of(self._effects[fault])
         discarded, kept = fate_of_row(plan, row)
         right = kept.pop(0, 0.0)

@@ -560,7 +560,10 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--p", "0.001", "--gate", "U"], "argument --gate: invalid choice: 'U'"),
         (["--p", "0.001", "--noise", "pink"], "argument --noise: invalid choice: 'pink'"),
         (["--p", "0.001", "--injection", "shot"], "argument --injection: invalid choice: 'shot'"),
-        (["--p", "0.001", "0.3", "--noise", "si1000"], "p must be <= 0.2, not 0.3"),
+        (
+            ["--p", "0.001", "0.3", "--noise", "si1000"],
+            "p must be at most 0.2 for si1000, where measurements flip with probability 5p, but is 0.3",
+        ),
         ([], "--noise uniform needs a strength; add for example --p 0.001"),
         (["--p", "0.001", "--noise", "none"], "--noise none takes no strength; leave out --p"),
     ],

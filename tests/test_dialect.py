@@ -313,18 +313,18 @@ def test_stim_text_is_left_alone() -> None:
         ("I[T] 0", 1, "The tag [T] makes no sense on I; it belongs on S"),
         ("X 0\n\nH[T] 0", 3, "The tag [T] makes no sense on H"),
         ("REPEAT 2 {\n    M 0\n    CX[T] rec[-1] 0\n}", 3, "The tag [T] makes no sense on CX"),
-        ("I[R_Z(theta=0.25)] 0", 1, "the factor *pi must be written"),
+        ("I[R_Z(theta=0.25)] 0", 1, "must have angles in half-turns with the factor *pi"),
         ("I[R_Z(0.25*pi)] 0", 1, "Malformed tag"),
         ("I[R_Z(theta=0.25*pi, phi=1*pi)] 0", 1, "Malformed tag"),
         ("I[R_Z(phi=0.25*pi)] 0", 1, "Malformed tag"),
         ("I[R_Z(theta=nan*pi)] 0", 1, "Malformed tag"),
-        ("I[R_Z(theta=1e999*pi)] 0", 1, "not a finite number"),
+        ("I[R_Z(theta=1e999*pi)] 0", 1, "the angle must be a finite number"),
         ("I[U3(theta=1*pi, theta=2*pi, phi=1*pi)] 0", 1, "Malformed tag"),
         ("S[R_Z(theta=0.25*pi)] 0", 1, "makes no sense on S; it belongs on I"),
         ("I[R_XX(theta=0.25*pi)] 0 1", 1, "makes no sense on I; it belongs on II"),
         ("SPP[R_X(theta=0.25*pi)] X0", 1, "makes no sense on SPP"),
         ("II[R_PAULI(theta=0.25*pi)] 0 1", 1, "it belongs on SPP and SPP_DAG"),
-        ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I: gates in tags are written in capitals"),
+        ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I: write gates in tags in upper case"),
         (
             "S[T_DAG] 0",
             1,
@@ -387,7 +387,7 @@ def test_wrong_tags_of_stim_circuits(tag: str) -> None:
 def test_residue_of_decomposition() -> None:
     """Stim copies the tag of a decomposed instruction to every helper gate."""
     decomposed = stim.Circuit("SPP[T] Y0*X1").decomposed()
-    with pytest.raises(ValueError, match=r"decomposed\(\) copies tags to every helper gate"):
+    with pytest.raises(ValueError, match=r"decomposed\(\) copies tags to all gates of a decomposition"):
         Circuit(decomposed)
 
 

@@ -75,5 +75,5 @@ def test_failures_are_the_errors_that_are_counted() -> None:
 def test_unknown_fault_is_refused() -> None:
     circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
     [fault] = snc.Circuit("Z_ERROR(0.1) 0\nM 0").faults()
-    with pytest.raises(ValueError, match="no such fault"):
+    with pytest.raises(ValueError, match="The circuit has no fault"):
         circuit.outcome_probabilities([fault])

@@ -208,9 +208,9 @@ def test_notes(name: str) -> None:
         assert circuit == Circuit(bare(name, "my note"))
         assert circuit.inverse().inverse() == circuit
     else:
-        with pytest.raises(ValueError, match=f"{name} cannot carry a tag"):
+        with pytest.raises(ValueError, match=f"{name} cannot have a tag"):
             Circuit(bare(name, "my note"))
-        with pytest.raises(ValueError, match=f"{name} cannot carry a tag"):
+        with pytest.raises(ValueError, match=f"{name} cannot have a tag"):
             circuit.append(*arguments, tag="my note")
 
 

@@ -305,5 +305,5 @@ def test_too_little_memory_for_a_vector() -> None:
 def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stim_nonclifford.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
     plan = Circuit(DEEP).compile().record_plan()
-    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers; engine='gpu' can have up to 2\^8"):
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers, but engine='gpu' supports at most 2\^8"):
         GpuEngine(plan, host())

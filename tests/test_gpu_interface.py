@@ -116,7 +116,7 @@ def test_output_on_the_device_needs_one() -> None:
         sampler.sample_kept,
         snc.Circuit("M 0").compile_sampler(engine="cpu").sample,
     ):
-        with pytest.raises(ValueError, match=r"output='cupy' is for samplers of engine='gpu'"):
+        with pytest.raises(ValueError, match=r"output='cupy' needs a sampler with engine='gpu'"):
             sample(1, output="cupy")
         with pytest.raises(ValueError, match=r"output must be 'numpy' or 'cupy', not 'torch'"):
             sample(1, output="torch")
@@ -125,7 +125,7 @@ def test_output_on_the_device_needs_one() -> None:
 def test_output_on_the_device_goes_into_no_array_of_the_host(cupy: Any) -> None:
     circuit = snc.Circuit(DETECTORS)
     sampler = circuit.compile_detector_sampler(engine="gpu")
-    with pytest.raises(ValueError, match="dets_out and obs_out are NumPy arrays"):
+    with pytest.raises(ValueError, match="dets_out and obs_out are for output='numpy'"):
         sampler.sample(1, output="cupy", dets_out=np.zeros((1, circuit.num_detectors), dtype=np.bool_))
 
 
@@ -142,8 +142,8 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "message"),
     [
         ({"status": 100}, r"none can be seen here.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
-        ({"devices": 0}, r"none can be seen here"),
-        ({"status": 35, "driver": 0}, r"no driver here. Install it, or use engine='cpu'"),
+        ({"devices": 0}, r"none is visible"),
+        ({"status": 35, "driver": 0}, r"no driver is installed. Install it, or use engine='cpu'"),
         ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*made for CUDA 13.2.*\[cuda12\]"),
         ({"status": 46}, r"cannot be used: status 46"),
         ({"compute_capability": "61"}, r"compute capability 6.1; engine='gpu' needs 7.0"),
@@ -158,13 +158,13 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any],
 @pytest.mark.parametrize("device", [-1, 2])
 def test_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: int) -> None:
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
-    with pytest.raises(snc.EngineUnavailableError, match=f"no GPU number {device}: 2 can be seen"):
+    with pytest.raises(snc.EngineUnavailableError, match=f"no GPU with device={device}: 2 GPUs are visible"):
         snc.Circuit("M 0").compile_sampler(engine="gpu", device=device)
 
 
 def test_device_is_for_gpus() -> None:
     for engine in ("cpu", "reference"):
-        with pytest.raises(ValueError, match=r"device=0 goes with engine='gpu' or 'auto'"):
+        with pytest.raises(ValueError, match=r"device=0 needs engine='gpu' or 'auto'"):
             snc.Circuit("M 0").compile_sampler(engine=engine, device=0)
 
 

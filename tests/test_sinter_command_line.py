@@ -253,7 +253,7 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
     [
         ("H 0\nTT 0", "", "wrong.stim: Line 2"),
         ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables for a logical"),
-        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors for soft_postselect"),
+        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors, so soft_postselect"),
         (T_CIRCUIT, "--count_detection_events", "--count_detection_events works for decoders only"),
         (
             T_CIRCUIT,
@@ -264,7 +264,7 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
         (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
         (T_CIRCUIT, "--processes 0", "--processes must be"),
         (T_CIRCUIT, "--decoders softpostselect", "softpostselect"),
-        (BARE_CIRCUIT, "--decoders pymatching", "takes S for every T gate"),
+        (BARE_CIRCUIT, "--decoders pymatching", "replaces T by S"),
         (None, "", "No such file"),
     ],
 )

@@ -163,8 +163,8 @@ def test_all_shots_discarded_leaves_no_counts_behind() -> None:
 @pytest.mark.parametrize(
     ("circuit", "message"),
     [
-        ("S[T] 0\nM 0\nDETECTOR rec[-1]", "no observables for a logical error count"),
-        ("S[T] 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "no detectors for soft_postselect"),
+        ("S[T] 0\nM 0\nDETECTOR rec[-1]", "no observables, so logical errors"),
+        ("S[T] 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "no detectors, so soft_postselect"),
     ],
 )
 def test_refuses_circuits_without_anything_to_count(circuit: str, message: str) -> None:
@@ -286,7 +286,7 @@ def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
         stats = collected(chosen.compiled_sampler_for_task(task(CIRCUIT)), 100_000)
         assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_ALL)
         assert_rate(stats.errors, stats.shots - stats.discards, ERROR_IF_KEPT)
-    with pytest.raises(snc.EngineUnavailableError, match="no GPU number 7"):
+    with pytest.raises(snc.EngineUnavailableError, match="no GPU with device=7"):
         dataclasses.replace(sampler, device=7).compiled_sampler_for_task(task(CIRCUIT))
 
 

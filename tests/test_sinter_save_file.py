@@ -137,7 +137,7 @@ def test_what_a_crash_of_the_system_leaves_behind_is_dropped(tail: bytes, tmp_pa
         ),
         ([POSTSELECTED.replace("123356", "123.5")], 2, "custom_counts are not whole numbers"),
         ([DECODED.replace('{""p"":0.5}', '{""p"":0.5')], 2, "json_metadata cannot be read as JSON"),
-        ([DECODED, DECODED.replace("0.5", "0.6")], 3, "line 2 has its strong_id but other metadata"),
+        ([DECODED, DECODED.replace("0.5", "0.6")], 3, "line 2 has the same strong_id but other metadata"),
         ([DECODED, "\0" * 40], 3, "1 values instead of 8"),
         (["one,two"], 2, "2 values instead of 8"),
     ],
@@ -148,7 +148,7 @@ def test_broken_line_is_named_and_nothing_is_changed(
     path = tmp_path / "stats.csv"
     data = text_of(*lines, POSTSELECTED)
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="Mend the line, or delete it and lose its shots") as raised:
+    with pytest.raises(ValueError, match="Correct the line, or delete it and lose its shots") as raised:
         open_save_file(path)
     assert str(raised.value).startswith(f"{path}, line {number}: not a row of statistics, ")
     if sys.version_info >= (3, 11) or "\0" not in lines[-1]:  # Before, csv had no use for a NUL.

@@ -315,7 +315,7 @@ class Circuit(CircuitEditing, CircuitProxies):
         elif method is None:
             method = "sample" if self.num_detectors or self.num_observables else "sample_measurements"
         elif method not in get_args(PlanMethod):
-            raise ValueError(f"method is {method!r}; it must be one of {', '.join(get_args(PlanMethod))}.")
+            raise ValueError(f"method must be one of {', '.join(get_args(PlanMethod))}, but is {method!r}.")
         return plan_report(self.compile(), method, postselected)
 
     def faults(self) -> list[CircuitFault]:

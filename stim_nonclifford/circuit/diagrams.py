@@ -71,7 +71,7 @@ def labelled_diagram(circuit: stim.Circuit, type: str, **arguments: Any) -> Diag
 
 
 def _instructions(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
-    """All instructions; those of a REPEAT block once."""
+    """Yields all instructions, those in REPEAT blocks once."""
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
             yield from _instructions(instruction.body_copy())

@@ -137,7 +137,7 @@ class CircuitEditing:
         """The circuit without REPEAT blocks and SHIFT_COORDS.
 
         Raises:
-            ResourceLimitError: More than 2^26 targets would come out.
+            ResourceLimitError: The result would have more than 2^26 targets.
         """
         check_flattened(self._stim)
         return self._wrap(self._stim.flattened())
@@ -244,10 +244,10 @@ class CircuitEditing:
 
 
 def check_flattened(circuit: stim.Circuit) -> None:
-    """Checks that a circuit is not too large for what Stim unrolls in memory.
+    """Checks that a circuit is small enough for Stim to unroll it in memory.
 
     Raises:
-        ResourceLimitError: It is.
+        ResourceLimitError: The unrolled circuit would have more than 2^26 targets.
     """
     extent = extent_of(circuit)
     check_extent(extent, extent.targets, _MAX_FLATTENED)
@@ -255,7 +255,7 @@ def check_flattened(circuit: stim.Circuit) -> None:
 
 def _checked_depth(circuit: stim.Circuit) -> stim.Circuit:
     if is_too_deep(circuit):
-        raise ValueError(f"{TOO_DEEP} Multiply less often, by larger numbers.")
+        raise ValueError(f"{TOO_DEEP} Combine repetitions: multiply less often, by larger numbers.")
     return circuit
 
 

@@ -18,11 +18,11 @@ __all__ = ["CircuitProxies"]
 class CircuitProxies:
     """Clifford proxies, Stim's analyses of the S-proxy, and methods that do not depend on gates.
 
-    Methods whose description begins with "Of the S-proxy" treat T as S: they say something about the
-    circuit where T and S behave alike (which faults detectors see, say), and nothing where they do not.
+    Methods whose description begins with "Of the S-proxy" treat T as S. Their results hold for the circuit
+    itself only where T and S behave alike, for example for which detectors a fault flips.
 
     Raises:
-        ResourceLimitError: Methods that need the unrolled circuit refuse one that is too large.
+        ResourceLimitError: A method needs the unrolled circuit, and that is too large.
     """
 
     _stim: stim.Circuit
@@ -98,23 +98,23 @@ class CircuitProxies:
         return self._stim.get_final_qubit_coordinates()
 
     def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
-        """Of the S-proxy: how many measurements are determined."""
+        """Of the S-proxy: the number of measurements whose outcome is determined."""
         return without_gaps(self.s_proxy()).count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
-        """Of the S-proxy: where detectors are sensitive, as ``stim.Circuit.detecting_regions``."""
+        """Of the S-proxy: the sensitive regions of detectors, as ``stim.Circuit.detecting_regions``."""
         return self._flat_s_proxy().detecting_regions(**arguments)
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: the circuit locations of errors, as in Stim."""
+        """Of the S-proxy: the locations of errors in the circuit, as in Stim."""
         return self._flat_s_proxy().explain_detector_error_model_errors(**arguments)
 
     def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: a shortest undetected logical error among edge-like ones, as in Stim."""
+        """Of the S-proxy: a shortest undetected logical error among graphlike errors, as in Stim."""
         return self._flat_s_proxy().shortest_graphlike_error(**arguments)
 
     def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: an undetected logical error, searched for as in Stim."""
+        """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
         return self._flat_s_proxy().search_for_undetectable_logical_errors(**arguments)
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
@@ -122,7 +122,7 @@ class CircuitProxies:
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
 
     def _flat_s_proxy(self) -> stim.Circuit:
-        """The S-proxy, if it is not too large for what Stim unrolls in memory."""
+        """The S-proxy, after a check that Stim can unroll it in memory."""
         check_flattened(self._stim)
         return self.s_proxy()
 

@@ -22,7 +22,7 @@ others when it constructs the plan for a question (``requested_outputs``). ``sch
 
 ``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``,
 ``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the algebra that the passes share.
-``detector_error_model`` writes the effects as Stim's error model.
+``detector_error_model`` converts the effects to Stim's error model.
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit

@@ -276,7 +276,7 @@ class CompiledCircuit:
         return reference_records(quantum, table, self._likely_outputs, num_operations)
 
     def _outputs_of(self, records: int) -> int:
-        """The detectors and observables of a measurement record."""
+        """The detectors and observables of given records, as a mask."""
         bits = set(ones(records))
         outputs: Counter[int] = Counter()
         for step in self.program.steps:

@@ -50,11 +50,11 @@ class Fault:
     """One error at one place of the circuit.
 
     Attributes:
-        step: The step of the program.
-        group: Which of the step's groups of targets.
-        factors: The Pauli that happens, on the qubits of the program; empty for readout and herald flips.
-        records: Records that are flipped.
-        effect: What it flips.
+        step: The index of the step in the program.
+        group: The index of the group of targets in the step.
+        factors: The Pauli of the fault, on the qubits of the program; empty if it flips only records.
+        records: The records that the fault flips directly: readout errors and heralds.
+        effect: The effect of the fault.
     """
 
     step: int

@@ -132,13 +132,20 @@ def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
 
 
 def parities(rows: Sequence[int], sums: Iterable[Iterable[int]]) -> list[int]:
-    """For each row the int whose bit k is the parity of the row's bits at the positions ``sums[k]``.
+    """For each row, an int whose bit k is the parity of the row's bits at the positions ``sums[k]``.
+
+    Args:
+        rows: The rows.
+        sums: For each bit of the result, the positions of the bits that are added modulo 2.
+
+    Returns:
+        One int for each row.
 
     Examples:
         >>> parities([0b01, 0b11], [[0, 1], [1]])
         [1, 2]
     """
-    # Of many sums most are 0 in all rows.
+    # Positions at which all rows are 0 are skipped, as often most of them are.
     occurring = set(ones(reduce(or_, rows, 0)))
     sums_with: dict[int, list[int]] = {}
     for k, positions in enumerate(sums):

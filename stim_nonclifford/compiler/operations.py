@@ -19,16 +19,16 @@ class OperationKind(IntEnum):
     """The kinds of operations on the coefficient vector."""
 
     ROTATE = ROTATE
-    """v <- exp(-i φ P) v, with φ the sum of the terms' angles."""
+    """v <- exp(-i φ P) v, with φ the sum of the angles of the terms."""
     ACTIVATE = ACTIVATE
-    """Wakes a coordinate, the highest bit of the index, with a rotation about its P. If P is Z, the
-    coordinate is in |+> before: v <- [exp(-i φ) v, exp(i φ) v] / √2. If P is X, it is in |0>:
+    """Activates a coordinate, the new highest bit of the index, by a rotation about P on it. If P is Z, the
+    coordinate is first prepared in |+>: v <- [exp(-i φ) v, exp(i φ) v] / √2. If P is X, it is in |0>:
     v <- [cos φ v, -i sin φ v]."""
     MEASURE = MEASURE
     """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot`` from the index."""
     WEAK_MEASURE = WEAK_MEASURE
-    """An ACTIVATE about Z, and at once a MEASURE of P, which has an X on the new coordinate and removes it: a
-    weak measurement of P on the other coordinates, for which the vector need not grow."""
+    """An ACTIVATE about Z, followed by a MEASURE of a P with an X on the new coordinate, which it removes.
+    Together they are a weak measurement of P on the other coordinates, so the vector need not grow."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def construct_plan(
 
     num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
     first_output = num_signs + num_outcome_checks
-    branch_bits: dict[int, list[int]] = {}  # for each bit of an effect, the bits of a branch row that hold it
+    branch_bits: dict[int, list[int]] = {}  # bit of an effect -> bits of a branch row that contain it
     for k, bit in enumerate((*signs, *checks.outcome_dependent, *requested.reported)):
         branch_bits.setdefault(bit, []).append(k)
 

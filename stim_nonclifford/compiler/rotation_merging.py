@@ -59,7 +59,7 @@ class _Run:
         self._added: list[RotationTerm] = []
 
     def add(self, other: Operation) -> None:
-        """Adds the terms of a rotation about the same Pauli, or minus that."""
+        """Adds the terms of a rotation about the same Pauli or its negative."""
         is_opposite = self.operation.i_power != other.i_power
         self._added += [replace(term, is_reversed=term.is_reversed != is_opposite) for term in other.terms]
 
@@ -105,7 +105,7 @@ def _after_measurement(rotation: Operation, measurement: Operation) -> Operation
 
 
 def _place_of(rotation: Operation, merged: Sequence[_Run]) -> tuple[int, bool]:
-    """The operation about the same Pauli, and True; or the place for a new operation, and False."""
+    """The index of an operation about the same Pauli and True, or the index for a new one and False."""
     x, z = rotation.x, rotation.z
     place = len(merged)
     for k in range(len(merged) - 1, max(-1, len(merged) - 1 - _REACH), -1):

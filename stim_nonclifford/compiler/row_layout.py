@@ -29,7 +29,7 @@ class Checks:
 
     Attributes:
         noise_only: Sums that no quantum outcome flips, as lists of outputs.
-        outcome_dependent: The others; each is one output.
+        outcome_dependent: Outputs that quantum outcomes flip; each of them is an outcome check.
     """
 
     noise_only: list[list[int]]
@@ -76,7 +76,7 @@ class RowLayout:
     Attributes:
         num_checks: Number of independent noise-only checks.
         num_signature_bits: Number of signature bits.
-        never_kept: Whether the checks contradict each other.
+        never_kept: Whether the checks contradict each other, so that no shot is kept.
         row_sources: For each bit of a row, the bits of an effect whose parity it is.
         signature_images: For each signature bit, the bits of the branch row that it flips.
         implied_branch_bits: The bits of the branch row that are 1 if all checks pass and the signature is 0.
@@ -179,7 +179,7 @@ def _basis(sums: Sequence[Sequence[int]], causes: Sequence[int]) -> tuple[list[i
         independent parities whose sum this parity is.
     """
     columns = columns_of(parities(causes, sums), len(sums))
-    # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first of them.
+    # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first one.
     first_with: dict[int, int] = {}
     for k, column in enumerate(columns):
         if column:

@@ -203,10 +203,10 @@ def _with_tags(text: str) -> str:
 
 
 def _depth_after(text: str, begin: int, end: int, depth: int) -> int:
-    """How deep blocks are nested after a part of the text that has braces and comments alone.
+    """The nesting depth of blocks after a part of the text that has only braces and comments.
 
     Raises:
-        ValueError: Too deep for Stim's parser, which calls itself for each block.
+        ValueError: The depth exceeds ``MAX_NESTING``. Stim's parser is recursive and could crash.
     """
     for brace in _BRACE.finditer(text, begin, end):
         depth += {"{": 1, "}": -1}.get(brace.group(), 0)
@@ -334,7 +334,7 @@ def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
         >>> is_too_deep(nested, 1), is_too_deep(nested, 2)
         (True, False)
     """
-    # Not recursive: only one copy of what is inside is held at a time.
+    # A loop instead of a recursion, so that copies of outer blocks are released before inner ones are made.
     blocks = [(circuit, 0)]
     while blocks:
         block, depth = blocks.pop()

@@ -38,7 +38,7 @@ def test_unknown_gate() -> None:
 )
 def test_paths_are_not_circuit_text(path: str) -> None:
     expected = (
-        rf"^`{re.escape(path.strip())}` .* a path: .* Circuit\.from_file\({re.escape(repr(path.strip()))}\)"
+        rf"^`{re.escape(path.strip())}` .* a path, .* Circuit\.from_file\({re.escape(repr(path.strip()))}\)"
     )
     with pytest.raises(ValueError, match=expected):
         Circuit(path)

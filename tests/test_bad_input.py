@@ -42,7 +42,7 @@ def test_paths_are_not_circuit_text(path: str) -> None:
     )
     with pytest.raises(ValueError, match=expected):
         Circuit(path)
-    with pytest.raises(TypeError, match=r"is a \w*Path\. Read a file with Circuit\.from_file\(path\)"):
+    with pytest.raises(TypeError, match=r"has type \w*Path\. Read a file with Circuit\.from_file\(path\)"):
         Circuit(pathlib.Path(path))  # type: ignore[arg-type, unused-ignore]
 
 
@@ -285,7 +285,7 @@ def test_limits_are_runtime_errors() -> None:
         (np.zeros(11), TypeError, "got dtype float64"),
         ([0, 1, 2], TypeError, "got dtype int64"),
         ("all", TypeError, "got dtype"),
-        (np.array([0, 8], dtype=np.uint8), ValueError, "selects number 11, but there are only 11 detectors"),
+        (np.array([0, 8], dtype=np.uint8), ValueError, "selects bit 11, but there are only 11 detectors"),
         (np.array([0, 128], dtype=np.uint8), ValueError, "selects bit 15"),
     ],
 )
@@ -297,7 +297,7 @@ def test_masks(mask: Any, error: type[Exception], message: str) -> None:
 def test_masks_of_observables() -> None:
     with pytest.raises(ValueError, match=r"postselected_observables_mask .* for 3 observables; got .*\(4,\)"):
         Circuit(DETECTORS).compile_detector_sampler(postselected_observables_mask=np.zeros(4, dtype=np.bool_))
-    with pytest.raises(ValueError, match="postselected_observables_mask selects number 3"):
+    with pytest.raises(ValueError, match="postselected_observables_mask selects bit 3"):
         Circuit(DETECTORS).compile_detector_sampler(
             postselected_observables_mask=np.array([8], dtype=np.uint8)
         )

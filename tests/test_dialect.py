@@ -290,12 +290,12 @@ def test_stim_text_is_left_alone() -> None:
         ("R_Z 0", 1, "R_Z takes 1 angle in half-turns, as in R_Z(0.25); got 0"),
         ("R_Z() 0", 1, "got 0"),
         ("M 0\nU3(0.1, 0.2) 0", 2, "U3 takes 3 angles in half-turns, as in U3(0.25, 0.25, 0.25); got 2"),
-        ("R_X(pi/4) 0", 1, "'pi/4' of R_X is not a number. Angles are plain numbers in half-turns"),
+        ("R_X(pi/4) 0", 1, "'pi/4' of R_X is not a number. Angles are numbers in half-turns"),
         ("R_X(1/4) 0", 1, "'1/4'"),
         ("R_X(nan) 0", 1, "must be a finite number"),
         ("R_X(inf) 0", 1, "must be a finite number"),
         ("R_X(-1e999) 0", 1, "must be a finite number"),
-        ("R_X[tag](0.5) 0", 1, "R_X cannot carry a tag"),
+        ("R_X[tag](0.5) 0", 1, "R_X cannot have a tag"),
         ("R_XX(0.5) 0 1 2", 1, "R_XX needs an even number of qubit targets"),
         ("R_XX(0.5) X0*X1", 1, "R_XX needs an even number of qubit targets"),
         ("M 0\nT rec[-1]", 2, "invalid modifiers"),
@@ -307,7 +307,7 @@ def test_stim_text_is_left_alone() -> None:
         ("H 0\r\nTT 0\r\n", 2, "Did you mean T?"),
         ("S[t] 0", 1, "Unknown tag [t] on S"),
         ("H 0\nS[T;x] 0", 2, "Unknown tag [T;x] on S"),
-        ("S[my tag] 0", 1, "S knows [T]"),
+        ("S[my tag] 0", 1, "known tags are [T]"),
         ("SPP[note] X0", 1, "Unknown tag [note] on SPP"),
         ("I[note] 0", 1, "Unknown tag [note] on I"),
         ("I[T] 0", 1, "The tag [T] makes no sense on I; it belongs on S"),
@@ -333,7 +333,7 @@ def test_stim_text_is_left_alone() -> None:
         ("T 0\nS_DAG[t_dag] 0", 2, "The gate T_DAG is written S_DAG[T]"),
         ("SPP[TPP_DAG] X0", 1, "The gate TPP_DAG is written SPP_DAG[T]"),
         ("I[R_X] 0", 1, "The gate R_X is written I[R_X(theta=0.25*pi)]"),
-        ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3, each of 3 different qubits; got 0 1 1"),
+        ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3 different qubits; got 0 1 1"),
         ("RZ(0.25) 0", 1, "RZ is a reset in Stim. The rotation is R_Z, with its angle in half-turns"),
         (
             "T 0\nREPEAT 2 {\n    rx(0.1) 0\n}",
@@ -403,7 +403,7 @@ def test_gates_of_tags() -> None:
 
 
 def test_wrong_type() -> None:
-    with pytest.raises(TypeError, match=r"Expected circuit text or a stim\.Circuit, got int"):
+    with pytest.raises(TypeError, match=r"circuit must be circuit text or a stim\.Circuit, but has type int"):
         Circuit(5)  # type: ignore[arg-type, unused-ignore]
 
 

@@ -118,7 +118,7 @@ def test_output_on_the_device_needs_one() -> None:
     ):
         with pytest.raises(ValueError, match=r"output='cupy' needs a sampler with engine='gpu'"):
             sample(1, output="cupy")
-        with pytest.raises(ValueError, match=r"output must be 'numpy' or 'cupy', not 'torch'"):
+        with pytest.raises(ValueError, match=r"output must be 'numpy' or 'cupy', but is 'torch'"):
             sample(1, output="torch")
 
 
@@ -141,10 +141,10 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"status": 100}, r"none can be seen here.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
+        ({"status": 100}, r"none is visible.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
         ({"devices": 0}, r"none is visible"),
         ({"status": 35, "driver": 0}, r"no driver is installed. Install it, or use engine='cpu'"),
-        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*made for CUDA 13.2.*\[cuda12\]"),
+        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*built for CUDA 13.2.*\[cuda12\]"),
         ({"status": 46}, r"cannot be used: status 46"),
         ({"compute_capability": "61"}, r"compute capability 6.1; engine='gpu' needs 7.0"),
     ],

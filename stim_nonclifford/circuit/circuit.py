@@ -65,7 +65,8 @@ class Circuit(CircuitEditing, CircuitProxies):
         if not isinstance(circuit, stim.Circuit):
             hint = " Read a file with Circuit.from_file(path)." if isinstance(circuit, os.PathLike) else ""
             raise TypeError(
-                f"circuit must be circuit text or a stim.Circuit, but is a {type(circuit).__name__}.{hint}"
+                "circuit must be circuit text or a stim.Circuit, but has type"
+                f" {type(circuit).__name__}.{hint}"
             )
         problem = first_wrong_tag(circuit)
         if problem is not None:

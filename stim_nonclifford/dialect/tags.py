@@ -83,7 +83,9 @@ def tag_of(gate: NonCliffordGate, form: TaggedForm | None = None) -> str:
     form = form or gate.definition.written_form
     for value in gate.half_turns:
         if not math.isfinite(value):
-            raise ValueError(f"The angle of {gate.name} must be finite, but is {value} half-turns.")
+            raise ValueError(
+                f"The angle of {gate.name} must be a finite number of half-turns, but is {value}."
+            )
     if not gate.half_turns:
         return f"{form.word}:{gate.user_tag}" if gate.user_tag else form.word
     values = [-value if form.inverted else value for value in gate.half_turns]

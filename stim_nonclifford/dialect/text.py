@@ -303,8 +303,8 @@ def _suggestion(message: str, line: str) -> str:
         for rotation, definition in BARE_NAMES.items():
             if definition.parameters and rotation.replace("_", "") == name != rotation:
                 return (
-                    f" {name} is a reset in Stim. The rotation by a quarter of pi is {rotation}(0.25), with"
-                    " its angle in half-turns."
+                    f" {name} is a reset in Stim. The rotation is {rotation}, with its angle in half-turns:"
+                    f" {rotation}(0.25) rotates by a quarter of pi."
                 )
     return ""
 

@@ -30,7 +30,7 @@ class DeferredRotation:
     half_turns: float
 
 
-_FEW = 3
+_FEW = 32
 """More gates than these are multiplied before they are applied to a tableau."""
 
 

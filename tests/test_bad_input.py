@@ -148,9 +148,11 @@ def test_products_that_are_not_hermitian(line: str) -> None:
 
 def test_repetitions_without_end() -> None:
     """Refused at once: a circuit of 10^15 gates is not unrolled."""
-    circuit = Circuit("REPEAT 1000000000 {\n    REPEAT 1000000 {\n        H 0\n    }\n}\nT 0\nM 0")
+    circuit = Circuit("REPEAT 1000000000 {\n    REPEAT 1000000 {\n        T 0\n    }\n}\nH 0\nM 0")
     start = time.monotonic()
-    with pytest.raises(ResourceLimitError, match=r"1000000000000002 instruction targets.*limit is \d+"):
+    with pytest.raises(
+        ResourceLimitError, match=r"1,000,000,000,000,002 instruction targets.*limit is [\d,]+"
+    ):
         circuit.compile_sampler()
     assert time.monotonic() - start < 1
 
@@ -347,6 +349,14 @@ def test_counts_without_observables() -> None:
         sampler.sample_counts(10)
 
 
+def test_max_errors_above_all_shots() -> None:
+    """Seed 1."""
+    samplers = [Circuit(DETECTORS).compile_detector_sampler(seed=1) for _ in range(2)]
+    assert samplers[0].sample_counts(5000, max_errors=2**70) == samplers[1].sample_counts(5000)
+    with pytest.raises(TypeError, match=r"max_errors must be an integer, but is 1\.5"):
+        samplers[0].sample_counts(10, max_errors=1.5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("max_errors", [0, -1])
 def test_max_errors(max_errors: int) -> None:
     sampler = Circuit(DETECTORS).compile_detector_sampler()
@@ -363,16 +373,56 @@ def test_unknown_engines(engine: str) -> None:
             compile_it(engine=engine)
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_threads(threads: int) -> None:
+@pytest.mark.parametrize(
+    ("threads", "problem"),
+    [
+        (0, "at least 1, but is 0"),
+        (-1, "at least 1, but is -1"),
+        (1025, "at most 1024, but is 1025"),
+        (2**32, "at most 1024, but is 4294967296"),
+        (2**64, "at most 1024, but is 18446744073709551616"),
+    ],
+)
+def test_threads(threads: int, problem: str) -> None:
     for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
-        with pytest.raises(ValueError, match=f"threads must be at least 1, but is {threads}"):
+        with pytest.raises(ValueError, match=f"threads must be {problem}"):
             compile_it(threads=threads)
 
 
 def test_cache_bytes() -> None:
     with pytest.raises(ValueError, match="cache_bytes must not be negative, but is -1"):
         Circuit("M 0").compile_sampler(cache_bytes=-1)
+    with pytest.raises(ValueError, match=r"cache_bytes must be below 2\^63, but is 18446744073709551616"):
+        Circuit("M 0").compile_sampler(cache_bytes=2**64)
+
+
+@pytest.mark.parametrize("value", [1.5, "2", None])
+@pytest.mark.parametrize("name", ["threads", "cache_bytes"])
+def test_options_that_are_no_integers(name: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=rf"{name} must be an integer, but is "):
+        Circuit("M 0").compile_sampler(**{name: value})
+
+
+@pytest.mark.parametrize("shots", [10**13, 2**61, 2**62 - 1])
+def test_results_larger_than_the_memory(shots: int) -> None:
+    """Refused before anything is sampled or allocated: the product of shots and bytes must not wrap around."""
+    sampler = Circuit(DETECTORS).compile_detector_sampler(seed=1)
+    records = Circuit(DETECTORS).compile_sampler(seed=1)
+    start = time.monotonic()
+    for method, arguments in (
+        (sampler.sample, {}),
+        (sampler.sample, {"bit_packed": True}),
+        (sampler.sample_bit_packed, {}),
+        (sampler.sample_kept, {}),
+        (records.sample, {}),
+        (records.sample, {"bit_packed": True}),
+    ):
+        with pytest.raises(ResourceLimitError, match=rf"{shots:,} shots .* need [\d,]+ bytes.*sample_counts"):
+            method(shots, **arguments)
+    assert time.monotonic() - start < 1
+    np.testing.assert_array_equal(
+        sampler.sample(10), Circuit(DETECTORS).compile_detector_sampler(seed=1).sample(10)
+    )
 
 
 def test_reference_sample_and_skipping_it() -> None:

@@ -107,6 +107,6 @@ def test_parities_are_a_product_of_matrices() -> None:
     rng = random.Random(5)
     for rows, num_columns in lists_of_rows(seed=6, count=200):
         masks = [rng.getrandbits(num_columns) for _ in range(rng.randrange(10))]
-        found = parities(rows, masks)
+        found = parities(rows, [ones(mask) for mask in masks])
         product = bits(rows, num_columns) @ bits(masks, num_columns).T % 2
         np.testing.assert_array_equal(bits(found, len(masks)), product)

@@ -6,7 +6,6 @@ rotation that the measurement needs. This keeps the coefficient vector narrow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -29,6 +28,10 @@ class DeferredRotation:
 
     step: int
     half_turns: float
+
+
+_FEW = 32
+"""More gates than these are multiplied before they are applied to a tableau."""
 
 
 class DeferredRotations:
@@ -194,10 +197,21 @@ class DeferredRotations:
         return found & self._deferred
 
 
-def gates_of(circuit: stim.Circuit) -> Iterator[tuple[stim.Tableau, list[int]]]:
-    """The gates of a circuit that has nothing else, one by one, and their qubits."""
-    for instruction in circuit:
-        assert isinstance(instruction, stim.CircuitInstruction)
-        tableau = stim.Tableau.from_named_gate(instruction.name)
-        for group in instruction.target_groups():
-            yield tableau, [target.value for target in group]
+def gates_of(circuit: stim.Circuit) -> list[tuple[stim.Tableau, list[int]]]:
+    """Gates that do what a circuit of one-qubit gates and controlled Paulis does, and their qubits.
+
+    Many gates are multiplied with each other: Stim's tableaus take each gate to all of their rows.
+    """
+    gates = [
+        (instruction.name, [target.value for target in group])
+        for instruction in circuit
+        for group in instruction.target_groups()
+    ]
+    if len(gates) <= _FEW:
+        return [(stim.Tableau.from_named_gate(name), qubits) for name, qubits in gates]
+    qubits = sorted({qubit for _, on in gates for qubit in on})
+    places = {qubit: k for k, qubit in enumerate(qubits)}
+    product = stim.Circuit(f"I {len(qubits) - 1}")
+    for name, on in gates:
+        product.append(name, [places[qubit] for qubit in on])
+    return [(product.to_tableau(), qubits)]

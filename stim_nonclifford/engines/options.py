@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from .cpu import DEFAULT_CACHE_BYTES
 
 __all__ = ["EngineName", "EngineOptions"]
+
+MAX_THREADS = 1024
+"""More than the threads of any machine, and few enough to be started."""
 
 EngineName = Literal["auto", "cpu", "gpu", "reference"]
 
@@ -24,12 +28,13 @@ class EngineOptions:
             CuPy (``pip install 'stim-nonclifford[cuda13]'``). ``"auto"`` starts on the CPU. It moves long
             work to a GPU if CuPy is installed and a GPU can be used. ``"reference"`` is the engine in plain
             NumPy that defines the results of the others; it ignores the other options.
-        threads: Number of threads on the CPU, including the calling thread.
+        threads: Number of threads on the CPU, including the calling thread; at most 1024.
         cache_bytes: Limit for stored outcome laws, in bytes of the CPU's or of the GPU's memory. Beyond it,
             shots are simulated and their outcome laws are not stored.
         device: Number of the GPU among those in ``CUDA_VISIBLE_DEVICES``; None for CuPy's current device.
 
     Raises:
+        TypeError: ``threads`` or ``cache_bytes`` is not an integer.
         ValueError: The engine is unknown, a number is out of range, or ``device`` is given for an engine
             that uses no GPU.
 
@@ -48,10 +53,20 @@ class EngineOptions:
     device: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("threads", "cache_bytes"):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, operator.index(value))
+            except TypeError:
+                raise TypeError(f"{name} must be an integer, but is {value!r}.") from None
         if self.threads < 1:
             raise ValueError(f"threads must be at least 1, but is {self.threads}.")
+        if self.threads > MAX_THREADS:
+            raise ValueError(f"threads must be at most {MAX_THREADS}, but is {self.threads}.")
         if self.cache_bytes < 0:
             raise ValueError(f"cache_bytes must not be negative, but is {self.cache_bytes}.")
+        if self.cache_bytes >= 1 << 63:
+            raise ValueError(f"cache_bytes must be below 2^63, but is {self.cache_bytes}.")
         engine, device = self.engine, self.device
         if engine not in get_args(EngineName):
             raise ValueError(f"engine must be 'auto', 'cpu', 'gpu' or 'reference', but is {engine!r}.")

@@ -10,9 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ..engines import PackedBits
+from ..errors import ResourceLimitError
+from ..memory import machine_bytes
 from .device_bits import pack_on_device, unpack_on_device
 
-__all__ = ["checked_count", "checked_seed", "columns", "pack", "unpack", "write_into"]
+__all__ = [
+    "check_result_bytes",
+    "checked_count",
+    "checked_integer",
+    "checked_seed",
+    "columns",
+    "pack",
+    "unpack",
+    "write_into",
+]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -62,13 +73,51 @@ def checked_count(shots: Any) -> int:
         TypeError: The number is not an integer.
         ValueError: The number is negative, or at least 2^62.
     """
-    try:
-        count = operator.index(shots)
-    except TypeError:
-        raise TypeError(f"shots must be an integer, but is {shots!r}.") from None
+    count = checked_integer(shots, "shots")
     if not 0 <= count < 1 << 62:
         raise ValueError(f"shots must be between 0 and 2^62 - 1, but is {count}.")
     return count
+
+
+def checked_integer(value: Any, name: str) -> int:
+    """An argument as an int.
+
+    Raises:
+        TypeError: It is not an integer.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, but is {value!r}.") from None
+
+
+def check_result_bytes(shots: int, num_bits: int, bit_packed: bool, instead: str) -> None:
+    """Checks that the machine has memory for a result, before anything is sampled.
+
+    Args:
+        shots: Number of shots.
+        num_bits: Bits of a shot.
+        bit_packed: Whether eight bits are one byte of the result.
+        instead: What to do if it has not.
+
+    Raises:
+        ResourceLimitError: The result is larger than the memory of the machine.
+
+    Examples:
+        >>> check_result_bytes(2**61, 3, True, "Use sample_counts.")
+        Traceback (most recent call last):
+        ...
+        stim_nonclifford.errors.ResourceLimitError: 2,305,843,009,213,693,952 shots of 3 bits need ...
+    """
+    packed = -(-num_bits // 8)
+    # Bits are unpacked from rows that are packed.
+    num_bytes = shots * (packed if bit_packed else packed + num_bits)
+    limit = machine_bytes()
+    if num_bytes > limit:
+        raise ResourceLimitError(
+            f"{shots:,} shots of {num_bits:,} bits need {num_bytes:,} bytes; this machine has {limit:,} bytes"
+            f" of memory. {instead}"
+        )
 
 
 def checked_seed(seed: Any) -> int:

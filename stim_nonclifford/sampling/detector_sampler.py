@@ -11,18 +11,32 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
+from ..compiler.gf2 import ones
 from ..compiler.requested_outputs import DetectorMethod, postselected_outputs, requested_by
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
 from ..plan import Plan
-from .bits import checked_count, checked_seed, columns, pack, unpack, write_into
+from .bits import (
+    check_result_bytes,
+    checked_count,
+    checked_integer,
+    checked_seed,
+    columns,
+    pack,
+    unpack,
+    write_into,
+)
 from .device_bits import namespace_of
 from .outputs import OutputName, check_output, kept_rows_from, rows_from
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 
 __all__ = ["CompiledDetectorSampler"]
+
+_IF_TOO_MANY = (
+    "Count with sample_counts, write the shots to a file with sample_write, or take them in several calls."
+)
 
 
 class CompiledDetectorSampler:
@@ -131,6 +145,7 @@ class CompiledDetectorSampler:
             with num_detectors and with num_observables columns.
 
         Raises:
+            ResourceLimitError: The result is larger than the memory of the machine.
             ValueError: The arguments contradict each other, shots is negative, or output is ``"cupy"`` and
                 the engine uses no GPU.
 
@@ -146,6 +161,9 @@ class CompiledDetectorSampler:
                 " prepend_observables=True"
             )
         check_output(output)
+        if output == "numpy":
+            num_bits = self._num_detectors + self._num_observables
+            check_result_bytes(checked_count(shots), num_bits, bit_packed, _IF_TOO_MANY)
         if output != "numpy" and (dets_out is not None or obs_out is not None):
             raise ValueError(
                 "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
@@ -271,6 +289,9 @@ class CompiledDetectorSampler:
             1000000
         """
         shots = checked_count(shots)
+        if max_errors is not None:
+            # There cannot be more errors than shots.
+            max_errors = min(checked_integer(max_errors, "max_errors"), max(shots, 1))
         if not self._num_observables:
             raise ValueError(
                 "The circuit has no observables, so logical errors cannot be counted. Add an"
@@ -282,7 +303,7 @@ class CompiledDetectorSampler:
         self._next_shot += tally.shots
         flips = np.zeros(self._num_observables, dtype=np.int64)
         for pattern, count in tally.patterns.items():
-            flips[[k for k in range(self._num_observables) if pattern >> k & 1]] += count
+            flips[ones(pattern)] += count
         return SampleCounts(tally.shots, tally.discards, tally.errors, flips, tally.patterns)
 
     def sample_failures(self, shots: int, *, max_errors: int | None = None) -> FailureSamples:
@@ -335,6 +356,7 @@ class CompiledDetectorSampler:
             Bit-packed detection events and observable flips of the kept shots, in the order of the shots.
 
         Raises:
+            ResourceLimitError: Nothing is postselected, and the result is larger than the machine's memory.
             ValueError: shots is negative, or output is ``"cupy"`` and the engine uses no GPU.
 
         Examples:
@@ -345,6 +367,9 @@ class CompiledDetectorSampler:
             >>> sampler.sample_kept(100).discards
             100
         """
+        if output == "numpy" and not self._postselected:  # all shots are kept
+            num_bits = self._num_detectors + self._num_observables
+            check_result_bytes(checked_count(shots), num_bits, True, _IF_TOO_MANY)
         check_output(output)
         shots = checked_count(shots)
         engine = self._keeping_engine

@@ -10,11 +10,16 @@ import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..engines import EngineOptions, PackedBits, engine_factory
-from .bits import checked_count, checked_seed, unpack
+from .bits import check_result_bytes, checked_count, checked_seed, unpack
 from .outputs import OutputName, check_output, rows_from
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 
 __all__ = ["CompiledMeasurementSampler"]
+
+_IF_TOO_MANY = (
+    "Write the shots to a file with sample_write, take them in several calls, or count logical errors with"
+    " sample_counts of compile_detector_sampler."
+)
 
 
 class CompiledMeasurementSampler:
@@ -71,6 +76,7 @@ class CompiledMeasurementSampler:
             ``(result[s, m // 8] >> (m % 8)) & 1``.
 
         Raises:
+            ResourceLimitError: The result is larger than the memory of the machine.
             ValueError: shots is negative, or output is ``"cupy"`` and the engine uses no GPU.
 
         Examples:
@@ -79,6 +85,8 @@ class CompiledMeasurementSampler:
             array([[ True, False],
                    [ True, False]])
         """
+        if output == "numpy":
+            check_result_bytes(checked_count(shots), self._num_measurements, bit_packed, _IF_TOO_MANY)
         check_output(output)
         rows = self._rows(checked_count(shots), output)
         return rows if bit_packed else unpack(rows, self._num_measurements)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Literal, get_args
 
@@ -18,16 +19,18 @@ ShotFormat = Literal["01", "b8", "r8", "ptb64", "hits", "dets"]
 _CHUNK_BYTES = 1 << 24
 
 
-def chunk_sizes(shots: int, bytes_per_shot: int) -> list[int]:
+def chunk_sizes(shots: int, bytes_per_shot: int) -> Iterator[int]:
     """Splits shots into chunks of about 16 MiB; all chunks but the last are multiples of 64 shots.
 
     Examples:
-        >>> chunk_sizes(100, 1)
+        >>> list(chunk_sizes(100, 1))
         [100]
     """
     size = max(64, _CHUNK_BYTES // max(1, bytes_per_shot) // 64 * 64)
-    full, rest = divmod(shots, size)
-    return [size] * full + [rest] * (rest > 0)
+    while shots:
+        chunk = min(shots, size)
+        yield chunk
+        shots -= chunk
 
 
 class ShotFile:

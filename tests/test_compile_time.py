@@ -1,0 +1,54 @@
+"""Small texts take little time: what took seconds, or grew as the square or cube of a number, is linear."""
+
+from __future__ import annotations
+
+import pytest
+
+from .limited_process import run_limited
+
+MANY = " ".join(map(str, range(1600)))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("M 0\nOBSERVABLE_INCLUDE(100000) rec[-1]", 4),  # 13 s
+        ("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(1000000) rec[-1]", 15),
+        (f"RX {MANY}\nT {MANY}\nMX {MANY}", 8),  # more than a minute
+        (
+            f"RX {MANY}\nT {MANY}\nDEPOLARIZE1(0.01) {MANY}\nMX {MANY}\n"
+            + "".join(f"DETECTOR rec[-{k}]\n" for k in range(1, 1601)),
+            12,
+        ),
+        ("REPEAT 1000000 {\n    X 0\n}\nM 0", 3),  # 11 s and more
+        ("RX 1\nT 1\nREPEAT 1000000 {\n    H 0\n    S 0\n    TICK\n}\nMX 1", 3),
+        ("REPEAT 1000000 {\n    X_ERROR(0.00001) 0\n}\nM 0", 15),
+        ("RX 0\nREPEAT 20000 {\n    T 0\n}\nMX 0", 12),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else None,
+)
+def test_time(text: str, seconds: int) -> None:
+    """In seconds of the processor, with the start of Python: several times what it takes."""
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({text!r})
+        circuit.compile_sampler(seed=1).sample(2, bit_packed=True)
+        circuit.compile_detector_sampler(seed=1).sample(2, bit_packed=True)
+        print(len(str(circuit.plan())) > 0)
+        """,
+        seconds=seconds,
+    )
+    assert output == "True\n"
+
+
+@pytest.mark.parametrize("number", [1 << 20, 16_777_215, 1 << 31])
+def test_too_many_observables(number: int) -> None:
+    output = run_limited(
+        f"""
+        print(refusal(snc.Circuit("M 0\\nOBSERVABLE_INCLUDE({number}) rec[-1]").compile_sampler))
+        """,
+        seconds=3,
+    )
+    assert (
+        output == f"ResourceLimitError: The circuit has {number + 1:,} observables; the limit is 1,048,576.\n"
+    )

@@ -166,7 +166,7 @@ def test_broken_line_is_named_and_nothing_is_changed(
         # It may be whole, or its custom_counts may be missing: no other row says.
         (
             text_of(POSTSELECTED, DECODED)[:-1],
-            "line 3: there is no newline at its end, and it cannot be told",
+            "line 3: the line does not end with a newline, and custom_counts may have been cut off",
         ),
     ],
 )
@@ -203,7 +203,7 @@ def test_files_of_other_columns_can_be_read(tail: str) -> None:
     if tail.endswith("\n"):
         assert check_rows(lines, "old.csv") is None
     else:
-        with pytest.raises(ValueError, match="cannot be told whether json_metadata is whole"):
+        with pytest.raises(ValueError, match="json_metadata may have been cut off"):
             check_rows(lines, "old.csv")
 
 
@@ -223,7 +223,7 @@ def test_goes_on_after_a_full_disk(folder: Folder, command: list[str]) -> None:
     done = folder.run(with_largest_file(400, command), endless, code=1)
     path = folder.path / "stats.csv"
     if command is OURS:
-        assert "stats.csv: File too large. What was saved before is whole. Make room" in done.stderr
+        assert "stats.csv: File too large. The rows saved before are complete. Free some space" in done.stderr
         assert "Traceback" not in done.stderr
         assert "stats.csv, line 3: the line was cut off and has been dropped" in done.stderr
         assert path.read_text().endswith("\n")  # so that Sinter alone can go on, too

@@ -34,7 +34,7 @@ class TestTwoRuns:
         first = folder.start(OURS, ENDLESS)
         wait_until(lambda: folder.shots() > 0)
         second = folder.run(OURS, ENDLESS, code=2)
-        holder = f"another run saves to it, process {first.pid} on {platform.node()}, started 20"
+        holder = f"another run saves to it (process {first.pid} on {platform.node()}, started 20"
         assert f"error: stats.csv is in use: {holder}" in second.stderr
         before = len(folder.rows())
         wait_until(lambda: len(folder.rows()) > before)  # The first one goes on.
@@ -87,7 +87,7 @@ class TestTwoRuns:
         with opened(tmp_path / "stats.csv", said):
             pass
         (message,) = said
-        assert "stats.csv cannot be locked where it is (No locks available)" in message
+        assert "stats.csv cannot be locked on its file system (No locks available)" in message
 
     def test_rows_must_not_be_counted_twice(self, folder: Folder) -> None:
         (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n")
@@ -111,7 +111,7 @@ class TestChangedDuringTheRun:
         (folder.path / "stats.csv").unlink()
         stderr = self.ended(folder, run)
         assert "stats.csv was deleted during the run. The " in stderr
-        assert "are in stats.csv.rescued-1" in stderr
+        assert "were saved to stats.csv.rescued-1" in stderr
         rescued = folder.rows("stats.csv.rescued-1")
         assert rescued[: len(rows)] == rows
         assert len(rescued) > len(rows)  # What was found out too late is there, too.
@@ -135,7 +135,7 @@ class TestChangedDuringTheRun:
         wait_until(lambda: folder.shots() > 0)
         (folder.path / "stats.csv").rename(folder.path / "old.csv")
         stderr = self.ended(folder, run)
-        assert "stats.csv was renamed to old.csv during the run; what was saved is there." in stderr
+        assert "stats.csv was moved to old.csv during the run; the saved rows are there." in stderr
         assert folder.shots("old.csv") > 0
         assert not list(folder.path.glob("*.rescued-*"))
 

@@ -109,7 +109,7 @@ class SaveFile:
             time.sleep(_LOOK_SECONDS)
         raise SaveFileError(
             f"{self._path} was changed by another program during the run: it has {size} bytes instead of"
-            f" {self._size}. The run was stopped, as its rows may be counted twice or be lost."
+            f" {self._size}. The run was stopped, as the other rows might take it over its limits."
         )
 
     def _close(self) -> None:

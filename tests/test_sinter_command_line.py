@@ -252,7 +252,7 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
     ("text", "arguments", "message"),
     [
         ("H 0\nTT 0", "", "wrong.stim: Line 2"),
-        ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables, so logical"),
+        ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables, so"),
         ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors, so soft_postselect"),
         (T_CIRCUIT, "--count_detection_events", "--count_detection_events works for decoders only"),
         (

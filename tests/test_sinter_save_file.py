@@ -166,7 +166,7 @@ def test_broken_line_is_named_and_nothing_is_changed(
         # It may be whole, or its custom_counts may be missing: no other row says.
         (
             text_of(POSTSELECTED, DECODED)[:-1],
-            "line 3: the line does not end with a newline, and",
+            "line 3: the line does not end with a newline, and custom_counts may have been cut off",
         ),
     ],
 )

@@ -9,6 +9,7 @@ One shot's way through the package:
 ``engines``   plan to bits
 ``sampling``  bits to Stim's arrays, files and counts
 ``faults``    back from bits to places in the circuit
+``fault_sets`` logical error rates without waiting for errors
 
 ``plan_report`` says what a plan costs, and which places in the circuit cause it. ``cultivation``, which users
 import by itself, generates circuits of magic state cultivation.
@@ -26,10 +27,11 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from .circuit import Circuit, Diagram
+from .circuit import Circuit, Diagram, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
+from .fault_sets import FaultDistance, LogicalErrorRate, MalignantSet, WeightShare
 from .faults import CircuitFault, OutcomeProbabilities
 from .plan import Plan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
@@ -57,8 +59,11 @@ __all__ = [
     "EngineOptions",
     "EngineUnavailableError",
     "FailureSamples",
+    "FaultDistance",
     "KeptFailure",
     "KeptSamples",
+    "LogicalErrorRate",
+    "MalignantSet",
     "OutcomeProbabilities",
     "OutputName",
     "Plan",
@@ -68,5 +73,7 @@ __all__ = [
     "ResourceLimitError",
     "SampleCounts",
     "ShotFormat",
+    "WeightShare",
     "__version__",
+    "logical_error_rates",
 ]

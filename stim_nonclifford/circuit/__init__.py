@@ -2,9 +2,11 @@
 
 ``editing`` has Stim's methods to build and change circuits. ``proxies`` has the Clifford proxies and what
 Stim computes from them, and ``diagrams`` the drawings. ``circuit`` has the class itself, with its samplers.
+``fault_set_methods`` has logical error rates from fault sets.
 """
 
 from .circuit import Circuit
 from .diagrams import Diagram
+from .fault_set_methods import logical_error_rates
 
-__all__ = ["Circuit", "Diagram"]
+__all__ = ["Circuit", "Diagram", "logical_error_rates"]

@@ -41,7 +41,6 @@ WORKLOADS = {
     "surface-d7": "pure_surface_d7_r7_p1e-3",
     "k19": "k19_not_a_code_p5e-4",
     "qv10": "quantum_volume_q10_seed42",
-    "qv20": "quantum_volume_q20_seed42",
 }
 PATIENCE = 60.0
 """Seconds that a simulator may take for its first shots in one setting."""

@@ -23,11 +23,8 @@ import numpy as np
 import stim_nonclifford as snc
 from benchmarks.compare import CIRCUITS, WORKLOADS
 from benchmarks.machine import BYTES_PER_COEFFICIENT, description, machine
-from stim_nonclifford.engines import CpuEngine
 
-DENSE = ("coherent-d5r5", "k19", "qv20")
-ONCE = ("qv20",)
-"""Nearly all work on these is done when a sampler is made: its time is measured, with that of one shot."""
+DENSE = ("coherent-d5r5", "k19")
 BLAS_CORES = {"avx512": ("SKYLAKEX", "HASWELL"), "avx2": ("HASWELL",)}
 """OpenBLAS's names of processors with an instruction set."""
 
@@ -97,21 +94,6 @@ def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
     return done / elapsed, work, width
 
 
-def measure_once(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
-    """The same, with a new engine for each shot."""
-    plan = snc.Circuit(text).compile().record_plan()
-    total: dict[str, float] = {}
-    shots = 0
-    start = time.perf_counter()
-    while (elapsed := time.perf_counter() - start) < seconds:
-        engine = CpuEngine(plan)
-        engine.sample(1, shots, 1)
-        shots += 1
-        for name, count in engine.statistics().items():
-            total[name] = total.get(name, 0.0) + count
-    return shots / elapsed, {name: count / elapsed for name, count in total.items()}, plan.peak_width
-
-
 def main() -> int:
     """Measures and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -128,8 +110,7 @@ def main() -> int:
         if not path.exists():
             print(f"{name}: {path} does not exist; pass the folder of the circuit files as --circuits")
             continue
-        call = measure_once if name in ONCE else measure
-        rate, work, width = call(path.read_text(encoding="utf-8"), arguments.seconds)
+        rate, work, width = measure(path.read_text(encoding="utf-8"), arguments.seconds)
         moved = BYTES_PER_COEFFICIENT * (work["coefficients_read"] + work["coefficients_written"])
         copies = peak_bytes(BYTES_PER_COEFFICIENT << width)
         print(

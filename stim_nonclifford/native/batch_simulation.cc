@@ -60,7 +60,7 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
 
 bool BatchSimulation::suits(const Plan& plan) {
     return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
-        return step.kind != SimulationStep::Kind::pass && step.width_after <= max_width;
+        return step.kind != SimulationStep::Kind::rotate_group && step.width_after <= max_width;
     });
 }
 
@@ -114,7 +114,7 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
         work_.flops += shots.size() * flops;
     };
     switch (step.kind) {
-        case pass:
+        case rotate_group:
             return true;  // not in plans that this suits
         case rotate:
             note(size, 8 * size);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,15 +49,10 @@ struct CoefficientKernels {
     // v <- [1].
     void (*start)(double* vector);
 
-    // v <- cos v - i sin P v, with sin negated if `reverse`.
-    void (*rotate)(double* vector, const VectorRotation& rotation, bool reverse);
-    // Two of them, of a vector of the same width.
-    void (*rotate_twice)(double* vector, const VectorRotation& first, const VectorRotation& second);
-
-    // Makes the gates of a pass. `rotations` are those of the gates that are not fused, in indices of the pass; `tables`
-    // are those of the others; `pieces` has room for two pieces.
-    void (*run_pass)(double* vector, int32_t width, const GatePass& pass, const VectorRotation* rotations, const double* tables,
-                     double* pieces);
+    // v <- cos v - i sin P v.
+    void (*rotate)(double* vector, const VectorRotation& rotation);
+    // Applies the rotations of a group (rotation_groups.h) one after the other.
+    void (*rotate_group)(double* vector, std::span<const VectorRotation> rotations);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
     void (*activate)(double* vector, const VectorRotation& rotation);
@@ -118,13 +114,6 @@ struct Kernels {
     // outcomes.
     void (*draw_outcome_cells)(uint64_t seed, uint64_t first_shot, const uint16_t* shots, uint32_t num_shots,
                                uint16_t* cells);
-
-    // The table of a fused gate: of none of its factors; with one more of them, as the angle and its sign are; and
-    // after all of them.
-    void (*clear_table)(double* table, const Gate& gate);
-    void (*multiply_table)(double* table, const Gate& gate, const Gate::Factor& factor, double cosine, double sine,
-                           int32_t i_power);
-    void (*exchange_table)(double* table, const Gate& gate);
 
     // Multiplies a table (as in Phases) of num_rows rows by cos - i sin (-1)^(parities of the row, z of the
     // lane); with `doubles`, the row has one more parity, the factor takes it, and the table doubles.

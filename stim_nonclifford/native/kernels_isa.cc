@@ -2,7 +2,6 @@
 
 #include "batch_kernel.h"
 #include "coefficient_kernel.h"
-#include "gate_kernel.h"
 #include "noise_kernel.h"
 #include "phase_kernel.h"
 #include "rotation_kernel.h"
@@ -17,8 +16,7 @@ namespace {
 constexpr CoefficientKernels coefficient_kernels = {
     .start = [](double* vector) { put(vector, 0, 1, 0); },
     .rotate = rotate,
-    .rotate_twice = rotate_twice,
-    .run_pass = run_pass,
+    .rotate_group = rotate_group,
     .activate = activate,
     .outcome_weights = outcome_weights,
     .project = project,
@@ -45,7 +43,7 @@ constexpr BatchKernels batch_kernels = {
 }  // namespace
 
 extern const Kernels table;
-const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, draw_outcome_cells, clear_table, multiply_table, exchange_table,
-                       multiply_rows, coefficient_kernels, batch_kernels};
+const Kernels table = {SNC_STRING(SNC_ISA), sample_noise, draw_outcome_cells, multiply_rows,
+                       coefficient_kernels, batch_kernels};
 
 }  // namespace snc::SNC_ISA

@@ -12,9 +12,6 @@ namespace {
 // Widths from which a single operation is long enough to ask for an interruption.
 constexpr int32_t long_operation_width = 16;
 
-// Narrower vectors are one or two blocks long.
-constexpr int32_t min_width_for_two = 5;
-
 // Squared norms up to which vectors may grow: far from the largest number, also after a square.
 constexpr double max_norm = 1e100;
 
@@ -211,7 +208,7 @@ void PathSimulation::save_prefix() {
         State before = state_;
         const bool is_added = may_differ[before.step] && ++left_out >= stride;
         if (is_added) add(here());
-        if (make_step(nullptr, false)) continue;
+        if (make_step(nullptr)) continue;
         if (!is_added) add({std::move(before), leave_vector()});
         break;
     }
@@ -222,7 +219,7 @@ PathSimulation::Stop PathSimulation::advance(const Stop* known) {
     const auto& steps = plan_.steps.steps;
     while (!state_.check_fired) {
         if (state_.step == steps.size()) return {0, kept};
-        if (!make_step(known, true)) return {state_.probability_of_one, plan_.operations[steps[state_.step].operation].outcome};
+        if (!make_step(known)) return {state_.probability_of_one, plan_.operations[steps[state_.step].operation].outcome};
     }
     return {0, discarded};
 }
@@ -258,38 +255,13 @@ VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {
     return rotation;
 }
 
-void PathSimulation::run_pass(const SimulationStep& step) {
-    constexpr size_t scratch_size = 2 * (size_t{2} << piece_bits);  // two pieces
-    constexpr uint64_t piece_mask = (uint64_t{1} << piece_bits) - 1;
+void PathSimulation::rotate_group(const SimulationStep& step) {
     const uint64_t size = uint64_t{1} << step.width_before;
-    tables_.resize(step.pass.table_size);
+    note_pass(size, size, 4 * step.group.size());
+    work_.steps += step.group.size() - 1;
     rotations_.clear();
-    double* table = tables_.data();
-    note_pass(size, size, 0);
-    work_.steps += step.pass.num_operations - 1;
-    for (const Gate& gate : step.pass.gates) {
-        if (gate.is_fused) {
-            kernels_.clear_table(table, gate);
-            for (const Gate::Factor& factor : gate.factors) {
-                const VectorRotation sum = rotation_of(plan_.operations[factor.first]);
-                kernels_.multiply_table(table, gate, factor, sum.cosine, sum.sine, sum.i_power);
-            }
-            kernels_.exchange_table(table, gate);
-            table += gate.table_size();
-            work_.flops += (uint64_t{8} << gate.dimension) * size;
-            continue;
-        }
-        for (const Gate::Factor& factor : gate.factors) {
-            VectorRotation rotation = scaled_rotation_of(plan_.operations[factor.first]);
-            rotation.x = factor.x;
-            rotation.z = factor.z & piece_mask;
-            rotation.width = piece_bits;
-            rotations_.push_back(rotation);
-            work_.flops += 4 * size;
-        }
-    }
-    pieces_.resize(scratch_size);
-    kernels_.coefficients.run_pass(own_vector(), step.width_before, step.pass, rotations_.data(), tables_.data(), pieces_.data());
+    for (const uint32_t k : step.group) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
+    kernels_.coefficients.rotate_group(own_vector(), rotations_);
 }
 
 void PathSimulation::absorb(const SimulationStep& step) {
@@ -344,25 +316,7 @@ void PathSimulation::normalize(int32_t width) {
     state_.norm = 1;
 }
 
-void PathSimulation::rotate(const SimulationStep& step, bool takes_two) {
-    const uint64_t size = uint64_t{1} << step.width_before;
-    note_pass(size, size, 4);
-    const VectorRotation first = scaled_rotation_of(plan_.operations[step.operation]);
-    ++state_.step;
-    const SimulationStep* const next = state_.step < plan_.steps.steps.size() ? &plan_.steps.steps[state_.step] : nullptr;
-    takes_two = takes_two && step.width_before >= min_width_for_two && next != nullptr &&
-                next->kind == SimulationStep::Kind::rotate && next->absorptions.empty();
-    if (!takes_two) {
-        kernels_.coefficients.rotate(own_vector(), first, false);
-        return;
-    }
-    ++work_.steps;
-    work_.flops += 4 * size;
-    kernels_.coefficients.rotate_twice(own_vector(), first, scaled_rotation_of(plan_.operations[next->operation]));
-    ++state_.step;
-}
-
-bool PathSimulation::make_step(const Stop* known, bool takes_two) {
+bool PathSimulation::make_step(const Stop* known) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
     if (step.width_after >= long_operation_width) interrupted_();
     absorb(step);
@@ -372,10 +326,12 @@ bool PathSimulation::make_step(const Stop* known, bool takes_two) {
     ++work_.steps;
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
-            rotate(step, takes_two);
+            note_pass(size, size, 4);
+            kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
+            ++state_.step;
             return true;
-        case SimulationStep::Kind::pass:
-            run_pass(step);
+        case SimulationStep::Kind::rotate_group:
+            rotate_group(step);
             ++state_.step;
             return true;
         case SimulationStep::Kind::activate:

@@ -116,14 +116,12 @@ class PathSimulation {
 
    private:
     // Makes one step; false if it comes to a MEASURE that is not certain, which is then left to `take`.
-    // Two rotations are one step if `takes_two`.
-    bool make_step(const Stop* known, bool takes_two);
-    void rotate(const SimulationStep& step, bool takes_two);
+    bool make_step(const Stop* known);
     // The rotation of an operation, by the sum of its angles as the signs are now.
     VectorRotation rotation_of(const Operation& operation) const;
     // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
     VectorRotation scaled_rotation_of(const Operation& operation);
-    void run_pass(const SimulationStep& step);
+    void rotate_group(const SimulationStep& step);
     void absorb(const SimulationStep& step);
     // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
     const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
@@ -172,8 +170,7 @@ class PathSimulation {
     std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE
     std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
     std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
-    std::vector<VectorRotation> rotations_;          // scratch of run_pass
-    std::vector<double, Aligned<double>> tables_, pieces_;
+    std::vector<VectorRotation> rotations_;     // scratch of rotate_group
     std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};
 };

@@ -1,9 +1,11 @@
-// Rotations of the coefficient vector, one by one or two at a time.
+// Rotations of the coefficient vector, one by one or in groups.
 //
 // Included by kernels_isa.cc, once per instruction set, inside its namespace.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <span>
 
 #include "complex_block.h"
 #include "kernels.h"
@@ -13,10 +15,10 @@ namespace snc::SNC_ISA {
 // Vectors with fewer coefficients than a block has lanes.
 namespace scalar {
 
-inline void rotate(double* vector, const VectorRotation& rotation, double sine) {
+inline void rotate(double* vector, const VectorRotation& rotation) {
     const uint64_t size = uint64_t{1} << rotation.width;
     // -i sin P
-    const Phase factor = phase(sine, rotation.i_power + 3);
+    const Phase factor = phase(rotation.sine, rotation.i_power + 3);
     double old_re[lanes], old_im[lanes];
     std::copy_n(vector, size, old_re);
     std::copy_n(vector + lanes, size, old_im);
@@ -69,12 +71,11 @@ inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z
     }
 }
 
-inline void rotate(double* vector, const VectorRotation& rotation, bool reverse) {
-    const double sine = reverse ? -rotation.sine : rotation.sine;
-    if (rotation.width < lane_bits) return scalar::rotate(vector, rotation, sine);
+inline void rotate(double* vector, const VectorRotation& rotation) {
+    if (rotation.width < lane_bits) return scalar::rotate(vector, rotation);
     const uint64_t blocks = uint64_t{1} << (rotation.width - lane_bits);
     const uint64_t x = rotation.x >> lane_bits, z = rotation.z >> lane_bits;
-    const Phase factor = phase(sine, rotation.i_power + 3);  // -i sin P
+    const Phase factor = phase(rotation.sine, rotation.i_power + 3);  // -i sin P
     const Block signs = lane_signs(rotation.x, rotation.z) * factor.value;
     const Block cosine = all(rotation.cosine);
     const LaneExchange partner(rotation.x);
@@ -103,84 +104,152 @@ inline void rotate(double* vector, const VectorRotation& rotation, bool reverse)
     });
 }
 
-// What a block of a coset becomes that is turned with another one, which counts `factors`. The latter are for the parity
-// of the coset's first block, and for the other one.
-template <bool real, bool unit>
-inline ComplexBlock turned(const ComplexBlock& own, const ComplexBlock& other, Block cosine, const LaneExchange& partner,
-                           const Block& factor, const Block& minus_factor) {
-    const ComplexBlock from = exchanged(other, partner);
-    const ComplexBlock scaled = unit ? own : ComplexBlock{cosine * own.re, cosine * own.im};
-    if constexpr (real)
-        return {scaled.re + factor * from.re, scaled.im + factor * from.im};
-    else
-        return {scaled.re + minus_factor * from.im, scaled.im + factor * from.re};
-}
-
-// Two rotations that exchange blocks by different masks: the vector goes through the registers once for both.
-template <bool first_real, bool second_real, bool unit>
-inline void rotate_fours(double* vector, const VectorRotation& first, const VectorRotation& second) {
-    // Of a coset's blocks from its first one: which, as the place in the vector, and whether they reverse a rotation.
-    constexpr uint64_t first_odd = uint64_t{1} << 62, second_odd = uint64_t{1} << 63, places = first_odd - 1;
-    const uint64_t z = first.z >> lane_bits, other_z = second.z >> lane_bits;
-    const auto column = [&](uint64_t block) {
-        return 2 * lanes * block | (odd(block & z) ? first_odd : 0) | (odd(block & other_z) ? second_odd : 0);
-    };
-    const uint64_t x = first.x >> lane_bits, other_x = second.x >> lane_bits;
-    const uint64_t columns[4] = {0, column(x), column(other_x), column(x ^ other_x)};
-    // For each parity of a coset's first block, what the other block counts.
-    Block first_factors[2][4], second_factors[2][4];
-    const Block plus = lane_signs(first.x, first.z) * phase(first.sine, first.i_power + 3).value;
-    const Block other_plus = lane_signs(second.x, second.z) * phase(second.sine, second.i_power + 3).value;
-    for (size_t j = 0; j < 4; ++j) {
-        const bool minus = (columns[j ^ 1] & first_odd) != 0, other_minus = (columns[j ^ 2] & second_odd) != 0;
-        first_factors[minus][j] = plus;
-        first_factors[!minus][j] = -plus;
-        second_factors[other_minus][j] = other_plus;
-        second_factors[!other_minus][j] = -other_plus;
-    }
-    const LaneExchange partner(first.x), other_partner(second.x);
-    const Block cosine = all(first.cosine), other_cosine = all(second.cosine);
-    const int top = highest_bit(x);
-    const int other_top = highest_bit((other_x >> top & 1) != 0 ? x ^ other_x : other_x);
-    const int bits = first.width - lane_bits;
-    BlockWalk walk(bits, uint64_t{1} << top | uint64_t{1} << other_top, [&](int bit) { return column(uint64_t{1} << bit); });
-    for (uint64_t r = 0; r < uint64_t{1} << (bits - 2); ++r) {
-        const uint64_t state = walk.now();
-        const size_t p = (state & first_odd) != 0, q = (state & second_odd) != 0;
-        double* blocks[4];
-        ComplexBlock v[4], w[4];
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) {
-            blocks[j] = vector + ((state ^ columns[j]) & places);
-            v[j] = complex_at(blocks[j], 0);
+// The rotations of a group (rotation_groups.h), one after the other, of a vector of `mixed` blocks or more: those that they mix
+// go through the registers once for all of them.
+class GroupKernel {
+   public:
+    explicit GroupKernel(std::span<const VectorRotation> rotations)
+        : size_(rotations.size()), bits_(rotations.front().width - lane_bits) {
+        find_masks(rotations);
+        for (size_t k = 0; k < size_; ++k) {
+            const VectorRotation& rotation = rotations[k];
+            Turn& turn = turns_[k];
+            const uint64_t x = rotation.x >> lane_bits;
+            while (turn.element < mixed - 1 && sum_of(turn.element) != x) ++turn.element;
+            turn.z = rotation.z >> lane_bits;
+            turn.cosine = all(rotation.cosine);
+            turn.exchanges = (rotation.x & (lanes - 1)) != 0;
+            turn.partner = LaneExchange(rotation.x);
+            const Phase factor = phase(rotation.sine, rotation.i_power + 3);  // -i sin P
+            turn.is_real = factor.real;
+            const Block plus = lane_signs(rotation.x, rotation.z) * factor.value;
+            for (uint32_t block = 0; block < mixed; ++block) {
+                const bool minus = odd(sum_of(block ^ turn.element) & turn.z);
+                turn.factors[minus][block] = plus;
+                turn.factors[!minus][block] = -plus;
+            }
+            is_unit_ = is_unit_ && rotation.cosine == 1;
         }
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-            w[j] = turned<first_real, unit>(v[j], v[j ^ 1], cosine, partner, first_factors[p][j], first_factors[1 - p][j]);
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-            put_complex(blocks[j], 0, turned<second_real, unit>(w[j], w[j ^ 2], other_cosine, other_partner,
-                                                                second_factors[q][j], second_factors[1 - q][j]));
-        walk.advance(r);
     }
-}
 
-// Two rotations, one after the other.
-inline void rotate_twice(double* vector, const VectorRotation& first, const VectorRotation& second) {
-    const uint64_t x = first.x >> lane_bits, other_x = second.x >> lane_bits;
-    if (x == 0 || other_x == 0 || x == other_x) {
-        rotate(vector, first, false);
-        rotate(vector, second, false);
-        return;
+    void apply(double* vector) const {
+        with_flag(is_unit_, [&](auto unit) { apply<unit>(vector); });
     }
-    const auto is_real = [](const VectorRotation& rotation) { return phase(1.0, rotation.i_power + 3).real; };
-    with_flag(is_real(first), [&](auto first_real) {
-        with_flag(is_real(second), [&](auto second_real) {
-            with_flag(first.cosine == 1 && second.cosine == 1, [&](auto unit) {
-                rotate_fours<first_real, second_real, unit>(vector, first, second);
-            });
-        });
-    });
-}
+
+   private:
+    static constexpr uint32_t mixed = 1U << max_group_masks;
+    static constexpr int parities_at = 64 - static_cast<int>(max_group_size);
+
+    struct Turn {
+        uint32_t element = 0;  // of the blocks that are mixed: block b with b ^ element
+        bool is_real, exchanges;
+        uint64_t z;
+        Block cosine;
+        LaneExchange partner;
+        // What the other block counts, for each of them; for both parities of the first one.
+        Block factors[2][mixed];
+    };
+
+    uint64_t sum_of(uint32_t element) const {
+        uint64_t sum = 0;
+        for (uint32_t j = 0; j < max_group_masks; ++j)
+            if ((element >> j & 1) != 0) sum ^= masks_[j];
+        return sum;
+    }
+
+    // Masks with different highest bits, which no other one has. Any will do where the rotations need fewer.
+    void find_masks(std::span<const VectorRotation> rotations) {
+        uint32_t count = 0;
+        const auto add = [&](uint64_t mask) {
+            for (uint32_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks_[j]);
+            if (mask == 0) return;
+            for (uint32_t j = 0; j < count; ++j)
+                if ((masks_[j] & std::bit_floor(mask)) != 0) masks_[j] ^= mask;
+            masks_[count++] = mask;
+        };
+        for (const VectorRotation& rotation : rotations) add(rotation.x >> lane_bits);
+        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add(bit);
+    }
+
+    template <bool unit>
+    void apply(double* vector) const {
+        // The place of a block in the vector, and above it which of the rotations it reverses.
+        const auto column = [&](uint64_t block) {
+            uint64_t sum = 2 * lanes * block;
+            for (size_t k = 0; k < size_; ++k) sum |= uint64_t{odd(block & turns_[k].z)} << (parities_at + static_cast<int>(k));
+            return sum;
+        };
+        constexpr uint64_t places = (uint64_t{1} << parities_at) - 1;
+        uint64_t offsets[mixed], pivots = 0;
+        for (uint32_t block = 0; block < mixed; ++block) offsets[block] = 2 * lanes * sum_of(block);
+        for (const uint64_t mask : masks_) pivots |= std::bit_floor(mask);
+        BlockWalk walk(bits_, pivots, [&](int bit) { return column(uint64_t{1} << bit); });
+        for (uint64_t r = 0; r < uint64_t{1} << (bits_ - static_cast<int>(max_group_masks)); ++r) {
+            const uint64_t first = walk.now() & places;
+            ComplexBlock blocks[mixed];
+#pragma GCC unroll 8
+            for (uint32_t j = 0; j < mixed; ++j) blocks[j] = complex_at(vector + (first ^ offsets[j]), 0);
+            uint64_t parities = walk.now() >> parities_at;
+            for (size_t k = 0; k < size_; ++k, parities >>= 1) turn_all<unit>(blocks, turns_[k], parities & 1);
+#pragma GCC unroll 8
+            for (uint32_t j = 0; j < mixed; ++j) put_complex(vector + (first ^ offsets[j]), 0, blocks[j]);
+            walk.advance(r);
+        }
+    }
+
+    // With constants, so that the blocks stay in registers.
+    template <bool unit>
+    [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
+        static_assert(mixed == 8);
+        switch (turn.element) {
+            case 0: return turn_all<unit, 0>(blocks, turn, parity);
+            case 1: return turn_all<unit, 1>(blocks, turn, parity);
+            case 2: return turn_all<unit, 2>(blocks, turn, parity);
+            case 3: return turn_all<unit, 3>(blocks, turn, parity);
+            case 4: return turn_all<unit, 4>(blocks, turn, parity);
+            case 5: return turn_all<unit, 5>(blocks, turn, parity);
+            case 6: return turn_all<unit, 6>(blocks, turn, parity);
+            default: return turn_all<unit, 7>(blocks, turn, parity);
+        }
+    }
+    template <bool unit, uint32_t element>
+    [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
+        if (turn.exchanges)
+            turn.is_real ? turn_all<unit, element, true, true>(blocks, turn, parity)
+                         : turn_all<unit, element, true, false>(blocks, turn, parity);
+        else
+            turn.is_real ? turn_all<unit, element, false, true>(blocks, turn, parity)
+                         : turn_all<unit, element, false, false>(blocks, turn, parity);
+    }
+    template <bool unit, uint32_t element, bool exchanges, bool is_real>
+    [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
+        const auto& factors = turn.factors[parity];
+        const auto& minus_factors = turn.factors[1 - parity];
+        const auto turned = [&](const ComplexBlock& own, const ComplexBlock& partner, uint32_t j) -> ComplexBlock {
+            const ComplexBlock other = exchanges ? exchanged(partner, turn.partner) : partner;
+            const ComplexBlock scaled = unit ? own : ComplexBlock{turn.cosine * own.re, turn.cosine * own.im};
+            if constexpr (is_real)
+                return {fused(factors[j], other.re, scaled.re), fused(factors[j], other.im, scaled.im)};
+            else
+                return {fused(minus_factors[j], other.im, scaled.re), fused(factors[j], other.re, scaled.im)};
+        };
+#pragma GCC unroll 8
+        for (uint32_t j = 0; j < mixed; ++j) {
+            const uint32_t partner = j ^ element;
+            if (partner < j) continue;
+            const ComplexBlock own = blocks[j], other = blocks[partner];
+            blocks[j] = turned(own, other, j);
+            if (partner != j) blocks[partner] = turned(other, own, partner);
+        }
+    }
+
+    size_t size_;
+    int bits_;
+    uint64_t masks_[max_group_masks] = {};
+    bool is_unit_ = true;
+    Turn turns_[max_group_size];
+};
+
+inline void rotate_group(double* vector, std::span<const VectorRotation> rotations) { GroupKernel(rotations).apply(vector); }
 
 }  // namespace snc::SNC_ISA

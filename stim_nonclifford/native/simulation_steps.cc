@@ -21,8 +21,8 @@ constexpr int32_t min_width_with_phases = 4;
 // Coordinates that are woken at a time: most phases are made while the vector is small.
 constexpr int32_t max_growth = 3;
 
-// Vectors up to this width stay in the second-level cache: rotations that are not fused are not made piece by piece.
-constexpr int32_t max_width_in_cache = 16;
+// Narrower vectors take less time than what a group of rotations needs beforehand.
+constexpr int32_t min_width_for_groups = 9;
 
 // A table has at most 2^8 rows, and at most 2^-4 as many as the vector has blocks.
 constexpr int32_t max_parities = 8;
@@ -167,7 +167,7 @@ class StepFinder {
                 if (operation.x != 0) make_phases(width_);
                 if (operation.x == 0 && !stays_narrow && !before_rotation) {
                     absorb(k);
-                } else if (stored_ >= piece_bits) {
+                } else if (stored_ >= min_width_for_groups) {
                     run_.push_back(k);
                     run_end_ = k + 1;
                 } else {
@@ -255,16 +255,13 @@ class StepFinder {
         }
     }
 
-    // Adds passes with the rotations of a long vector that have come together.
+    // Adds groups of the rotations of a long vector that have come together.
     void make_run() {
-        const std::vector<uint32_t> run = std::exchange(run_, {});
-        for (GatePass& pass : find_passes(operations_, run, stored_)) {
-            if (stored_ <= max_width_in_cache && std::ranges::none_of(pass.gates, &Gate::is_fused)) {
-                for (const Gate& gate : pass.gates)
-                    for (const Gate::Factor& factor : gate.factors) add_step(SimulationStep::Kind::rotate, factor.first, run_end_);
-            } else {
-                add_step(SimulationStep::Kind::pass, 0, run_end_).pass = std::move(pass);
-            }
+        for (std::vector<uint32_t>& group : group_rotations(operations_, std::exchange(run_, {}))) {
+            if (group.size() == 1)
+                add_step(SimulationStep::Kind::rotate, group.front(), run_end_);
+            else
+                add_step(SimulationStep::Kind::rotate_group, 0, run_end_).group = std::move(group);
         }
     }
 

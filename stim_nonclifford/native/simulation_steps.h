@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "gate_passes.h"
+#include "rotation_groups.h"
 
 namespace snc {
 
@@ -48,7 +48,7 @@ struct Absorption {
 struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
-        pass,             // many rotations of the stored vector, if it is long
+        rotate_group,     // several rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
         weakly_measure,   // of the stored vector: it keeps its size
         apply_phases,     // makes the phases of `product`, and wakes coordinates
@@ -57,11 +57,11 @@ struct SimulationStep {
     };
     Kind kind;
     uint32_t begin;                     // operations that earlier steps have made or absorbed
-    uint32_t operation;                 // the one that the step makes, unless it is pass or apply_phases
+    uint32_t operation;                 // the one that the step makes, unless it is rotate_group or apply_phases
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // made first
     PhaseProduct product;
-    GatePass pass;
+    std::vector<uint32_t> group;                        // operations that rotate_group applies
     std::vector<std::pair<uint32_t, uint32_t>> merged;  // made last: phase `second` becomes part of phase `first`
 };
 

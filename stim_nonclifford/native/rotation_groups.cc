@@ -1,0 +1,59 @@
+#include "rotation_groups.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "plan.h"
+
+namespace snc {
+
+namespace {
+
+// Groups among which one is looked for.
+constexpr size_t reach = 64;
+
+bool commute(const Operation& a, const Operation& b) { return (std::popcount((a.x & b.z) ^ (a.z & b.x)) & 1) == 0; }
+
+struct Group {
+    std::vector<uint32_t> rotations;
+    std::vector<uint64_t> masks;  // with different highest bits
+
+    // 0 if the mask is a sum of those of the group.
+    uint64_t reduced(uint64_t mask) const {
+        for (const uint64_t other : masks) mask = std::min(mask, mask ^ other);
+        return mask;
+    }
+    bool has_room_for(uint64_t mask) const {
+        return rotations.size() < max_group_size && (masks.size() < max_group_masks || reduced(mask) == 0);
+    }
+    void add(uint32_t rotation, uint64_t mask) {
+        rotations.push_back(rotation);
+        if (const uint64_t rest = reduced(mask); rest != 0) masks.push_back(rest);
+    }
+};
+
+}  // namespace
+
+std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run) {
+    std::vector<Group> groups;
+    for (const uint32_t rotation : run) {
+        const Operation& operation = operations[rotation];
+        const uint64_t mask = operation.x >> index_lane_bits;
+        // Of the groups to which the rotation can go back, the last one that has the mask, or else the first one with room for it.
+        size_t best = groups.size();
+        for (size_t seen = 0, j = groups.size(); j-- > 0 && seen < reach; ++seen) {
+            if (groups[j].has_room_for(mask)) {
+                best = j;
+                if (groups[j].reduced(mask) == 0) break;
+            }
+            if (!std::ranges::all_of(groups[j].rotations, [&](uint32_t k) { return commute(operations[k], operation); })) break;
+        }
+        if (best == groups.size()) groups.emplace_back();
+        groups[best].add(rotation, mask);
+    }
+    std::vector<std::vector<uint32_t>> found;
+    for (Group& group : groups) found.push_back(std::move(group.rotations));
+    return found;
+}
+
+}  // namespace snc

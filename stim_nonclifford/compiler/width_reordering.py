@@ -22,7 +22,7 @@ _MAX_OPERATIONS = 20_000
 """Longer lists keep their order: the memory for the order relations grows as the square of the length."""
 
 _CANDIDATES = 64
-"""The next measurement is chosen among at least the first so many remaining ones."""
+"""The next measurement is chosen among at least this many of the first remaining ones."""
 
 _MIN_WIDTH = 5
 """Narrower vectors cost so little that their order does not matter."""

@@ -103,10 +103,8 @@ class _BackwardSweep:
         num_outputs = (
             program.num_records if self.by_records else program.num_detectors + program.num_observables
         )
-        self.sign_bit_of_step = {
-            term.step: 1 << (num_outputs + term.sign)
-            for operation in quantum.operations
-            for term in operation.terms
+        self.sign_of_step = {
+            term.step: num_outputs + term.sign for operation in quantum.operations for term in operation.terms
         }
         self.table = EffectTable(num_outputs, quantum.num_signs)
         self.x_effects = [0] * program.num_qubits
@@ -141,7 +139,7 @@ class _BackwardSweep:
             for into, k, insertion in self.insertions.get(index, ()):
                 into[k] = effect_of(insertion.factors, self.x_effects, self.z_effects)
                 for step in insertion.deferred:
-                    into[k] ^= self.sign_bit_of_step.get(step, 0)
+                    into[k] ^= self.sign_bit(step)
                 for record in insertion.reordered:
                     into[k] ^= self.record_effects[record]
         for qubit in range(self.program.num_qubits):
@@ -172,7 +170,7 @@ class _BackwardSweep:
                 self.note_stabilizer(effect_of(((qubit, pauli),), x_effects, z_effects))
                 x_effects[qubit] = z_effects[qubit] = 0
             case Rotate(factors):
-                bit = self.sign_bit_of_step.get(index, 0)
+                bit = self.sign_bit(index)
                 if bit:
                     self.flip_by_anticommuting(factors, bit)
             case Feedback(record, qubit, pauli):
@@ -188,6 +186,11 @@ class _BackwardSweep:
                     self.add_records(records, output)
             case _:
                 assert_never(step)
+
+    def sign_bit(self, step: int) -> int:
+        """The bit of an effect that is the sign of a step's rotation; 0 if it is never applied."""
+        sign = self.sign_of_step.get(step, -1)
+        return 1 << sign if sign >= 0 else 0
 
     def add_records(self, records: Sequence[int], output: int) -> None:
         """Lets records flip an output."""

@@ -61,4 +61,4 @@ def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
     check_tableau_bytes([len(extent.qubits)], 1)
     if not extent.has_powers and circuit.num_qubits == len(extent.qubits):
         return circuit
-    return relabelled(circuit, extent, {label: k for k, label in enumerate(sorted(extent.qubits))})
+    return relabelled(extent, {label: k for k, label in enumerate(sorted(extent.qubits))})

@@ -22,42 +22,47 @@ _MAX_POWER_QUBITS = 256
 """The power of a block is a dense table over its qubits, which takes up to 120 multiplications."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Extent:
-    """The extent of a circuit, or of the body of a REPEAT block.
+    """A circuit, or a REPEAT block, with its extent.
 
     Attributes:
+        repetitions: How often the instructions are repeated; the other attributes are about one iteration.
+        parts: The instructions and the blocks, in order.
         targets: Number of targets after unrolling, at least one for each instruction.
         kept: The same with each block that ``becomes_power`` counted once.
+        rotations: Number of targets of non-Clifford gates after unrolling.
         instructions: Number of instructions after unrolling.
         ticks: Number of TICKs among them.
         lines: Lines of the circuit when it is printed.
         qubits: The qubits that instructions act on.
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
-        bodies: The bodies of the REPEAT blocks in it, with their extents and repeat counts, in order.
     """
 
+    repetitions: int = 1
+    parts: list[stim.CircuitInstruction | Extent] = field(default_factory=list)
     targets: int = 0
     kept: int = 0
+    rotations: int = 0
     instructions: int = 0
     ticks: int = 0
     lines: int = 0
     qubits: set[int] = field(default_factory=set)
     is_clifford: bool = True
-    bodies: list[tuple[stim.Circuit, Extent, int]] = field(default_factory=list)
 
-    def becomes_power(self, repetitions: int) -> bool:
+    @property
+    def becomes_power(self) -> bool:
         """Whether the block is compiled to one Clifford gate, the power of its body."""
         return (
             self.is_clifford
             and bool(self.qubits)
-            and self.kept * repetitions > _POWER_FROM
+            and self.kept * self.repetitions > _POWER_FROM
             and len(self.qubits) <= _MAX_POWER_QUBITS
         )
 
     @property
     def has_powers(self) -> bool:
-        """Whether any block becomes a power."""
+        """Whether any block in it becomes a power."""
         return self.kept < self.targets
 
 
@@ -72,26 +77,39 @@ def extent_of(circuit: stim.Circuit) -> Extent:
         >>> extent.targets, extent.kept, extent.ticks, sorted(extent.qubits)
         (2000001, 3, 1000000, [3, 7])
     """
-    extent = Extent()
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            _add_block(extent, instruction.body_copy(), instruction.repeat_count)
-        else:
-            _add_instruction(extent, instruction)
-    return extent
+    root = Extent()
+    blocks = [root]
+    # Not recursive: copies of the bodies of blocks are large, and blocks may be 100 deep.
+    todo = [(circuit, root)]
+    while todo:
+        body, block = todo.pop()
+        for instruction in body:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                inner = Extent(instruction.repeat_count)
+                blocks.append(inner)
+                block.parts.append(inner)
+                todo.append((instruction.body_copy(), inner))
+            else:
+                block.parts.append(instruction)
+    for block in reversed(blocks):  # inner ones come after outer ones
+        for part in block.parts:
+            if isinstance(part, Extent):
+                _add_block(block, part)
+            else:
+                _add_instruction(block, part)
+    return root
 
 
-def _add_block(extent: Extent, circuit: stim.Circuit, repetitions: int) -> None:
-    body = extent_of(circuit)
-    # An empty body takes the time of a target, too.
-    extent.targets += repetitions * max(1, body.targets)
-    extent.kept += max(1, body.kept) * (1 if body.becomes_power(repetitions) else repetitions)
-    extent.instructions += repetitions * body.instructions
-    extent.ticks += repetitions * body.ticks
-    extent.lines += 2 + body.lines
-    extent.qubits |= body.qubits
-    extent.is_clifford &= body.is_clifford
-    extent.bodies.append((circuit, body, repetitions))
+def _add_block(extent: Extent, block: Extent) -> None:
+    # An empty block takes the time of a target, too.
+    extent.targets += block.repetitions * max(1, block.targets)
+    extent.kept += max(1, block.kept) * (1 if block.becomes_power else block.repetitions)
+    extent.rotations += block.repetitions * block.rotations
+    extent.instructions += block.repetitions * block.instructions
+    extent.ticks += block.repetitions * block.ticks
+    extent.lines += 2 + block.lines
+    extent.qubits |= block.qubits
+    extent.is_clifford &= block.is_clifford
 
 
 def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> None:
@@ -102,16 +120,19 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
     extent.instructions += 1
     extent.lines += 1
     extent.ticks += name == "TICK"
-    if name not in WITHOUT_EFFECT:
-        extent.is_clifford = extent.is_clifford and _is_clifford(instruction, targets)
+    if instruction.tag and gate_from_tag(instruction) is not None:
+        extent.rotations += len(targets)
+        extent.is_clifford = False
+    elif name not in WITHOUT_EFFECT:
+        extent.is_clifford = extent.is_clifford and _is_clifford(name, targets)
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
 
 
-def _is_clifford(instruction: stim.CircuitInstruction, targets: Iterable[stim.GateTarget]) -> bool:
-    name = instruction.name
-    if not stim.gate_data(name).is_unitary or gate_from_tag(instruction) is not None:
-        return False
-    if name in ("SPP", "SPP_DAG"):  # may be refused, with the line
+def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:
+    if not stim.gate_data(name).is_unitary or name in (
+        "SPP",
+        "SPP_DAG",
+    ):  # these may be refused, with the line
         return False
     return name not in CONTROLLED_PAULIS or all(target.is_qubit_target for target in targets)

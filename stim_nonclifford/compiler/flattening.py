@@ -41,6 +41,7 @@ __all__ = ["check_extent", "program_of", "unrolled"]
 
 MAX_TARGETS = 1 << 22
 MAX_INSTRUCTIONS = 1 << 62
+MAX_ROTATIONS = 1 << 17
 MAX_OUTPUTS = 1 << 24
 MAX_OBSERVABLES = 1 << 20
 
@@ -57,7 +58,8 @@ def program_of(circuit: stim.Circuit) -> Program:
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
-        ResourceLimitError: Unrolled loops would give more than 2^22 targets, or there are more than 2^24
+        ResourceLimitError: Unrolled loops would give more than 2^22 targets, or more than 2^17 of
+            non-Clifford gates, or there are more than 2^24
             measurements or detectors, or more than 2^20 observables.
 
     Examples:
@@ -74,9 +76,14 @@ def program_of(circuit: stim.Circuit) -> Program:
     ):
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
+    if extent.rotations > MAX_ROTATIONS:
+        raise ResourceLimitError(
+            f"The circuit has {extent.rotations:,} targets of non-Clifford gates once its REPEAT blocks are"
+            f" unrolled; the limit is {MAX_ROTATIONS:,}. Lower the repeat counts."
+        )
     labels = sorted(extent.qubits)
     flattener = _Flattener({label: k for k, label in enumerate(labels)})
-    flattener.add_block(circuit, extent, first_line=1)
+    flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
         flattener.lines,
@@ -124,18 +131,16 @@ def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
     """
     extent = extent_of(circuit)
     check_extent(extent, extent.targets)
-    yield from _unrolled(circuit, extent)
+    yield from _unrolled(extent)
 
 
-def _unrolled(circuit: stim.Circuit, extent: Extent) -> Iterator[stim.CircuitInstruction]:
-    bodies = iter(extent.bodies)
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            body, body_extent, repetitions = next(bodies)
-            for _ in range(repetitions):
-                yield from _unrolled(body, body_extent)
-        else:
-            yield instruction
+def _unrolled(extent: Extent) -> Iterator[stim.CircuitInstruction]:
+    for _ in range(extent.repetitions):
+        for part in extent.parts:
+            if isinstance(part, Extent):
+                yield from _unrolled(part)
+            else:
+                yield part
 
 
 _PAULI_NOISE = {"X_ERROR": X, "Y_ERROR": Y, "Z_ERROR": Z}
@@ -176,39 +181,38 @@ class _Flattener:
         self.chain = -1
         self.chain_reaches = 1.0  # probability that no error of the chain has happened so far
 
-    def add_block(self, circuit: stim.Circuit, extent: Extent, first_line: int) -> None:
+    def add_parts(self, extent: Extent, first_line: int) -> None:
+        """Adds the instructions and blocks of a circuit, or of one iteration of a block."""
         line = first_line
-        bodies = iter(extent.bodies)
-        for instruction in circuit:
+        for part in extent.parts:
             self.line = line
-            if isinstance(instruction, stim.CircuitRepeatBlock):
-                body, body_extent, repetitions = next(bodies)
-                if body_extent.becomes_power(repetitions):
-                    self.add_power(body, body_extent, repetitions)
+            if isinstance(part, Extent):
+                if part.becomes_power:
+                    self.add_power(part)
                 else:
-                    self.add_repetitions(body, body_extent, repetitions)
-                line += 2 + body_extent.lines
+                    self.add_repetitions(part)
+                line += 2 + part.lines
                 continue
-            self.source = instruction
-            self.add_instruction(instruction)
+            self.source = part
+            self.add_instruction(part)
             self.num_instructions += 1
-            self.num_ticks += instruction.name == "TICK"
+            self.num_ticks += part.name == "TICK"
             line += 1
 
-    def add_power(self, body: stim.Circuit, extent: Extent, repetitions: int) -> None:
+    def add_power(self, block: Extent) -> None:
         """Adds a block of Clifford gates as one gate."""
-        tableau, labels = power_of_block(body, extent, repetitions)
-        gate = tableau_gate(f"REPEAT {repetitions}", tableau)
+        tableau, labels = power_of_block(block)
+        gate = tableau_gate(f"REPEAT {block.repetitions}", tableau)
         self.emit(Clifford(gate, (tuple(self.qubits[label] for label in labels),)))
-        self.num_instructions += repetitions * extent.instructions
-        self.num_ticks += repetitions * extent.ticks
+        self.num_instructions += block.repetitions * block.instructions
+        self.num_ticks += block.repetitions * block.ticks
 
-    def add_repetitions(self, body: stim.Circuit, extent: Extent, repetitions: int) -> None:
+    def add_repetitions(self, block: Extent) -> None:
         """Adds the iterations of a block: the first one from its body, the others from the steps of it."""
         before = self.counts()
-        self.add_block(body, extent, self.line + 1)
+        self.add_parts(block, self.line + 1)
         first = before[0]
-        times = repetitions - 1
+        times = block.repetitions - 1
         if not times:
             return
         template = self.steps[first:]

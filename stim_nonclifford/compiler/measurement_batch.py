@@ -34,6 +34,7 @@ class MeasurementBatch:
     def __init__(self) -> None:
         self.measurements: list[tuple[int, Measure]] = []
         self._on: dict[int, list[int]] = {}  # by qubit, the places of the measurements on it
+        self._different: dict[int, set[Factors]] = {}  # by qubit, the Paulis that are measured
         self._done: set[int] = set()
 
     def __len__(self) -> int:
@@ -41,12 +42,19 @@ class MeasurementBatch:
 
     def commutes_with(self, factors: Factors) -> bool:
         """Whether a Pauli commutes with all measurements."""
-        return not any(anticommute(factors, other.factors) for _, other in self._neighbours(factors))
+        nothing: set[Factors] = set()
+        return not any(
+            anticommute(factors, other)
+            for qubit, _ in factors
+            for other in self._different.get(qubit, nothing)
+            if other != factors
+        )
 
     def add(self, step: int, measurement: Measure) -> None:
         """Adds a measurement, which commutes with the others."""
         for qubit, _ in measurement.factors:
             self._on.setdefault(qubit, []).append(len(self.measurements))
+            self._different.setdefault(qubit, set()).add(measurement.factors)
         self.measurements.append((step, measurement))
 
     def set_done(self, step: int) -> None:

@@ -29,6 +29,7 @@ Factors = tuple[tuple[int, int], ...]
 _CODE_OF_LETTER = {"I": 0, "X": X, "Y": Y, "Z": Z}
 _STIM_OF_CODE = {X: 1, Y: 2, Z: 3}
 _CODE_OF_STIM = (0, X, Y, Z)
+_STRINGS = tuple(stim.PauliString(letter) for letter in "_XZY")
 
 
 def pauli_code(letter: str) -> int:
@@ -61,19 +62,22 @@ def factors_of(targets: Iterable[stim.GateTarget]) -> Factors:
 
 
 def _product(targets: Iterable[stim.GateTarget]) -> tuple[Factors, complex]:
-    letters: dict[int, stim.PauliString] = {}
+    codes: dict[int, int] = {}
     phase = 1 + 0j
     for target in targets:
-        if target.is_combiner:
+        qubit = target.qubit_value
+        if qubit is None:
             continue
         if target.is_inverted_result_target:
             phase = -phase
-        qubit = target.qubit_value
-        assert qubit is not None
-        letters[qubit] = letters.get(qubit, stim.PauliString("I")) * stim.PauliString(target.pauli_type)
-    for string in letters.values():
-        phase *= string.sign
-    return tuple((q, _CODE_OF_STIM[s[0]]) for q, s in letters.items() if s[0]), phase
+        code = _CODE_OF_LETTER[target.pauli_type]
+        before = codes.get(qubit, 0)
+        if before:
+            product = _STRINGS[before] * _STRINGS[code]
+            phase *= product.sign
+            code = _CODE_OF_STIM[product[0]]
+        codes[qubit] = code
+    return tuple((qubit, code) for qubit, code in codes.items() if code), phase
 
 
 def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:

@@ -15,19 +15,18 @@ from .extent import Extent, extent_of
 __all__ = ["power_of_block", "relabelled"]
 
 
-def relabelled(circuit: stim.Circuit, extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
+def relabelled(extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
     r"""The circuit with other numbers for its qubits.
 
     Blocks that ``becomes_power`` says so of are replaced by their powers. Coordinates are left out.
 
     Args:
-        circuit: The circuit.
-        extent: Its extent.
+        extent: The circuit.
         numbers: The new number of each qubit.
 
     Examples:
         >>> circuit = stim.Circuit("CX 70 3\nREPEAT 1000000000001 {\n    H 3\n}\nM !70")
-        >>> relabelled(circuit, extent_of(circuit), {3: 0, 70: 1})
+        >>> relabelled(extent_of(circuit), {3: 0, 70: 1})
         stim.Circuit('''
             CX 1 0
             H 0
@@ -35,57 +34,50 @@ def relabelled(circuit: stim.Circuit, extent: Extent, numbers: Mapping[int, int]
         ''')
     """
     result = stim.Circuit()
-    bodies = iter(extent.bodies)
-    for instruction in circuit:
-        if not isinstance(instruction, stim.CircuitRepeatBlock):
-            if instruction.name != "QUBIT_COORDS":
-                result.append(_relabelled_instruction(instruction, numbers))
-            continue
-        body, body_extent, repetitions = next(bodies)
-        if body_extent.becomes_power(repetitions):
-            tableau, qubits = power_of_block(body, body_extent, repetitions)
-            gates = tableau.to_circuit("elimination")
-            result += relabelled(gates, extent_of(gates), {k: numbers[q] for k, q in enumerate(qubits)})
+    for part in extent.parts:
+        if not isinstance(part, Extent):
+            if part.name != "QUBIT_COORDS":
+                result.append(_relabelled_instruction(part, numbers))
+        elif part.becomes_power:
+            tableau, qubits = power_of_block(part)
+            gates = extent_of(tableau.to_circuit("elimination"))
+            result += relabelled(gates, {k: numbers[qubit] for k, qubit in enumerate(qubits)})
         else:
-            inner = relabelled(body, body_extent, numbers)
-            result.append(stim.CircuitRepeatBlock(repetitions, inner or stim.Circuit("TICK")))
+            body = relabelled(part, numbers)
+            result.append(stim.CircuitRepeatBlock(part.repetitions, body or stim.Circuit("TICK")))
     return result
 
 
-def power_of_block(body: stim.Circuit, extent: Extent, repetitions: int) -> tuple[stim.Tableau, list[int]]:
+def power_of_block(block: Extent) -> tuple[stim.Tableau, list[int]]:
     r"""A block of Clifford gates as one gate.
 
     Args:
-        body: The body of the block.
-        extent: Its extent; it must be Clifford.
-        repetitions: How often it is repeated.
+        block: The block; it must be Clifford.
 
     Returns:
         The tableau of the gate, and the qubits that it acts on, ascending.
 
     Examples:
-        >>> body = stim.Circuit("S 7\nH 5")
-        >>> tableau, qubits = power_of_block(body, extent_of(body), 10**18 + 1)
+        >>> [block] = extent_of(stim.Circuit("REPEAT 1000000000001 {\n    S 7\n    H 5\n}")).parts
+        >>> tableau, qubits = power_of_block(block)
         >>> print(tableau.to_circuit("elimination"), qubits)
         H 0
         S 1 [5, 7]
     """
-    qubits = sorted(extent.qubits)
+    qubits = sorted(block.qubits)
     numbers = {qubit: k for k, qubit in enumerate(qubits)}
     tableau = stim.Tableau(len(qubits))
     nothing = stim.Circuit(f"I {len(qubits) - 1}")
     gates = nothing.copy()
-    bodies = iter(extent.bodies)
-    for instruction in body:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            inner, inner_qubits = power_of_block(*next(bodies))
+    for part in block.parts:
+        if isinstance(part, Extent):
+            inner, inner_qubits = power_of_block(part)
             tableau = tableau.then(gates.to_tableau())
             tableau.append(inner, [numbers[qubit] for qubit in inner_qubits])
             gates = nothing.copy()
-        elif stim.gate_data(instruction.name).is_unitary:
-            gates.append(_relabelled_instruction(instruction, numbers))
-    tableau = tableau.then(gates.to_tableau())
-    return tableau**repetitions, qubits
+        elif stim.gate_data(part.name).is_unitary:
+            gates.append(_relabelled_instruction(part, numbers))
+    return tableau.then(gates.to_tableau()) ** block.repetitions, qubits
 
 
 def _relabelled_instruction(

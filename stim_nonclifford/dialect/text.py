@@ -322,8 +322,21 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
 
 
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
-    """A message about the first wrong tag of a circuit, or about too deep REPEAT blocks; None if valid."""
-    return TOO_DEEP if is_too_deep(circuit) else _first_wrong_tag(circuit)
+    """What is wrong with a misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
+    if is_too_deep(circuit):
+        return TOO_DEEP
+    # Not recursive, as there: bodies may be large.
+    blocks = [circuit]
+    while blocks:
+        for instruction in blocks.pop():
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                blocks.append(instruction.body_copy())
+                continue
+            try:
+                gate_from_tag(instruction)
+            except ValueError as error:
+                return f"{error}"
+    return None
 
 
 def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
@@ -346,20 +359,6 @@ def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
             if isinstance(instruction, stim.CircuitRepeatBlock)
         ]
     return False
-
-
-def _first_wrong_tag(circuit: stim.Circuit) -> str | None:
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            problem = _first_wrong_tag(instruction.body_copy())
-            if problem is not None:
-                return problem
-            continue
-        try:
-            gate_from_tag(instruction)
-        except ValueError as error:
-            return f"{error}"
-    return None
 
 
 def tagged_instruction(

@@ -10,6 +10,7 @@ The packages and modules, in the order in which data passes through them:
 ``sampling``  returns the bits as Stim's arrays, as files and as counts
 ``faults``    finds the faults of the circuit behind the events of a shot
 
+``fault_sets`` computes logical error rates from a plan without sampling shots.
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
 ``cultivation`` generates circuits of magic state cultivation; it is imported separately.
 """
@@ -26,10 +27,11 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from .circuit import Circuit, Diagram
+from .circuit import Circuit, Diagram, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
+from .fault_sets import FaultDistance, LogicalErrorRate, MalignantSet, WeightShare
 from .faults import CircuitFault, OutcomeProbabilities
 from .plan import Plan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
@@ -57,8 +59,11 @@ __all__ = [
     "EngineOptions",
     "EngineUnavailableError",
     "FailureSamples",
+    "FaultDistance",
     "KeptFailure",
     "KeptSamples",
+    "LogicalErrorRate",
+    "MalignantSet",
     "OutcomeProbabilities",
     "OutputName",
     "Plan",
@@ -68,5 +73,7 @@ __all__ = [
     "ResourceLimitError",
     "SampleCounts",
     "ShotFormat",
+    "WeightShare",
     "__version__",
+    "logical_error_rates",
 ]

@@ -20,12 +20,13 @@ from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from .editing import CircuitEditing
+from .fault_set_methods import CircuitFaultSets
 from .proxies import CircuitProxies
 
 __all__ = ["Circuit"]
 
 
-class Circuit(CircuitEditing, CircuitProxies):
+class Circuit(CircuitEditing, CircuitProxies, CircuitFaultSets):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,

@@ -42,6 +42,8 @@ std::vector<Record> to_records(nb::handle object) {
     return records;
 }
 
+}  // namespace
+
 snc::Plan to_plan(nb::handle plan) {
     const auto number = [&](const char* name) { return nb::cast<uint32_t>(plan.attr(name)); };
     return snc::pack_plan({
@@ -68,11 +70,12 @@ snc::Plan to_plan(nb::handle plan) {
     });
 }
 
-// Lets Ctrl-C through: only the main thread of Python gets signals, others never throw here.
 void check_signals() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
+
+namespace {
 
 Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
     auto* owned = new std::vector<uint8_t>(std::move(data));
@@ -180,6 +183,7 @@ NB_MODULE(_native, m) {
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);
+    bind_fault_sets(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
         .def(
             "__init__",

@@ -3,8 +3,19 @@
 
 #include <nanobind/nanobind.h>
 
+#include "plan.h"
+
+// The plan of plan.py.
+snc::Plan to_plan(nanobind::handle plan);
+
+// Lets Ctrl-C through: only the main thread of Python gets signals, others never throw here.
+void check_signals();
+
 // What the GPU engine needs: plans as the device reads them, and its kernels on the host.
 void bind_device(nanobind::module_& m);
 
 // The constants that Python and C++ share.
 void bind_constants(nanobind::module_& m);
+
+// Fault sets and their outcome laws.
+void bind_fault_sets(nanobind::module_& m);

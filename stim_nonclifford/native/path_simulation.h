@@ -85,6 +85,18 @@ class PathSimulation {
     // Finishes the MEASURE at which `advance` stopped.
     void take(bool outcome);
 
+    // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
+    bool would_discard(bool outcome) const {
+        const Operation& measurement = plan_.operations[plan_.steps.steps[state_.step].operation];
+        const uint64_t* const flipped = &plan_.outcome_effects[size_t(measurement.outcome) * plan_.branch_words];
+        const uint64_t* const checks = final_checks_of(measurement);
+        for (uint32_t w = 0; w < plan_.sign_words; ++w)
+            if (((state_.row[w] ^ (outcome ? flipped[w] : 0)) & checks[w]) != 0) return true;
+        return false;
+    }
+    // Operations that have been made, or whose angles have been taken up, before the step that comes next.
+    size_t operations_made() const { return begin_of_step(state_.step); }
+
     // The outputs that outcomes have flipped.
     const uint64_t* outputs() const { return state_.row.data() + plan_.sign_words; }
     Station here() const;

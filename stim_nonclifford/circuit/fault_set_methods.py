@@ -1,0 +1,205 @@
+"""What malignant fault sets say about a circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+import stim
+
+from ..compiler import CompiledCircuit
+from ..compiler.requested_outputs import postselected_outputs, requested_by
+from ..fault_sets.estimator import DEFAULT_MAX_BYTES, Limits
+from ..fault_sets.interface import PlannedCircuit, estimate_rates
+from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
+from ..fault_sets.results import LogicalErrorRate
+from ..faults import FaultTable
+
+__all__ = ["CircuitFaultSets", "logical_error_rates", "planned"]
+
+if TYPE_CHECKING:
+    from .circuit import Circuit
+
+
+class CircuitFaultSets:
+    """Sums over fault sets, without waiting for errors; see ``docs/fault_sets.md``."""
+
+    if TYPE_CHECKING:
+        _stim: stim.Circuit
+
+        def compile(self) -> CompiledCircuit: ...  # noqa: D102
+        def _fault_table(self) -> FaultTable: ...
+
+    def logical_error_rate(
+        self,
+        *,
+        postselection_mask: npt.NDArray[Any] | None = None,
+        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        relative_error: float = 0.01,
+        max_seconds: float | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        seed: int | None = None,
+        threads: int = 1,
+        progress: bool = False,
+    ) -> LogicalErrorRate:
+        r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
+
+        For circuits most of whose faults are seen by postselected detectors. The seed fixes the result,
+        whatever the number of threads, unless ``max_seconds`` ends it early.
+
+        Args:
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``; all
+                of them by default.
+            postselected_observables_mask: The same for observables; none by default.
+            relative_error: Standard error over logical error rate at which it stops.
+            max_seconds: No new round of sampling begins after that.
+            max_bytes: Memory to use, about.
+            seed: None for fresh entropy, or an integer in range(2**64).
+            threads: Number of threads.
+            progress: Whether to print what is under way to stderr.
+
+        Returns:
+            The estimate with its interval and its parts; printed, a table.
+
+        Raises:
+            ResourceLimitError: There are too many sets for this method; the message says why.
+            TypeError: A mask has the wrong dtype.
+            ValueError: A mask has the wrong shape, an argument is out of range, or no shot is ever kept.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> repetition_code = snc.Circuit.generated(
+            ...     "repetition_code:memory", distance=5, rounds=2, before_round_data_depolarization=1e-4
+            ... )
+            >>> estimate = repetition_code.logical_error_rate(seed=1)
+            >>> f"{estimate.logical_error_rate:.2e}"
+            '2.63e-20'
+        """
+        limits = Limits(relative_error, max_seconds, max_bytes)
+        circuit = planned(self, postselection_mask, postselected_observables_mask)
+        return estimate_rates([circuit], limits, seed, threads, progress)[0]
+
+    def fault_distance(
+        self,
+        *,
+        postselection_mask: npt.NDArray[Any] | None = None,
+        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        max_weight: int = 4,
+        threads: int = 1,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+    ) -> FaultDistance:
+        r"""The fewest error mechanisms that can make a kept shot wrong.
+
+        What ``stim.Circuit.shortest_graphlike_error`` is without postselection and T gates. All smaller
+        sets are looked at.
+
+        Args:
+            postselection_mask: As in ``logical_error_rate``.
+            postselected_observables_mask: The same for observables.
+            max_weight: The largest number of mechanisms to look at.
+            threads: Number of threads.
+            max_bytes: Memory to use, about.
+
+        Returns:
+            The distance, or a lower bound if ``max_weight`` or the limits end the search.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> repetition_code = snc.Circuit.generated(
+            ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=1e-4
+            ... )
+            >>> print(repetition_code.fault_distance())
+            3
+        """
+        plan = planned(self, postselection_mask, postselected_observables_mask).plan()
+        return fault_distance(plan, max_weight, threads, max_bytes)
+
+    def malignant_sets(
+        self,
+        *,
+        postselection_mask: npt.NDArray[Any] | None = None,
+        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        max_weight: int | None = None,
+        threads: int = 1,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+    ) -> list[MalignantSet]:
+        r"""The sets of error mechanisms that can make a kept shot wrong, those that contribute most first.
+
+        Args:
+            postselection_mask: As in ``logical_error_rate``.
+            postselected_observables_mask: The same for observables.
+            max_weight: The largest number of mechanisms to look at; by default that of the smallest sets.
+            threads: Number of threads.
+            max_bytes: Memory to use, about.
+
+        Returns:
+            The sets, each with its probability and with the faults that it may consist of.
+
+        Raises:
+            ResourceLimitError: There are too many sets.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("R 0 1\nX_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-1] rec[-2]")
+            >>> circuit += snc.Circuit("OBSERVABLE_INCLUDE(0) rec[-1]")
+            >>> [malignant] = circuit.malignant_sets()
+            >>> print(*malignant.faults, sep="\n")
+            line 2, tick 0: X_ERROR 0: X0
+            line 2, tick 0: X_ERROR 1: X1
+        """
+        plan = planned(self, postselection_mask, postselected_observables_mask).plan()
+        causes = self._fault_table().by_mechanism(plan)
+        return malignant_sets(plan, causes, max_weight, threads, max_bytes)
+
+
+def logical_error_rates(
+    circuits: Iterable[Circuit],
+    *,
+    postselection_mask: npt.NDArray[Any] | None = None,
+    postselected_observables_mask: npt.NDArray[Any] | None = None,
+    relative_error: float = 0.01,
+    max_seconds: float | None = None,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+    seed: int | None = None,
+    threads: int = 1,
+    progress: bool = False,
+) -> list[LogicalErrorRate]:
+    """Logical error rates of several circuits; those that differ in the strength of noise share the work.
+
+    Args:
+        circuits: The circuits. What each fault flips decides which of them belong together.
+        postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
+        postselected_observables_mask: The same for observables.
+        relative_error: Standard error over logical error rate that each circuit reaches.
+        max_seconds: No new round of sampling begins after that, for circuits that share the work.
+        max_bytes: Memory to use, about.
+        seed: None for fresh entropy, or an integer in range(2**64).
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+
+    Returns:
+        One estimate for each circuit, in their order. Estimates that share fault sets are not independent.
+
+    Raises:
+        ResourceLimitError: There are too many sets for this method; the message says why.
+    """
+    asked = [planned(each, postselection_mask, postselected_observables_mask) for each in circuits]
+    limits = Limits(relative_error, max_seconds, max_bytes)
+    return estimate_rates(asked, limits, seed, threads, progress)
+
+
+def planned(
+    circuit: CircuitFaultSets,
+    postselection_mask: npt.NDArray[Any] | None,
+    postselected_observables_mask: npt.NDArray[Any] | None,
+) -> PlannedCircuit:
+    """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire."""
+    num_detectors, num_observables = circuit._stim.num_detectors, circuit._stim.num_observables
+    postselected = postselected_outputs(
+        postselection_mask, postselected_observables_mask, num_detectors, num_observables
+    )
+    if postselection_mask is None:
+        postselected = [*range(num_detectors), *postselected]
+    requested = requested_by("sample_counts", num_detectors, num_observables, postselected)
+    return PlannedCircuit(circuit.compile(), requested)

@@ -1,0 +1,186 @@
+"""From circuits to logical error rates."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ..compiler import CompiledCircuit, RequestedOutputs
+from ..plan import Plan
+from ..sampling.bits import checked_seed
+from .estimator import Estimator, Limits
+from .interval import interval_of_weighted_sum
+from .mechanisms import mechanisms_of
+from .results import LogicalErrorRate, WeightShare
+
+__all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "estimator_for", "rate_of"]
+
+COVERAGE = 0.95
+
+_ROUNDING = 1e-9
+"""Relative error of sums of many numbers, generously."""
+
+_RATES = {"rates", "count_thresholds", "alias_thresholds", "alias_indices"}
+
+
+@dataclass(frozen=True)
+class PlannedCircuit:
+    """A circuit and what is asked of it.
+
+    Attributes:
+        compiled: The circuit, compiled.
+        requested: The observables, and the outputs that are postselected.
+    """
+
+    compiled: CompiledCircuit
+    requested: RequestedOutputs
+
+    def plan(self) -> Plan:
+        """Its plan."""
+        return self.compiled.detector_plan(self.requested)
+
+
+def estimator_for(
+    plans: Sequence[Plan],
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+) -> Estimator:
+    """An estimator for plans that differ in their rates only.
+
+    Args:
+        plans: The plans.
+        limits: What it may cost.
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+
+    Raises:
+        ResourceLimitError: A plan has too many coins.
+        ValueError: An argument is out of range.
+    """
+    if threads < 1:
+        raise ValueError(f"threads is {threads}; it must be at least 1.")
+    if not 0 < limits.relative_error < math.inf:
+        raise ValueError(f"relative_error is {limits.relative_error}; it must be positive.")
+    if limits.max_seconds is not None and not limits.max_seconds > 0:
+        raise ValueError(f"max_seconds is {limits.max_seconds}; it must be positive, or None.")
+    report = _print_progress if progress else _say_nothing
+    return Estimator(
+        plans[0], [mechanisms_of(plan) for plan in plans], limits, checked_seed(seed), threads, report
+    )
+
+
+def estimate_rates(
+    circuits: Sequence[PlannedCircuit],
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+) -> list[LogicalErrorRate]:
+    """Logical error rates of circuits; those that differ in their rates only share the work.
+
+    Args:
+        circuits: The circuits.
+        limits: What the estimate of each family may cost.
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+    """
+    plans = [circuit.plan() for circuit in circuits]
+    results: list[LogicalErrorRate | None] = [None] * len(plans)
+    for family in _families(plans):
+        members = [plans[k] for k in family]
+        if members[0].never_kept:
+            raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
+        # The strongest noise needs the most draws: they are made for it.
+        family = sorted(family, key=lambda k: -plans[k].mean_events)
+        estimator = estimator_for([plans[k] for k in family], limits, seed, threads, progress)
+        estimator.run()
+        for place, k in enumerate(family):
+            results[k] = rate_of(estimator, place, plans[k].num_outputs)
+    return [result for result in results if result is not None]
+
+
+def rate_of(estimator: Estimator, circuit: int, num_observables: int) -> LogicalErrorRate:
+    """The result of an estimator for one of its circuits."""
+    totals = estimator.totals(circuit)
+    sampled = totals.wrong - totals.exact_wrong
+    low, high = interval_of_weighted_sum(sampled, totals.variance, totals.largest, COVERAGE)
+    kept = totals.kept
+    values = estimator.values
+    num_keys = len(values.kept)
+    factor = estimator.factor(circuit)
+    coefficients = np.zeros(num_keys)
+    for stratum in estimator.strata:
+        coefficients += factor * stratum.coefficients(circuit, num_keys)
+    patterns = values.pattern_sums(coefficients)
+    flips = np.zeros(num_observables)
+    for pattern, probability in patterns.items():
+        for observable in range(num_observables):
+            if pattern >> observable & 1:
+                flips[observable] += probability
+    weights = tuple(
+        WeightShare(
+            weight=weight,
+            method=stratum.method,
+            mass=mass,
+            draws=stratum.draws,
+            sets=stratum.sets,
+            signatures=stratum.signatures,
+            malignant=stratum.malignant(values),
+            passing=sums.passing,
+            kept=sums.kept,
+            kept_and_wrong=sums.wrong,
+            standard_error=math.sqrt(sums.variance),
+        )
+        for weight, stratum, mass, sums in totals.by_weight
+    )
+    return LogicalErrorRate(
+        kept=kept,
+        kept_and_wrong=totals.wrong,
+        standard_error=totals.standard_error,
+        interval=(
+            (1 - _ROUNDING) * (totals.exact_wrong + low) / kept if kept else 0.0,
+            min(1.0, (1 + _ROUNDING) * (totals.exact_wrong + high + totals.rest) / kept) if kept else 1.0,
+        ),
+        coverage=COVERAGE,
+        weights=weights,
+        unexplored=totals.rest,
+        observable_flips=flips,
+        error_patterns=patterns,
+        seconds=estimator.seconds,
+    )
+
+
+def _families(plans: Sequence[Plan]) -> list[list[int]]:
+    """Plans that differ in their rates only, by their positions."""
+    families: list[list[int]] = []
+    for k, plan in enumerate(plans):
+        for family in families:
+            if _differ_in_rates_only(plans[family[0]], plan):
+                family.append(k)
+                break
+        else:
+            families.append([k])
+    return families
+
+
+def _differ_in_rates_only(a: Plan, b: Plan) -> bool:
+    if len(a.rates) != len(b.rates):
+        return False
+    same = {field.name: getattr(a, field.name) for field in fields(a) if field.name in _RATES}
+    return replace(b, **same) == a
+
+
+def _print_progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _say_nothing(line: str) -> None:
+    del line

@@ -1,0 +1,134 @@
+"""The fault sets that make a kept shot wrong, one by one, and the fewest faults that do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..faults import CircuitFault
+from ..plan import Plan
+from .estimator import Estimator, Limits
+from .interface import estimator_for
+
+__all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
+
+
+@dataclass(frozen=True)
+class MalignantSet:
+    """A set of error mechanisms that can make a kept shot wrong.
+
+    Attributes:
+        probability: That these mechanisms act, and no other one.
+        kept: Probability that the shot is then kept.
+        kept_and_wrong: The same, and that an observable is flipped.
+        causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
+            cause; no measurement can tell them apart. Mechanisms of channels that more likely do something
+            than nothing have no faults.
+    """
+
+    probability: float
+    kept: float
+    kept_and_wrong: float
+    causes: tuple[tuple[CircuitFault, ...], ...]
+
+    @property
+    def weight(self) -> int:
+        """Number of mechanisms."""
+        return len(self.causes)
+
+    @property
+    def faults(self) -> tuple[CircuitFault, ...]:
+        """One fault per mechanism: a set of faults that has the effect of this one."""
+        return tuple(alternatives[0] for alternatives in self.causes if alternatives)
+
+
+@dataclass(frozen=True)
+class FaultDistance:
+    """The fewest error mechanisms that can make a kept shot wrong.
+
+    Attributes:
+        at_least: No smaller set can: all of them were looked at.
+        value: The distance, if a set of that size was found; otherwise None.
+    """
+
+    at_least: int
+    value: int | None
+
+    def __str__(self) -> str:
+        return f"at least {self.at_least}" if self.value is None else str(self.value)
+
+
+def fault_distance(plan: Plan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
+    """The fault distance, as far as all sets of up to ``max_weight`` mechanisms tell.
+
+    Args:
+        plan: The plan; it postselects what is postselected, and its outputs are the observables.
+        max_weight: The largest weight to look at.
+        threads: Number of threads.
+        max_bytes: Memory, about.
+    """
+    estimator = _enumerator(plan, threads, max_bytes)
+    for weight in range(max_weight + 1):
+        estimator.enumerate(weight)
+        if len(estimator.strata) <= weight:
+            break
+        if estimator.strata[weight].malignant(estimator.values):
+            return FaultDistance(weight, weight)
+    return FaultDistance(len(estimator.strata), None)
+
+
+def malignant_sets(
+    plan: Plan,
+    causes: Mapping[int, Sequence[CircuitFault]],
+    max_weight: int | None,
+    threads: int,
+    max_bytes: int,
+) -> list[MalignantSet]:
+    """All malignant sets, most probable to be kept and wrong first.
+
+    Args:
+        plan: The plan, as in ``fault_distance``.
+        causes: For each mechanism its faults.
+        max_weight: The largest weight to look at; None: that of the smallest sets.
+        threads: Number of threads.
+        max_bytes: Memory, about.
+
+    Raises:
+        ResourceLimitError: There are too many sets to look at.
+    """
+    estimator = _enumerator(plan, threads, max_bytes)
+    odds = estimator.odds[0]
+    found: list[MalignantSet] = []
+    weight = 0
+    while weight <= estimator.max_weight and (weight <= max_weight if max_weight is not None else not found):
+        estimator.enumerate(weight)
+        if len(estimator.strata) <= weight:
+            estimator.refuse(f"there are too many sets of {weight} mechanisms that pass them")
+        values = estimator.values
+        members = (
+            estimator.study.sets_with(weight, values.wrong).reshape(-1, weight)
+            if weight
+            else np.zeros((int(values.wrong[0] > 0), 0), dtype=np.uint32)
+        )
+        keys = (
+            estimator.study.number_keys(members.ravel(), weight)
+            if weight
+            else np.zeros(len(members), np.uint32)
+        )
+        for each, key in zip(members.tolist(), keys.tolist(), strict=True):
+            found.append(
+                MalignantSet(
+                    probability=estimator.nothing * float(np.prod(odds[each])),
+                    kept=estimator.coin_factor * float(values.kept[key]),
+                    kept_and_wrong=estimator.coin_factor * float(values.wrong[key]),
+                    causes=tuple(tuple(causes.get(mechanism, ())) for mechanism in sorted(each)),
+                )
+            )
+        weight += 1
+    return sorted(found, key=lambda each: -each.probability * each.kept_and_wrong)
+
+
+def _enumerator(plan: Plan, threads: int, max_bytes: int) -> Estimator:
+    return estimator_for([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)

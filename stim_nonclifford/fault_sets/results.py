@@ -1,0 +1,112 @@
+"""Logical error rates as users get them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["LogicalErrorRate", "WeightShare"]
+
+
+@dataclass(frozen=True)
+class WeightShare:
+    """The fault sets of one weight.
+
+    Attributes:
+        weight: Number of mechanisms that act.
+        method: ``"exact"`` (all sets), ``"drawn"`` (a random sample of the sets that pass the noise-only
+            checks) or ``"joined"`` (sets out of random halves).
+        mass: Probability that so many mechanisms act.
+        draws: Sets drawn, or halves of sets; 0 if exact.
+        sets: Sets found that pass the noise-only checks.
+        signatures: Distinct signatures, with the outputs that noise flips, among them.
+        malignant: How many of them can make a kept shot wrong.
+        passing: Probability that so many mechanisms act and the noise-only checks pass.
+        kept: The same, and the shot is kept.
+        kept_and_wrong: The same, and an observable is flipped.
+        standard_error: Of ``kept_and_wrong``; 0 if exact.
+    """
+
+    weight: int
+    method: str
+    mass: float
+    draws: int
+    sets: int
+    signatures: int
+    malignant: int
+    passing: float
+    kept: float
+    kept_and_wrong: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class LogicalErrorRate:
+    """A logical error rate from malignant fault sets. Printed, it shows a table of the weights.
+
+    Attributes:
+        kept: P(kept): that no postselected detector (or observable) fires.
+        kept_and_wrong: P(kept and any observable flipped).
+        standard_error: Of ``logical_error_rate``; 0 if nothing was sampled.
+        interval: (low, high): holds the logical error rate with probability ``coverage``. Weights in which
+            nothing was found, and those that were not looked at, are part of its upper end.
+        coverage: Of the interval.
+        weights: What is known of each weight.
+        unexplored: Probability of all sets that were not looked at; part of the upper end.
+        observable_flips: float64, shape (num_observables,): P(kept and observable k flipped).
+        error_patterns: For each combination of flipped observables, as an int with bit k for observable k,
+            P(kept and this combination); without the combination of none.
+        seconds: What it took.
+    """
+
+    kept: float
+    kept_and_wrong: float
+    standard_error: float
+    interval: tuple[float, float]
+    coverage: float
+    weights: tuple[WeightShare, ...]
+    unexplored: float
+    observable_flips: npt.NDArray[np.float64] = field(compare=False)
+    error_patterns: Mapping[int, float]
+    seconds: float = field(compare=False)
+
+    @property
+    def logical_error_rate(self) -> float:
+        """P(any observable flipped | kept)."""
+        return self.kept_and_wrong / self.kept if self.kept else 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error over logical error rate; infinite if no malignant set was found."""
+        return self.standard_error / self.logical_error_rate if self.kept_and_wrong else float("inf")
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        if self.kept_and_wrong:
+            rate = f"{self.logical_error_rate:.6g} ± {self.standard_error:.2g}"
+        else:
+            rate = "no malignant set found"
+        lines = [
+            f"logical error rate (any observable, per kept shot): {rate}",
+            f"{self.coverage:.0%} interval: {low:.6g} to {high:.6g}",
+            f"P(kept) = {self.kept:.10g}; P(kept and wrong) = {self.kept_and_wrong:.6g};"
+            f" {self.seconds:.1f} s",
+            "",
+            f"{'weight':>6}  {'looked at':9} {'mass':>9} {'draws':>9} {'sets':>10} {'signatures':>10}"
+            f" {'malignant':>9} {'P(pass)':>9} {'P(kept)':>9} {'P(kept and wrong)':>22}",
+        ]
+        for share in self.weights:
+            wrong = f"{share.kept_and_wrong:.5g}"
+            if share.method != "exact":
+                wrong += f" ± {share.standard_error:.2g}"
+            lines.append(
+                f"{share.weight:6}  {share.method:9} {share.mass:9.3g} {share.draws or '':>9} {share.sets:10}"
+                f" {share.signatures:10} {share.malignant:9} {share.passing:9.3g} {share.kept:9.3g}"
+                f" {wrong:>22}"
+            )
+        if self.unexplored:
+            lines.append(f"  more  not at all {self.unexplored:9.3g}")
+        return "\n".join(lines)

@@ -1,0 +1,309 @@
+"""What is known of the fault sets of one weight: all of them, or a sample.
+
+A stratum gives sums over fault sets X of its weight, for several circuits that differ in the odds of their
+mechanisms: of odds(X) f(X), where f is the probability that a shot is kept, or kept and wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .laws import Floats, KeyValues
+
+__all__ = ["DrawnWeight", "ExactWeight", "JoinRound", "JoinedWeight", "Stratum", "Sums"]
+
+Keys = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over the fault sets of a weight, in units of the probability that no mechanism acts.
+
+    Attributes:
+        passing: Of all sets that pass the noise-only checks.
+        kept: Of the sets times the probability of being kept.
+        wrong: The same for kept and wrong.
+        variance: Estimated variance of ``wrong`` - rate x ``kept``.
+        largest: The largest amount by which one more event would have changed ``wrong``.
+    """
+
+    passing: float
+    kept: float
+    wrong: float
+    variance: float
+    largest: float
+
+
+class Stratum(Protocol):
+    """The fault sets of one weight."""
+
+    weight: int
+    method: str
+
+    @property
+    def draws(self) -> int:
+        """Sets, or parts of sets, that were drawn; 0 if all sets were looked at."""
+
+    @property
+    def rounds(self) -> int:
+        """How often draws were added; 0 if all sets were looked at."""
+
+    @property
+    def sets(self) -> int:
+        """Sets that pass the checks, found one by one."""
+
+    @property
+    def signatures(self) -> int:
+        """Distinct keys: signature and outputs."""
+
+    def malignant(self, values: KeyValues) -> int:
+        """Those of them with which a kept shot can be wrong."""
+
+    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
+        """The sums for a circuit; ``rate`` is about its logical error rate."""
+
+    def coefficients(self, circuit: int, num_keys: int) -> Floats:
+        """For each key its part in the sums: float64, shape (num_keys,)."""
+
+
+class ExactWeight:
+    """All sets of a weight.
+
+    Args:
+        weight: The weight.
+        found: What ``FaultSetStudy.enumerate`` found.
+        num_circuits: Number of circuits.
+    """
+
+    method = "exact"
+    draws = 0
+    rounds = 0
+
+    def __init__(self, weight: int, found: dict[str, object], num_circuits: int) -> None:
+        self.weight = weight
+        self.sets = int(found["sets"])  # type: ignore[call-overload]
+        self.steps = int(found["steps"])  # type: ignore[call-overload]
+        self.keys = np.asarray(found["keys"])
+        self._masses = np.asarray(found["masses"]).reshape(len(self.keys), num_circuits)
+
+    @property
+    def signatures(self) -> int:
+        """Distinct keys."""
+        return len(self.keys)
+
+    def malignant(self, values: KeyValues) -> int:
+        """See ``Stratum``."""
+        return int(np.count_nonzero(values.wrong[self.keys]))
+
+    def passing(self, circuit: int) -> float:
+        """The sum of all sets that pass the checks."""
+        return float(self._masses[:, circuit].sum())
+
+    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
+        """See ``Stratum``."""
+        masses = self._masses[:, circuit]
+        wrong = values.wrong[self.keys]
+        return Sums(
+            passing=float(masses.sum()),
+            kept=float(masses @ values.kept[self.keys]),
+            wrong=float(masses @ wrong),
+            variance=0.0,
+            largest=0.0,
+        )
+
+    def coefficients(self, circuit: int, num_keys: int) -> Floats:
+        """See ``Stratum``."""
+        sums = np.zeros(num_keys)
+        sums[self.keys] = self._masses[:, circuit]
+        return sums
+
+
+class DrawnWeight:
+    """A Poisson process of sets that pass the checks, as many as there is mass of them.
+
+    Args:
+        weight: The weight.
+        odds: Odds of the mechanisms in each circuit, float64, shape (num_circuits, num_mechanisms); draws
+            are those of the first one.
+    """
+
+    method = "drawn"
+
+    def __init__(self, weight: int, odds: Floats) -> None:
+        self.weight = weight
+        self._odds = odds
+        self.keys: Keys = np.zeros(0, dtype=np.uint32)
+        self.members = np.zeros((0, weight), dtype=np.uint32)
+        self._ratios = np.zeros((0, len(odds)))
+        self._density = 0.0
+        self.rounds = 0
+
+    def add(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float) -> None:
+        """Adds a process with on average one draw for each ``spacing`` of mass."""
+        members = members.reshape(-1, self.weight)
+        self.members = np.concatenate([self.members, members])
+        self.keys = np.concatenate([self.keys, keys])
+        self._ratios = np.concatenate([self._ratios, _ratios(self._odds, members)])
+        self._density += 1 / spacing
+        self.rounds += 1
+
+    @property
+    def draws(self) -> int:
+        """Sets drawn."""
+        return len(self.keys)
+
+    sets = draws
+
+    @property
+    def signatures(self) -> int:
+        """Distinct keys."""
+        return len(np.unique(self.keys))
+
+    def malignant(self, values: KeyValues) -> int:
+        """See ``Stratum``."""
+        return len(np.unique(self.keys[values.wrong[self.keys] > 0]))
+
+    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
+        """See ``Stratum``."""
+        spacing, ratios = 1 / self._density, self._ratios[:, circuit]
+        kept, wrong = values.kept[self.keys], values.wrong[self.keys]
+        residuals = ratios * (wrong - rate * kept)
+        return Sums(
+            passing=spacing * float(ratios.sum()),
+            kept=spacing * float(ratios @ kept),
+            wrong=spacing * float(ratios @ wrong),
+            variance=spacing**2 * float(residuals @ residuals),
+            largest=spacing * float(ratios.max(initial=1.0 if circuit == 0 else 0.0)),
+        )
+
+    def coefficients(self, circuit: int, num_keys: int) -> Floats:
+        """See ``Stratum``."""
+        return np.bincount(self.keys, self._ratios[:, circuit], minlength=num_keys) / self._density
+
+    def set_weights(self, circuit: int) -> Floats:
+        """What each drawn set counts: float64, shape (draws,)."""
+        return self._ratios[:, circuit] / self._density
+
+
+@dataclass(frozen=True)
+class JoinRound:
+    """Sets that were found among all combinations of so many left and right parts."""
+
+    draws: int
+    left: npt.NDArray[np.uint32]
+    right: npt.NDArray[np.uint32]
+
+
+class JoinedWeight:
+    """Sets found by joining random parts of them.
+
+    n parts of a mechanisms and n parts of b mechanisms, drawn with probability proportional to their odds,
+    have n^2 combinations; each set is found in C(a + b, a) ways.
+
+    Args:
+        weight: a + b.
+        odds: As in ``DrawnWeight``.
+        totals: For each circuit the sum of the odds of all sets of the weight.
+        scale: e_a e_b / C(a + b, a), with e_k the sum of the odds of all sets of k mechanisms.
+    """
+
+    method = "joined"
+
+    def __init__(self, weight: int, odds: Floats, totals: Floats, scale: float) -> None:
+        self.weight = weight
+        self._odds = odds
+        self._totals = totals
+        self._scale = scale
+        self.keys: Keys = np.zeros(0, dtype=np.uint32)
+        self.members = np.zeros((0, weight), dtype=np.uint32)
+        self._ratios = np.zeros((0, len(odds)))
+        self._rounds: list[JoinRound] = []
+
+    def add(self, draws: int, found: dict[str, npt.NDArray[np.uint32]], keys: Keys) -> None:
+        """Adds a join of so many parts of each kind."""
+        members = found["members"].reshape(-1, self.weight)
+        self.members = np.concatenate([self.members, members])
+        self.keys = np.concatenate([self.keys, keys])
+        self._ratios = np.concatenate([self._ratios, _ratios(self._odds, members)])
+        self._rounds.append(JoinRound(draws, found["left"], found["right"]))
+
+    @property
+    def rounds(self) -> int:
+        """Number of joins."""
+        return len(self._rounds)
+
+    @property
+    def draws(self) -> int:
+        """Parts of sets drawn, left and right."""
+        return 2 * sum(each.draws for each in self._rounds)
+
+    @property
+    def sets(self) -> int:
+        """Sets found, each as often as it was found."""
+        return len(self.keys)
+
+    @property
+    def signatures(self) -> int:
+        """Distinct keys."""
+        return len(np.unique(self.keys))
+
+    def malignant(self, values: KeyValues) -> int:
+        """See ``Stratum``."""
+        return len(np.unique(self.keys[values.wrong[self.keys] > 0]))
+
+    @property
+    def _unit(self) -> float:
+        """What a found set counts."""
+        return self._scale / sum(each.draws**2 for each in self._rounds)
+
+    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
+        """See ``Stratum``."""
+        unit, ratios = self._unit, self._ratios[:, circuit]
+        kept, wrong = values.kept[self.keys], values.wrong[self.keys]
+        residuals = ratios * (wrong - rate * kept)
+        variance, most, most_wrong, begin = -float(residuals @ residuals), 0.0, 0.0, 0
+        for each in self._rounds:
+            # Sets with a draw in common are not independent: the draws are.
+            part = slice(begin, begin + len(each.left))
+            begin = part.stop
+            for side in (each.left, each.right):
+                if len(side):
+                    variance += float((np.bincount(side, residuals[part]) ** 2).sum())
+                    most = max(most, float(np.bincount(side, ratios[part]).max()))
+                    most_wrong = max(most_wrong, float(np.bincount(side, (ratios * wrong)[part]).max()))
+        largest = unit * (most if np.count_nonzero(wrong) < _FEW_SETS else most_wrong)
+        if len(self.keys) < _FEW_SETS:
+            # Not even the probability to pass the checks is known: all there may be is behind one more draw.
+            largest = max(largest, float(self._totals[circuit]) / sum(each.draws for each in self._rounds))
+        return Sums(
+            passing=unit * float(ratios.sum()),
+            kept=unit * float(ratios @ kept),
+            wrong=unit * float(ratios @ wrong),
+            variance=unit**2 * max(0.0, variance),
+            largest=largest,
+        )
+
+    def coefficients(self, circuit: int, num_keys: int) -> Floats:
+        """See ``Stratum``."""
+        sums = np.bincount(self.keys, self._ratios[:, circuit], minlength=num_keys)
+        return sums.astype(np.float64) * self._unit
+
+    def set_weights(self, circuit: int) -> Floats:
+        """What each found set counts: float64, shape (sets,)."""
+        return self._ratios[:, circuit] * self._unit
+
+
+_FEW_SETS = 10
+
+
+def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:
+    """Odds of sets in each circuit over those in the first one; shape (sets, circuits)."""
+    relative = odds / odds[0]
+    ratios = np.ones((len(members), len(odds)))
+    for circuit in range(1, len(odds)):
+        ratios[:, circuit] = np.prod(relative[circuit][members], axis=1)
+    return ratios

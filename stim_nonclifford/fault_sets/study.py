@@ -1,0 +1,38 @@
+"""The native search for fault sets, with a plan's mechanisms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _native
+from ..plan import Plan
+from .mechanisms import Mechanisms, packed_words
+
+__all__ = ["MAX_WEIGHT", "study_of"]
+
+MAX_WEIGHT = 64
+"""Sets with more members are not looked at; the native code has the same limit."""
+
+
+def study_of(plan: Plan, mechanisms: Mechanisms, threads: int, max_pair_bytes: int) -> _native.FaultSetStudy:
+    """A study of the fault sets of a plan.
+
+    Args:
+        plan: The plan, for the outcome laws.
+        mechanisms: Its mechanisms.
+        threads: Number of threads.
+        max_pair_bytes: Memory for a table of pairs; if that does not suffice, searches take longer.
+    """
+    return _native.FaultSetStudy(
+        plan,
+        packed_words(mechanisms.checks).ravel(),
+        mechanisms.keys.ravel(),
+        packed_words(mechanisms.target[None, :])[0],
+        mechanisms.base,
+        mechanisms.odds,
+        np.ascontiguousarray(mechanisms.sites),
+        mechanisms.coins.ravel(),
+        min(MAX_WEIGHT, max(1, len(mechanisms.odds))),
+        threads,
+        max_pair_bytes,
+    )

@@ -1,0 +1,130 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "fault_set_search.h"
+#include "fault_set_study.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+std::vector<T> to_vector(const Input<T>& array) {
+    return {array.data(), array.data() + array.shape(0)};
+}
+
+template <typename T>
+nb::object to_array(std::vector<T> data) {
+    auto* owned = new std::vector<T>(std::move(data));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), {owned->size()}, owner));
+}
+
+template <typename Work>
+auto without_gil(Work work) {
+    nb::gil_scoped_release release;
+    return work();
+}
+
+void construct(snc::FaultSetStudy* self, nb::handle plan, const Input<uint64_t>& checks, const Input<uint64_t>& keys,
+               const Input<uint64_t>& target, const Input<uint64_t>& base, const Input<double>& weights, const Input<int32_t>& sites,
+               const Input<uint64_t>& coins, uint32_t max_weight, uint32_t threads, uint64_t max_pair_bytes) {
+    if (max_weight > snc::max_fault_set_weight) throw std::invalid_argument("max_weight is above the limit.");
+    const auto key_words = static_cast<uint32_t>(base.shape(0));
+    snc::FaultSetMechanisms mechanisms{static_cast<uint32_t>(target.shape(0)), key_words, to_vector(checks), to_vector(keys),
+                                       to_vector(target), to_vector(base), to_vector(weights), to_vector(sites)};
+    if (mechanisms.checks.size() != mechanisms.size() * mechanisms.check_words ||
+        mechanisms.keys.size() != mechanisms.size() * key_words || mechanisms.sites.size() != mechanisms.size())
+        throw std::invalid_argument("The arrays of the mechanisms differ in length.");
+    new (self) snc::FaultSetStudy(to_plan(plan), snc::kernels(), std::move(mechanisms), to_vector(coins), max_weight, threads,
+                                  max_pair_bytes, check_signals);
+}
+
+nb::dict enumerate(snc::FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, uint64_t max_steps, uint64_t max_keys) {
+    const std::vector<double> weights = to_vector(circuits);
+    auto found = without_gil([&] { return study.enumerate(weight, weights, max_steps, max_keys); });
+    nb::dict result;
+    result["is_complete"] = found.is_complete;
+    result["steps"] = found.steps;
+    result["sets"] = found.sets;
+    result["keys"] = to_array(std::move(found.keys));
+    result["masses"] = to_array(std::move(found.masses));
+    return result;
+}
+
+nb::dict draw(snc::FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_steps) {
+    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_steps); });
+    nb::dict result;
+    result["is_complete"] = found.is_complete;
+    result["steps"] = found.steps;
+    result["members"] = to_array(std::move(found.members));
+    return result;
+}
+
+nb::dict join(snc::FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round) {
+    auto found = without_gil([&] { return study.join(left, right, draws, stride, seed, round); });
+    nb::dict result;
+    result["sets"] = found.sets;
+    result["left_squares"] = found.left_squares;
+    result["right_squares"] = found.right_squares;
+    result["members"] = to_array(std::move(found.members));
+    result["left"] = to_array(std::move(found.left));
+    result["right"] = to_array(std::move(found.right));
+    return result;
+}
+
+nb::dict evaluate(snc::FaultSetStudy& study) {
+    auto found = without_gil([&] { return study.evaluate(); });
+    nb::dict result;
+    result["first"] = found.first;
+    result["starts"] = to_array(std::move(found.branches.starts));
+    result["outputs"] = to_array(std::move(found.branches.outputs));
+    result["probabilities"] = to_array(std::move(found.branches.probabilities));
+    return result;
+}
+
+}  // namespace
+
+void bind_fault_sets(nb::module_& m) {
+    using snc::FaultSetStudy;
+    nb::class_<FaultSetStudy>(m, "FaultSetStudy", "Fault sets of a plan. Not safe for use from several threads at once.")
+        .def("__init__", &construct, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
+             nb::arg("sites"), nb::arg("coins"), nb::arg("max_weight"), nb::arg("threads"), nb::arg("max_pair_bytes"))
+        .def("total", [](const FaultSetStudy& study, uint32_t weight) { return study.sampler().total(weight); }, nb::arg("weight"),
+             "The sum of the weights of all sets of that many mechanisms.")
+        .def_prop_ro("num_twins", [](const FaultSetStudy& study) { return study.table().twins().size(); })
+        .def_prop_ro("branching", [](const FaultSetStudy& study) { return study.table().branching(); },
+                     "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
+        .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return study.keys().size(); })
+        .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
+             "All sets of a weight, added up by key.")
+        .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_steps"),
+             "The mass of all sets of a weight, and a Poisson process of draws from them.")
+        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),
+             nb::arg("round"), "Sets of left + right mechanisms, out of as many draws of each part.")
+        .def("number_keys",
+             [](FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight) {
+                 return to_array(study.number_keys(to_vector(members), weight));
+             },
+             nb::arg("members"), nb::arg("weight"), "The numbers of the keys of sets.")
+        .def("evaluate", &evaluate, "The laws of the keys that are new since the last call.")
+        .def("shares",
+             [](FaultSetStudy& study, uint32_t weight, const Input<double>& values) {
+                 const std::vector<double> of_keys = to_vector(values);
+                 return to_array(without_gil([&] { return study.shares(weight, of_keys); }));
+             },
+             nb::arg("weight"), nb::arg("values"), "For each mechanism the weighted sum of the values of the sets with it.")
+        .def("sets_with",
+             [](FaultSetStudy& study, uint32_t weight, const Input<double>& values) {
+                 const std::vector<double> of_keys = to_vector(values);
+                 return to_array(without_gil([&] { return study.sets_with(weight, of_keys); }));
+             },
+             nb::arg("weight"), nb::arg("values"), "The sets of a weight with a key of positive value.");
+}

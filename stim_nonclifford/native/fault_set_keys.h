@@ -1,0 +1,63 @@
+// A number for each distinct key of fault sets.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace snc {
+
+class FaultSetKeys {
+   public:
+    explicit FaultSetKeys(uint32_t words) : words_(words), slots_(64) {}
+
+    uint32_t size() const { return static_cast<uint32_t>(count_); }
+    const uint64_t* key(uint32_t number) const { return &keys_[size_t{number} * words_]; }
+
+    // The number of a key, which gets the next one if it is new.
+    uint32_t number_of(const uint64_t* key) {
+        if (2 * (count_ + 1) > slots_.size()) grow();
+        size_t slot = slot_of(key);
+        while (slots_[slot] != 0) {
+            const uint32_t number = slots_[slot] - 1;
+            if (std::equal(key, key + words_, this->key(number))) return number;
+            slot = (slot + 1) & (slots_.size() - 1);
+        }
+        slots_[slot] = static_cast<uint32_t>(++count_);
+        keys_.insert(keys_.end(), key, key + words_);
+        return static_cast<uint32_t>(count_ - 1);
+    }
+
+    static constexpr uint32_t none = ~uint32_t{0};
+    // The number of a key, or none.
+    uint32_t find(const uint64_t* key) const {
+        for (size_t slot = slot_of(key); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
+            if (std::equal(key, key + words_, this->key(slots_[slot] - 1))) return slots_[slot] - 1;
+        return none;
+    }
+
+   private:
+    size_t slot_of(const uint64_t* key) const {
+        uint64_t hash = 0;
+        for (uint32_t w = 0; w < words_; ++w) {
+            hash = (hash ^ key[w]) * 0x9E3779B97F4A7C15;
+            hash ^= hash >> 29;
+        }
+        return hash * 0xBF58476D1CE4E5B9 >> 20 & (slots_.size() - 1);
+    }
+    void grow() {
+        slots_.assign(2 * slots_.size(), 0);
+        for (uint32_t number = 0; number < count_; ++number) {
+            size_t slot = slot_of(key(number));
+            while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+            slots_[slot] = number + 1;
+        }
+    }
+
+    uint32_t words_;
+    uint64_t count_ = 0;
+    std::vector<uint64_t> keys_;
+    std::vector<uint32_t> slots_;  // number + 1, or 0
+};
+
+}  // namespace snc

@@ -1,0 +1,28 @@
+// Outcome laws of many signatures at once.
+//
+// Signatures are sorted by what the simulation asks of them, in its order: signs of rotations, outcome checks. Those that
+// agree up to some point share the simulation up to there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "kernels.h"
+#include "plan.h"
+
+namespace snc {
+
+// The ways in which shots are kept: the entries of signature s are [starts[s], starts[s + 1]).
+struct KeptBranches {
+    std::vector<uint64_t> starts;
+    std::vector<uint64_t> outputs;       // [entries][output_words]: that outcomes and the signature flip
+    std::vector<double> probabilities;
+};
+
+// The laws of signatures, [count][signature_words]. What comes out does not depend on the number of threads.
+KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
+                           uint32_t num_threads, const std::function<void()>& interrupted);
+
+}  // namespace snc

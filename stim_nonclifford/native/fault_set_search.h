@@ -1,0 +1,225 @@
+// Finds every fault set of a given weight that flips the target's checks, once.
+//
+// Depth first: of the checks that are still wrong the first one must be flipped by another member, so only the mechanisms
+// that flip it are tried. Of several members that flip it the smallest one comes first; those below it are excluded from
+// then on. Where nothing is wrong, the smallest member that is left comes next. The last member is looked up.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fault_sets.h"
+
+namespace snc {
+
+constexpr uint32_t max_fault_set_weight = 64;
+
+// All sets of a weight that flip no check, to draw from.
+struct ClosedSets {
+    uint32_t weight = 0;
+    std::vector<uint32_t> members;  // [sets][weight]
+    std::vector<double> sums;       // of the weights of the sets up to and with each
+
+    double total() const { return sums.empty() ? 0 : sums.back(); }
+    const uint32_t* draw(double number) const {
+        const auto found = std::upper_bound(sums.begin(), sums.end() - 1, number * total());
+        return &members[static_cast<size_t>(found - sums.begin()) * weight];
+    }
+};
+
+// What a set must flip: the checks of the target, or none.
+enum class FaultSetGoal : uint8_t { target, nothing };
+
+// Calls visit(members, weight of the set); `members` has room for all of them, in no particular order.
+//
+// A visitor with a member draws() is not shown every set: it is asked for the number of random points on an axis of sets
+// of a given total weight, and gets a set for each of them. Sets that are there in numbers are then never listed.
+template <typename Visit>
+class FaultSetSearch {
+   public:
+    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, FaultSetGoal goal = FaultSetGoal::target)
+        : table_(table), weight_(weight), visit_(visit), residues_(size_t{weight + 1} * table.check_words()) {
+        if (goal == FaultSetGoal::target) {
+            std::copy_n(table.target(), table.check_words(), residues_.begin());
+            goal_hash_ = table.target_hash();
+        }
+        first_check_ = table.first_check(residues_.data());
+    }
+
+    // The search falls into independent parts, by the first member.
+    uint32_t num_parts() const {
+        if (weight_ <= 2) return 1;
+        return first_check_ == FaultSetTable::none ? table_.num_mechanisms()
+                                                   : static_cast<uint32_t>(table_.flipping(first_check_).size());
+    }
+    void run_part(uint32_t part) {
+        if (weight_ == 0) {
+            if (first_check_ == FaultSetTable::none) visit_(members_.data(), 1.0);
+        } else if (weight_ <= 2) {
+            extend(0, 1, goal_hash_);
+        } else {
+            const bool is_right = first_check_ == FaultSetTable::none;
+            push(0, 1, goal_hash_, is_right ? part : table_.flipping(first_check_)[part], first_check_);
+        }
+    }
+    // Look-ups and the like up to now.
+    uint64_t steps() const { return steps_; }
+
+   private:
+    struct Exclusion {
+        uint32_t check;  // or none: of all mechanisms
+        uint32_t bound;  // the mechanisms below
+    };
+
+    bool may_join(uint32_t depth, uint32_t mechanism) const {
+        for (uint32_t k = 0; k < depth; ++k)
+            if (members_[k] == mechanism || table_.exclude_each_other(members_[k], mechanism)) return false;
+        for (uint32_t k = 0; k < depth; ++k)
+            if (mechanism < exclusions_[k].bound &&
+                (exclusions_[k].check == FaultSetTable::none || table_.flips(mechanism, exclusions_[k].check)))
+                return false;
+        return true;
+    }
+
+    void push(uint32_t depth, double product, uint64_t hash, uint32_t mechanism, uint32_t check, bool draws_pairs = false) {
+        if (!may_join(depth, mechanism)) return;
+        uint32_t points = 0;
+        double of_pairs = 0;
+        if constexpr (Visit::draws)
+            if (draws_pairs && table_.knows_pairs()) {
+                of_pairs = table_.weight_of_pairs(hash ^ table_.hash(mechanism));
+                points = visit_.points(product * table_.weight(mechanism) * of_pairs);
+                if (points == 0) return;
+            }
+        members_[depth] = mechanism;
+        exclusions_[depth] = {check, mechanism};
+        const uint32_t words = table_.check_words();
+        const uint64_t* residue = &residues_[size_t{depth} * words];
+        for (uint32_t w = 0; w < words; ++w) residues_[size_t{depth + 1} * words + w] = residue[w] ^ table_.checks(mechanism)[w];
+        if constexpr (Visit::draws)
+            if (points > 0) {
+                for (; points > 0; --points) draw_pair(depth + 1, hash ^ table_.hash(mechanism), of_pairs * visit_.uniform());
+                return;
+            }
+        extend(depth + 1, product * table_.weight(mechanism), hash ^ table_.hash(mechanism));
+    }
+
+    // The pair at a point of the axis of all pairs that complete the set, if there is one and it may join.
+    void draw_pair(uint32_t depth, uint64_t hash, double at) {
+        const uint64_t* residue = &residues_[size_t{depth} * table_.check_words()];
+        const uint32_t check = table_.first_check(residue);
+        if (check == FaultSetTable::none) {
+            const ClosedSets* twins = visit_.closed_sets(2);
+            if (at < twins->total()) draw_from(*twins, depth, at / twins->total());
+            return;
+        }
+        const auto candidates = table_.flipping(check);
+        const uint64_t* hashes = table_.flipping_hashes(check);
+        steps_ += candidates.size();
+        const uint32_t words = table_.check_words();
+        uint64_t* const rest = &residues_[size_t{depth + 1} * words];
+        for (size_t k = 0; k < candidates.size(); ++k) {
+            if (!table_.may_exist(hash ^ hashes[k])) continue;
+            for (uint32_t w = 0; w < words; ++w) rest[w] = residue[w] ^ table_.checks(candidates[k])[w];
+            for (uint32_t m : table_.with_checks(hash ^ hashes[k], rest)) {
+                at -= table_.weight(candidates[k]) * table_.weight(m);
+                if (at >= 0) continue;
+                if (!may_join(depth, candidates[k]) || !may_join(depth, m) || table_.exclude_each_other(candidates[k], m)) return;
+                members_[depth] = candidates[k];
+                members_[depth + 1] = m;
+                visit_(members_.data(), 0);
+                return;
+            }
+        }
+    }
+
+    // The sets with the first `depth` members as they are; `hash` is that of what is still wrong.
+    void extend(uint32_t depth, double product, uint64_t hash) {
+        const uint32_t left = weight_ - depth;
+        if (left == 1) return complete(depth, product, hash);
+        const uint32_t check = table_.first_check(&residues_[size_t{depth} * table_.check_words()]);
+        if (check == FaultSetTable::none) {
+            if constexpr (Visit::draws)
+                if (const ClosedSets* closed = visit_.closed_sets(left)) return draw_closed(*closed, depth, product);
+            if (left == 2) return complete_with_twins(depth, product);
+            steps_ += table_.num_mechanisms();
+            for (uint32_t m = 0; m < table_.num_mechanisms(); ++m)
+                if (left != 3 || table_.may_be_pair(hash ^ table_.hash(m))) push(depth, product, hash, m, check, left == 3);
+            return;
+        }
+        const auto candidates = table_.flipping(check);
+        const uint64_t* hashes = table_.flipping_hashes(check);
+        steps_ += candidates.size();
+        for (size_t k = 0; k < candidates.size(); ++k) {
+            if (left == 2 && !table_.may_exist(hash ^ hashes[k])) continue;
+            if (left == 3 && !table_.may_be_pair(hash ^ hashes[k])) continue;
+            push(depth, product, hash, candidates[k], check, left == 3);
+        }
+    }
+
+    void complete(uint32_t depth, double product, uint64_t hash) {
+        const auto last = table_.with_checks(hash, &residues_[size_t{depth} * table_.check_words()]);
+        if constexpr (Visit::draws) {
+            ++steps_;
+            double total = 0;
+            for (uint32_t m : last) total += table_.weight(m);
+            for (uint32_t points = visit_.points(product * total); points > 0; --points) {
+                double at = visit_.uniform() * total;
+                size_t k = 0;
+                while (k + 1 < last.size() && at >= table_.weight(last[k])) at -= table_.weight(last[k++]);
+                if (!may_join(depth, last[k])) continue;
+                members_[depth] = last[k];
+                visit_(members_.data(), product * table_.weight(last[k]));
+            }
+            return;
+        }
+        for (uint32_t m : last) {
+            ++steps_;
+            if (!may_join(depth, m)) continue;
+            members_[depth] = m;
+            visit_(members_.data(), product * table_.weight(m));
+        }
+    }
+
+    void complete_with_twins(uint32_t depth, double product) {
+        steps_ += table_.twins().size();
+        for (const auto& [a, b] : table_.twins()) {
+            if (!may_join(depth, a) || !may_join(depth, b)) continue;
+            const double weight = product * table_.weight(a) * table_.weight(b);
+            uint32_t times = 1;
+            if constexpr (Visit::draws) times = visit_.points(weight);
+            members_[depth] = a;
+            members_[depth + 1] = b;
+            for (; times > 0; --times) visit_(members_.data(), weight);
+        }
+    }
+
+    void draw_closed(const ClosedSets& closed, uint32_t depth, double product) {
+        ++steps_;
+        for (uint32_t points = visit_.points(product * closed.total()); points > 0; --points)
+            draw_from(closed, depth, visit_.uniform());
+    }
+
+    void draw_from(const ClosedSets& closed, uint32_t depth, double number) {
+        const uint32_t* const set = closed.draw(number);
+        for (uint32_t k = 0; k < closed.weight; ++k) {
+            if (!may_join(depth, set[k])) return;
+            members_[depth + k] = set[k];
+        }
+        visit_(members_.data(), 0);
+    }
+
+    const FaultSetTable& table_;
+    const uint32_t weight_;
+    Visit& visit_;
+    std::vector<uint64_t> residues_;  // [depth][check_words]: checks that are still wrong
+    uint64_t goal_hash_ = 0;
+    uint32_t first_check_;
+    std::array<uint32_t, max_fault_set_weight> members_{};
+    std::array<Exclusion, max_fault_set_weight> exclusions_{};
+    uint64_t steps_ = 0;
+};
+
+}  // namespace snc

@@ -1,0 +1,94 @@
+// What is found out about the fault sets of a plan: all of a weight, or a random sample of them.
+//
+// Everything that is drawn depends on the seed alone, and all sums are made in a fixed order: results do not depend on the
+// number of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fault_set_keys.h"
+#include "fault_set_laws.h"
+#include "fault_set_search.h"
+#include "fault_sets.h"
+#include "kernels.h"
+#include "plan.h"
+
+namespace snc {
+
+class FaultSetStudy {
+   public:
+    // `coins`, [coins][key_words]: each is added to the key of a shot or not, with probability 1/2.
+    FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
+                  uint32_t max_weight, uint32_t num_threads, uint64_t max_pair_bytes, std::function<void()> interrupted);
+
+    const FaultSetTable& table() const { return table_; }
+    const FaultSetSampler& sampler() const { return sampler_; }
+    const FaultSetKeys& keys() const { return keys_; }
+
+    // The weights of the mechanisms in several circuits, [circuits][mechanisms]: masses are those of each of them.
+    using Weights = std::vector<double>;
+
+    struct Enumeration {
+        bool is_complete = false;        // or it would have taken more than the limits
+        uint64_t steps = 0, sets = 0;
+        std::vector<uint32_t> keys;
+        std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
+    };
+    // All sets of a weight.
+    Enumeration enumerate(uint32_t weight, const Weights& circuits, uint64_t max_steps, uint64_t max_keys);
+
+    struct Draws {
+        bool is_complete = false;
+        uint64_t steps = 0;
+        std::vector<uint32_t> members;   // [draws][weight]
+    };
+    // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
+    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_steps);
+
+    struct Join {
+        double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
+        uint64_t sets = 0;
+        std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
+        std::vector<uint32_t> left, right;
+    };
+    // Draws parts of `left` and of `right` mechanisms, so many of each, and joins them to sets. Of the sets found, each is
+    // selected with probability 1 / stride.
+    Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round);
+
+    // The number of the key of each set, [sets][weight].
+    std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight);
+
+    // The laws of the keys that have got a number since the last call: entries of key first + k.
+    struct Laws {
+        uint32_t first = 0;
+        KeptBranches branches;
+    };
+    Laws evaluate();
+
+    // For each mechanism the sum over the sets of a weight that have it: their weight times the value of their key.
+    std::vector<double> shares(uint32_t weight, const std::vector<double>& values);
+    // The sets of a weight with a key of positive value, [sets][weight].
+    std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
+
+   private:
+    template <typename MakeVisitor>
+    bool search(uint32_t weight, FaultSetGoal goal, uint64_t max_steps, uint64_t& steps, MakeVisitor make_visitor) const;
+
+    const ClosedSets& closed_sets(uint32_t weight);
+
+    const Plan plan_;
+    const Kernels& kernels_;
+    FaultSetTable table_;
+    const FaultSetSampler sampler_;
+    const std::vector<uint64_t> coins_;
+    const uint32_t num_threads_;
+    const std::function<void()> interrupted_;
+    FaultSetKeys keys_;
+    uint32_t evaluated_ = 0;
+    std::array<ClosedSets, 4> closed_;
+};
+
+}  // namespace snc

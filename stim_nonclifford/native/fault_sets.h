@@ -1,0 +1,171 @@
+// Fault sets: sets of error mechanisms, at most one of a site, whose effects together leave no noise-only check violated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "memory.h"
+
+namespace snc {
+
+// The mechanisms as they come from Python. A *key* is what a set flips besides the checks: signature words, output words.
+struct FaultSetMechanisms {
+    uint32_t check_words = 0, key_words = 0;
+    std::vector<uint64_t> checks;   // [mechanisms][check_words]
+    std::vector<uint64_t> keys;     // [mechanisms][key_words]
+    std::vector<uint64_t> target;   // [check_words]: the checks that a set must flip
+    std::vector<uint64_t> base;     // [key_words]: the key of the empty set
+    std::vector<double> weights;    // [mechanisms]: odds of the mechanism against nothing
+    std::vector<int32_t> sites;     // [mechanisms]; -1: no site
+
+    size_t size() const { return weights.size(); }
+};
+
+// The mechanisms, ordered for the search of sets that flip given checks.
+class FaultSetTable {
+   public:
+    static constexpr uint32_t none = ~uint32_t{0};
+
+    explicit FaultSetTable(FaultSetMechanisms mechanisms);
+
+    uint32_t num_mechanisms() const { return static_cast<uint32_t>(mechanisms_.size()); }
+    uint32_t check_words() const { return mechanisms_.check_words; }
+    uint32_t key_words() const { return mechanisms_.key_words; }
+    double weight(uint32_t mechanism) const { return mechanisms_.weights[mechanism]; }
+    const std::vector<double>& weights() const { return mechanisms_.weights; }
+    const uint64_t* checks(uint32_t mechanism) const { return &mechanisms_.checks[size_t{mechanism} * check_words()]; }
+    const uint64_t* target() const { return mechanisms_.target.data(); }
+    bool flips(uint32_t mechanism, uint32_t check) const {
+        return (checks(mechanism)[check / 64] >> (check % 64) & 1) != 0;
+    }
+    bool exclude_each_other(uint32_t a, uint32_t b) const {
+        return mechanisms_.sites[a] >= 0 && mechanisms_.sites[a] == mechanisms_.sites[b];
+    }
+    const std::vector<int32_t>& sites() const { return mechanisms_.sites; }
+
+    // A linear hash of the checks that a mechanism flips: the hash of a set is the XOR of its members'.
+    uint64_t hash(uint32_t mechanism) const { return hashes_[mechanism]; }
+    uint64_t target_hash() const { return target_hash_; }
+
+    // The mechanisms that flip a check, ascending, and their hashes. Checks are numbered by how few mechanisms flip them.
+    std::span<const uint32_t> flipping(uint32_t check) const {
+        return {&flipping_[starts_[check]], starts_[check + 1] - starts_[check]};
+    }
+    const uint64_t* flipping_hashes(uint32_t check) const { return &flipping_hashes_[starts_[check]]; }
+    // The first check that is set, or none.
+    uint32_t first_check(const uint64_t* checks) const;
+
+    // The mean number of mechanisms that flip the first check that a mechanism flips: the search grows by about that.
+    double branching() const;
+
+    // Whether any mechanism may have this hash; false is certain.
+    bool may_exist(uint64_t hash) const {
+        const uint64_t bit = hash >> filter_shift_;
+        return (filter_[bit / 64] >> (bit % 64) & 1) != 0;
+    }
+    // The same of pairs.
+    bool may_be_pair(uint64_t hash) const {
+        if (pair_filter_.empty()) return true;
+        const uint64_t bit = hash >> pair_filter_shift_;
+        return (pair_filter_[bit / 64] >> (bit % 64) & 1) != 0;
+    }
+    // At least the total weight of the pairs with this hash.
+    float weight_of_pairs(uint64_t hash) const { return pair_weights_[hash >> pair_weights_shift_]; }
+    bool knows_pairs() const { return !pair_weights_.empty(); }
+    // Takes memory for these; without it, searches take longer.
+    void list_pairs();
+    uint64_t bytes_for_pairs() const;
+
+    const uint64_t* hashes() const { return hashes_.data(); }
+    // The mechanisms that flip exactly these checks, ascending.
+    std::span<const uint32_t> with_checks(uint64_t hash, const uint64_t* checks) const;
+    // All pairs of mechanisms that flip the same checks, the smaller one first.
+    const std::vector<std::pair<uint32_t, uint32_t>>& twins() const { return twins_; }
+
+    // The key of a set, to `key`.
+    void key_of(std::span<const uint32_t> members, uint64_t* key) const;
+
+   private:
+    void choose_sparse_checks();
+    void list_flipping();
+    void list_classes();
+
+    FaultSetMechanisms mechanisms_;
+    uint32_t num_checks_ = 0;
+    std::vector<uint64_t> hashes_;
+    uint64_t target_hash_ = 0;
+    std::vector<size_t> starts_;
+    std::vector<uint32_t> flipping_;
+    std::vector<uint64_t> flipping_hashes_;
+    std::vector<uint64_t> filter_;
+    std::vector<uint64_t, Aligned<uint64_t>> pair_filter_;
+    std::vector<float, Aligned<float>> pair_weights_;
+    uint32_t filter_shift_ = 0, pair_filter_shift_ = 0, pair_weights_shift_ = 0;
+    // Classes: mechanisms that flip the same checks.
+    std::vector<uint32_t> class_members_, class_starts_;
+    std::vector<uint32_t> slots_;  // open addressing by hash: class + 1, or 0
+    std::vector<std::pair<uint32_t, uint32_t>> twins_;
+};
+
+// Elementary symmetric polynomials of the weights of mechanisms, of which a set holds at most one of a site, and sets
+// drawn with probability proportional to their weight.
+class FaultSetSampler {
+   public:
+    FaultSetSampler(const FaultSetTable& table, uint32_t max_weight);
+
+    // The sum of the weights of all sets of that many mechanisms.
+    double total(uint32_t weight) const { return tails_[weight][0]; }
+    // A set; `next` gives numbers uniform in [0, 1). There must be one.
+    template <typename Next>
+    void draw(uint32_t weight, Next next, uint32_t* members) const {
+        if (is_quick_[weight]) {
+            // Independent draws, until they make a set.
+            for (uint32_t k = 0; k < weight;) {
+                members[k] = draw_one(next());
+                k = joins(members, k) ? k + 1 : 0;
+            }
+            return;
+        }
+        size_t begin = 0;
+        for (uint32_t left = weight; left > 0; --left) {
+            const size_t group = find_group(left, begin, next());
+            *members++ = find_choice(group, next());
+            begin = group + 1;
+        }
+    }
+
+   private:
+    // A mechanism with probability proportional to its weight, by an alias table.
+    uint32_t draw_one(double number) const {
+        const double at = number * static_cast<double>(cells_.size());
+        const auto cell = static_cast<uint32_t>(at);
+        return at - cell < cells_[cell].threshold ? cell : cells_[cell].other;
+    }
+    bool joins(const uint32_t* members, uint32_t last) const {
+        for (uint32_t k = 0; k < last; ++k)
+            if (members[k] == members[last] || (sites_[members[k]] >= 0 && sites_[members[k]] == sites_[members[last]])) return false;
+        return true;
+    }
+    void fill_cells(const std::vector<double>& weights);
+
+    // The first group of a set that has its groups from `begin` on.
+    size_t find_group(uint32_t weight, size_t begin, double number) const;
+    uint32_t find_choice(size_t group, double number) const;
+
+    struct Cell {
+        double threshold;
+        uint32_t other;
+    };
+    std::vector<Cell> cells_;
+    std::vector<bool> is_quick_;            // for each weight, whether independent draws often make a set
+    std::vector<int32_t> sites_;
+    std::vector<uint32_t> choices_;         // mechanisms, those of a group in a row
+    std::vector<double> choice_sums_;       // weights up to and with each, in its group
+    std::vector<size_t> group_starts_;
+    std::vector<std::vector<double>> tails_;  // [weight][group]: sum over the sets with groups from this one on
+};
+
+}  // namespace snc

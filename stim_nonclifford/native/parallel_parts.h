@@ -1,0 +1,44 @@
+// Independent parts of a long task, by several threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+
+#include "threads.h"
+
+namespace snc {
+
+// Each thread, the calling one included, calls make_worker() for a function of its own, and that one with the numbers of
+// parts until there are none left. `interrupted` is called by the calling thread now and then and throws to stop.
+template <typename MakeWorker>
+void run_parts(size_t num_parts, uint32_t num_threads, const std::function<void()>& interrupted, MakeWorker make_worker) {
+    std::atomic<size_t> next = 0;
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto work = [&](bool is_calling) {
+        try {
+            auto worker = make_worker();
+            for (size_t part = next++; part < num_parts; part = next++) {
+                if (is_calling) interrupted();
+                worker(part);
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            failure = std::current_exception();
+            next = num_parts;
+        }
+    };
+    {
+        Threads threads;
+        for (size_t k = 1; k < std::min<size_t>(num_threads, num_parts); ++k) threads.start(work, false);
+        work(true);
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace snc

@@ -18,6 +18,9 @@ from ..faults import FaultTable
 
 __all__ = ["CircuitFaultSets", "logical_error_rates", "planned"]
 
+if TYPE_CHECKING:
+    from .circuit import Circuit
+
 
 class CircuitFaultSets:
     """Sums over fault sets, without waiting for errors; see ``docs/fault_sets.md``."""
@@ -151,7 +154,7 @@ class CircuitFaultSets:
 
 
 def logical_error_rates(
-    circuits: Iterable[CircuitFaultSets],
+    circuits: Iterable[Circuit],
     *,
     postselection_mask: npt.NDArray[Any] | None = None,
     postselected_observables_mask: npt.NDArray[Any] | None = None,

@@ -379,10 +379,11 @@ void PathSimulation::take(bool outcome) {
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     const double* const from = std::exchange(lies_in_, vector_.data());
     double* const to = vector_.data();
-    const uint64_t size = uint64_t{1} << step.width_before, size_left = uint64_t{1} << (step.width_after - 1);
-    const uint64_t num_groups = step.product.groups.size();
     const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
-    note_pass(size, is_weak ? size : size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
+    const uint64_t size = uint64_t{1} << step.width_before;
+    const uint64_t size_left = is_weak ? size : (uint64_t{1} << step.width_after) / 2;
+    const uint64_t num_groups = step.product.groups.size();
+    note_pass(size, size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
         kernels_.coefficients.project_through(from, to, phases_, measurement, outcome);

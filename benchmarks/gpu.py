@@ -6,10 +6,10 @@
     python -m benchmarks.gpu --check 100000000    # compares counts with the CPU engine, d=3 and d=5
 
 Rates are attempted shots per second of wall time: medians of repeated calls, after a first call that is not
-counted. Kernel times come from CUDA events around each launch in one more call. Two streams overlap, so the
-kernel times may add up to more than the time of the call. The share of a limit is the work that the algorithm
-needs (counted by ``gpu_work``), divided by what the device could do in that time at its highest clock.
-Circuits that are not in this repository are read from ``--circuits``.
+counted. The times of kernels come from CUDA events around each launch in one more call. Two streams
+overlap, so the kernel times may add up to more than the time of the call. The share of a limit is the work
+that the algorithm needs (counted by ``gpu_work``), divided by what the device could do in that time at its
+highest clock. Circuits that are not in this repository are read from ``--circuits``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 from stim_nonclifford.engines.gpu.backend import Array
-from stim_nonclifford.engines.gpu.cuda_source import Kernel
+from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.cupy_backend import CupyQueue
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 SWEEP_RATES = (5e-4, 1e-3, 2e-3, 3e-3, 5e-3)
 SWEEP_CALLS = [4**k for k in range(5, 19)]
@@ -53,7 +53,7 @@ class Workload:
     circuit: Callable[[Path], snc.Circuit]
     postselected: bool
 
-    def plan(self, circuits: Path) -> Plan:
+    def plan(self, circuits: Path) -> SamplingPlan:
         """The plan of this workload; ``circuits`` is the folder of circuit files."""
         circuit = self.circuit(circuits)
         detectors = range(circuit.num_detectors)
@@ -86,11 +86,13 @@ WORKLOADS = {
 class TimedQueue(CupyQueue):
     """Records CUDA events around each launch."""
 
-    def __init__(self, cupy: Any, kernels: dict[Kernel, Any], launches: list[tuple[str, Any, Any]]) -> None:
+    def __init__(
+        self, cupy: Any, kernels: dict[KernelLaunch, Any], launches: list[tuple[str, Any, Any]]
+    ) -> None:
         super().__init__(cupy, kernels)
         self._launches = launches
 
-    def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
+    def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:
         """See ``Queue.launch``."""
         start, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         start.record(self._stream)

@@ -14,7 +14,7 @@ import numpy as np
 
 from stim_nonclifford import _native
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 __all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
 
@@ -97,7 +97,7 @@ def limits_of(cupy: Any) -> Limits:
     )
 
 
-def noise_work(plan: Plan, device_plan: DevicePlan, *, queued: float, written_bytes: float) -> Work:
+def noise_work(plan: SamplingPlan, device_plan: DevicePlan, *, queued: float, written_bytes: float) -> Work:
     """The work of the noise kernel.
 
     Args:
@@ -126,7 +126,7 @@ def noise_work(plan: Plan, device_plan: DevicePlan, *, queued: float, written_by
     )
 
 
-def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
+def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
     """The work of the kernel `simulate` for one shot that no check discards."""
     image = _native.plan_image(plan)
     vector_bytes = fused = 0.0
@@ -157,7 +157,7 @@ def simulation_work(plan: Plan, device_plan: DevicePlan) -> Work:
     )
 
 
-def _expected_maximum(plan: Plan) -> float:
+def _expected_maximum(plan: SamplingPlan) -> float:
     """The expected largest number of events among the shots of a warp."""
     at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
     return float((1 - at_most**WARP).sum())

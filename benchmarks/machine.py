@@ -26,7 +26,7 @@ def machine() -> dict[str, object]:
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
         "cache_bytes": cache_sizes(),
-        "instruction_set": engine.kernels,
+        "instruction_set": engine.instruction_set,
         "load": os.getloadavg()[0],
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),

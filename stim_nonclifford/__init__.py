@@ -34,7 +34,7 @@ from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
 from .fault_sets import FaultDistance, LogicalErrorRate, MalignantSet, WeightShare
 from .faults import CircuitFault, OutcomeProbabilities
-from .plan import Plan
+from .plan import SamplingPlan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
 from .sampling import (
     CompiledDetectorSampler,
@@ -67,12 +67,12 @@ __all__ = [
     "MalignantSet",
     "OutcomeProbabilities",
     "OutputName",
-    "Plan",
     "PlanMethod",
     "PlanReport",
     "PlannedOperation",
     "ResourceLimitError",
     "SampleCounts",
+    "SamplingPlan",
     "ShotFormat",
     "WeightShare",
     "__version__",

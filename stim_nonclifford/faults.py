@@ -15,7 +15,7 @@ from .compiler.flattening import unrolled
 from .compiler.gf2 import mask_of, parities
 from .compiler.steps import CorrelatedError, Measure, Noise
 from .engines.reference import fate_of_row
-from .plan import Plan
+from .plan import SamplingPlan
 
 __all__ = ["CircuitFault", "FaultTable", "OutcomeProbabilities"]
 
@@ -112,7 +112,7 @@ class FaultTable:
                 return tuple(program.labels[qubit] for qubit, _ in factors)
         raise AssertionError("a fault stands at noise or at a measurement")
 
-    def by_mechanism(self, plan: Plan) -> dict[int, list[CircuitFault]]:
+    def by_mechanism(self, plan: SamplingPlan) -> dict[int, list[CircuitFault]]:
         """For each mechanism of a plan, the faults with the same effect.
 
         Args:

@@ -39,7 +39,7 @@ __all__ = [
     "ROTATE",
     "ROTATION_TERM_DTYPE",
     "WEAK_MEASURE",
-    "Plan",
+    "SamplingPlan",
     "SparseRows",
 ]
 
@@ -114,7 +114,7 @@ class SparseRows:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SamplingPlan:
     """A plan; see the description of the module. All arrays are C-contiguous, and must not be written to.
 
     Attributes:
@@ -233,7 +233,7 @@ class Plan:
         )
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Plan):
+        if not isinstance(other, SamplingPlan):
             return NotImplemented
         return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
 

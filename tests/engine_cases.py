@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 SEED = 0x1E3779B97F4A7C15
 
@@ -156,7 +156,7 @@ DEEP = f"""
 """
 
 
-def plans_of(text: str) -> Iterator[tuple[str, Plan]]:
+def plans_of(text: str) -> Iterator[tuple[str, SamplingPlan]]:
     """Plans for records, for detectors, for kept shots and for counting."""
     circuit = Circuit(text).to_stim()
     compiled = Circuit(circuit).compile()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stim_nonclifford.engines.reference import outcome_law
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 Distribution = dict[int, float]
 """Probabilities of rows of bits; bit k of the key is bit k of the row."""
@@ -53,7 +53,7 @@ def mask_of(bits: Iterable[object]) -> int:
     return mask(k for k, bit in enumerate(bits) if bit)
 
 
-def num_rows(plan: Plan) -> int:
+def num_rows(plan: SamplingPlan) -> int:
     """How many different rows a shot can have at most."""
     return 1 << rank(row for cause in _causes(plan) for row in cause)
 
@@ -63,12 +63,12 @@ def rank(rows: Iterable[int]) -> int:
     return len(_Basis(rows).rows)
 
 
-def row_distribution(plan: Plan) -> Distribution:
+def row_distribution(plan: SamplingPlan) -> Distribution:
     """The distribution of the rows of a plan (stage 1 of a shot)."""
     return convolve(_causes(plan), mask(plan.constant))
 
 
-def _causes(plan: Plan) -> list[dict[int, float]]:
+def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
     """The independent causes of a row, as maps from their effects to probabilities."""
     choices: list[dict[int, float]] = []
     at_site: dict[int, list[tuple[int, float]]] = {}
@@ -147,7 +147,7 @@ class _Basis:
         return result
 
 
-def exact_outputs(plan: Plan) -> ExactOutputs:
+def exact_outputs(plan: SamplingPlan) -> ExactOutputs:
     """The distribution of the outputs of a plan, with its discards."""
     kept: Distribution = {}
     discarded = 0.0
@@ -168,7 +168,7 @@ def exact_outputs(plan: Plan) -> ExactOutputs:
     return ExactOutputs(kept, discarded)
 
 
-def exact_outcome_law(plan: Plan, signature: int) -> tuple[Distribution, float]:
+def exact_outcome_law(plan: SamplingPlan, signature: int) -> tuple[Distribution, float]:
     """The outputs that the outcomes flip, with their probabilities, and the probability of a discard."""
     bits = bools(signature, plan.num_signature_bits)
     law: Distribution = {}

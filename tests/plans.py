@@ -17,7 +17,7 @@ from stim_nonclifford.compiler.operations import Operation
 from stim_nonclifford.compiler.plan_construction import construct_plan
 from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
 from stim_nonclifford.compiler.scheduling import schedule
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 from .effect_laws import output_distribution
 from .exact import Distribution, exact_outputs, largest_difference
@@ -41,20 +41,20 @@ def random_request(rng: np.random.Generator, num_outputs: int) -> RequestedOutpu
 
 def plan_of(
     operations: Sequence[Operation], table: EffectTable, requested: RequestedOutputs, constant: int
-) -> Plan:
+) -> SamplingPlan:
     """The plan for one way of reading outputs, which are ``constant`` on the base path without noise."""
     needed = needed_operations(operations, table.outcomes, requested)
     return construct_plan(table, needed, schedule(needed, table), requested, constant)
 
 
-def plan_of_noise(table: EffectTable, requested: RequestedOutputs, constant: int = 0) -> Plan:
+def plan_of_noise(table: EffectTable, requested: RequestedOutputs, constant: int = 0) -> SamplingPlan:
     """The same without quantum operations."""
     return plan_of([], table, requested, constant)
 
 
 def assert_plan_samples_the_table(
     operations: Sequence[Operation], table: EffectTable, requested: RequestedOutputs, constant: int
-) -> Plan:
+) -> SamplingPlan:
     """Compares a plan's distribution of the reported outputs of kept shots with that of the sweeps."""
     plan = plan_of(operations, table, requested, constant)
     expected: Distribution = {}

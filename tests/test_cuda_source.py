@@ -9,7 +9,7 @@ import pytest
 from stim_nonclifford.engines.gpu.cuda_source import (
     NARROW_WORDS,
     NOISE_TEAM,
-    Kernel,
+    KernelLaunch,
     cuda_source,
     noise_threads,
 )
@@ -20,15 +20,15 @@ ARCHITECTURES = ["sm_80", "sm_90", "sm_100"]
 
 KERNELS = {
     **{
-        f"noise {words} {in_shared}": Kernel(
+        f"noise {words} {in_shared}": KernelLaunch(
             "noise", noise_threads(words), 1, team_size=NOISE_TEAM, row_words=words, in_shared=in_shared
         )
         for words in range(NARROW_WORDS + 1)
         for in_shared in (True, False)
     },
-    "walk": Kernel("walk", 256, 1),
+    "walk": KernelLaunch("walk", 256, 1),
     **{
-        f"simulate {team_size} {in_shared}": Kernel(
+        f"simulate {team_size} {in_shared}": KernelLaunch(
             "simulate", threads, 1, min_blocks=512 // threads, team_size=team_size, in_shared=in_shared
         )
         for team_size, threads, in_shared in (

@@ -10,12 +10,12 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford._native import available_kernels
+from stim_nonclifford._native import available_instruction_sets
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
 from stim_nonclifford.engines.reference import likely_outputs, sample_shots
-from stim_nonclifford.plan import BLOCK_SHOTS, Plan
+from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
 from .engine_cases import FIXED, LAYERS, LONG_SIGNATURE, REPEATED_SITES, REPETITION, SEED, plans_of
 from .exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
@@ -25,7 +25,7 @@ from .oracle.random_circuits import seeded_circuits
 
 
 def assert_same_shots(
-    plan: Plan, cpu: CpuEngine, first_shot: int, shots: int, where: str, max_errors: int = 3
+    plan: SamplingPlan, cpu: CpuEngine, first_shot: int, shots: int, where: str, max_errors: int = 3
 ) -> None:
     """Compares all methods of the engines."""
     reference = ReferenceEngine(plan)
@@ -67,7 +67,7 @@ def test_many_fair_outcomes() -> None:
     np.testing.assert_array_equal(CpuEngine(plan).sample(7, 430, 20), rows)
 
 
-def assert_same_laws(plan: Plan, rng: np.random.Generator, where: str) -> None:
+def assert_same_laws(plan: SamplingPlan, rng: np.random.Generator, where: str) -> None:
     """Compares outcome laws of the empty and of two random signatures."""
     cpu = CpuEngine(plan)
     size = plan.num_signature_bits
@@ -116,25 +116,25 @@ def test_fixed_circuits_are_what_they_should_be() -> None:
     assert repeated > 30
 
 
-@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
 @pytest.mark.parametrize("name", ["layers", "wide", "sites"])
-def test_every_instruction_set(name: str, kernels: str) -> None:
+def test_every_instruction_set(name: str, instruction_set: str) -> None:
     """Against the reference on a few shots, and against the default instruction set on many."""
     for kind, plan in plans_of(FIXED[name]):
-        engine = CpuEngine(plan, kernels=kernels)
-        assert engine.kernels == kernels
-        assert_same_shots(plan, engine, 7, 20, f"{name}, {kind}, {kernels}")
+        engine = CpuEngine(plan, instruction_set=instruction_set)
+        assert engine.instruction_set == instruction_set
+        assert_same_shots(plan, engine, 7, 20, f"{name}, {kind}, {instruction_set}")
         rows = CpuEngine(plan).sample_kept(SEED, 0, 3000)
         np.testing.assert_array_equal(engine.sample_kept(SEED, 0, 3000), rows)
 
 
-@pytest.mark.parametrize("kernels", available_kernels())
-def test_likely_outputs(kernels: str) -> None:
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
+def test_likely_outputs(instruction_set: str) -> None:
     ones = 0
     for seed in range(40):
         for k, _, circuit in seeded_circuits(seed, 3, num_qubits=2 + seed % 4, num_operations=30):
             plan = Circuit(str(circuit)).compile().record_plan()
-            likely = CpuEngine(plan, kernels=kernels).likely_outputs()
+            likely = CpuEngine(plan, instruction_set=instruction_set).likely_outputs()
             assert likely.dtype == np.bool_
             assert likely.shape == (plan.num_outputs,)
             np.testing.assert_array_equal(
@@ -145,7 +145,7 @@ def test_likely_outputs(kernels: str) -> None:
 
 
 def test_generic_instruction_set_is_always_there() -> None:
-    assert available_kernels()[0] == "generic"
+    assert available_instruction_sets()[0] == "generic"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -191,8 +191,8 @@ def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> N
         assert work["signatures"] > (100 if cache_bytes < DEFAULT_CACHE_BYTES else 10_000)
 
 
-@pytest.mark.parametrize("kernels", available_kernels())
-def test_shots_that_are_simulated_together(kernels: str) -> None:
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
+def test_shots_that_are_simulated_together(instruction_set: str) -> None:
     """Nothing is stored, so that after a while narrow vectors are simulated in batches. Seed 5.
 
     ``steps`` shows that they are: single simulations begin at a stored vector and stop at the check that fires.
@@ -204,8 +204,8 @@ def test_shots_that_are_simulated_together(kernels: str) -> None:
         for kind, plan in plans_of(text):
             if not len(plan.operations) or plan.num_outputs > 300:
                 continue
-            where = f"{name}, {kind}, {kernels}"
-            engine = CpuEngine(plan, cache_bytes=0, kernels=kernels)
+            where = f"{name}, {kind}, {instruction_set}"
+            engine = CpuEngine(plan, cache_bytes=0, instruction_set=instruction_set)
             engine.count(SEED, 0, later)
             expected = ReferenceEngine(plan).sample_kept(SEED, later, shots)
             np.testing.assert_array_equal(engine.sample_kept(SEED, later, shots), expected, err_msg=where)
@@ -349,21 +349,21 @@ def test_limit_of_errors_in_both_engines(max_errors: int) -> None:
 def test_instruction_set_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Circuit("M 0").compile().record_plan()
     monkeypatch.setenv("STIM_NONCLIFFORD_ISA", "generic")
-    assert CpuEngine(plan).kernels == "generic"
+    assert CpuEngine(plan).instruction_set == "generic"
     monkeypatch.setenv("STIM_NONCLIFFORD_ISA", "avx3")
-    with pytest.raises(ValueError, match=r"no kernels 'avx3'.*generic"):
+    with pytest.raises(ValueError, match=r"no instruction set 'avx3'.*generic"):
         CpuEngine(plan)
-    with pytest.raises(ValueError, match="no kernels 'avx3'"):
+    with pytest.raises(ValueError, match="no instruction set 'avx3'"):
         Circuit("M 0").compile_sampler()
-    assert CpuEngine(plan, kernels="generic").kernels == "generic"
+    assert CpuEngine(plan, instruction_set="generic").instruction_set == "generic"
     monkeypatch.delenv("STIM_NONCLIFFORD_ISA")
-    assert CpuEngine(plan).kernels == available_kernels()[-1]
+    assert CpuEngine(plan).instruction_set == available_instruction_sets()[-1]
 
 
 def test_unknown_instruction_set() -> None:
     plan = Circuit("M 0").compile().record_plan()
-    with pytest.raises(ValueError, match="no kernels 'sse'"):
-        CpuEngine(plan, kernels="sse")
+    with pytest.raises(ValueError, match="no instruction set 'sse'"):
+        CpuEngine(plan, instruction_set="sse")
 
 
 def test_wrong_signature_length() -> None:

@@ -63,7 +63,7 @@ def example(seed: int, k: int) -> tuple[stim.Circuit, Mask, Mask]:
 Mask = np.ndarray
 
 
-def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> snc.Plan:
+def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> snc.SamplingPlan:
     num_outputs = circuit.num_detectors + circuit.num_observables
     postselected = np.flatnonzero(np.concatenate([detectors, observables])).tolist()
     requested = RequestedOutputs.of(range(circuit.num_detectors, num_outputs), postselected)

@@ -20,7 +20,7 @@ from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import BLOCK_SHOTS, Plan
+from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from .oracle.random_circuits import seeded_circuits
@@ -36,7 +36,9 @@ def host(**options: Any) -> HostBackend:
     return HostBackend(**options)
 
 
-def assert_same_shots(plan: Plan, gpu: GpuEngine, first_shot: int, shots: int, where: str = "") -> None:
+def assert_same_shots(
+    plan: SamplingPlan, gpu: GpuEngine, first_shot: int, shots: int, where: str = ""
+) -> None:
     """Compares all methods with those of the CPU engine."""
     cpu = CpuEngine(plan)
     assert gpu.count(SEED, first_shot, shots) == cpu.count(SEED, first_shot, shots), where
@@ -94,7 +96,7 @@ def test_wide_vectors(options: dict[str, Any]) -> None:
     assert_same_shots(plan, GpuEngine(plan, host(**options)), 3, 300)
 
 
-def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: str) -> Plan:
+def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: str) -> SamplingPlan:
     """A memory experiment with rotations of data qubits after some of the ticks."""
     circuit = stim.Circuit.generated(
         code, distance=distance, rounds=rounds, after_clifford_depolarization=0.01

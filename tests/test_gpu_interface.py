@@ -20,7 +20,7 @@ from stim_nonclifford.engines import (
 )
 from stim_nonclifford.engines import gpu as gpu_package
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import BLOCK_SHOTS, Plan
+from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
 from .engine_cases import LAYERS, REPETITION, SEED, plans_of
 from .fake_cupy import make_cupy
@@ -182,7 +182,7 @@ class Clock:
 class TimedEngine(CpuEngine):
     """Lets a clock advance, and notes the ranges of shots."""
 
-    def __init__(self, plan: Plan, clock: Clock) -> None:
+    def __init__(self, plan: SamplingPlan, clock: Clock) -> None:
         super().__init__(plan)
         self.clock = clock
         self.ranges: list[tuple[int, int]] = []
@@ -199,7 +199,7 @@ class TimedEngine(CpuEngine):
 
 
 def auto_engine(
-    plan: Plan, seconds_per_shot: float, fails: bool = False
+    plan: SamplingPlan, seconds_per_shot: float, fails: bool = False
 ) -> tuple[AutoEngine, TimedEngine, list[Any]]:
     """An engine, its CPU part, and what was made for the GPU."""
     clock = Clock(seconds_per_shot)
@@ -216,7 +216,7 @@ def auto_engine(
     return AutoEngine(cpu, make_gpu, clock), cpu, made
 
 
-def assert_same_shots(engine: SamplingEngine, plan: Plan, shots: int) -> None:
+def assert_same_shots(engine: SamplingEngine, plan: SamplingPlan, shots: int) -> None:
     cpu = CpuEngine(plan)
     for first_shot in (0, 777):
         assert engine.count(SEED, first_shot, shots) == cpu.count(SEED, first_shot, shots)

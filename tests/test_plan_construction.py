@@ -7,13 +7,13 @@ import pytest
 
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
-from stim_nonclifford.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, Plan
+from stim_nonclifford.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 
 from .oracle.random_circuits import random_circuit
 from .plans import assert_plan_samples_the_table, plan_of, random_request, swept
 
 
-def assert_arrays_are_consistent(plan: Plan) -> None:
+def assert_arrays_are_consistent(plan: SamplingPlan) -> None:
     operations = plan.operations
     measures = np.isin(operations["kind"], [MEASURE, WEAK_MEASURE])
     assert operations["outcome"][measures].tolist() == list(range(plan.num_outcomes))

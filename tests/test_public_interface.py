@@ -17,7 +17,7 @@ from stim_nonclifford import cultivation
 
 PACKAGES = (stim_nonclifford, sinter_plugin, cultivation)
 # The methods and attributes of these are for those who look inside.
-INSIDES = {stim_nonclifford.CompiledCircuit, stim_nonclifford.Plan}
+INSIDES = {stim_nonclifford.CompiledCircuit, stim_nonclifford.SamplingPlan}
 
 
 def exported(package: ModuleType) -> Iterator[tuple[str, Any]]:

@@ -15,7 +15,7 @@ import stim
 
 from stim_nonclifford import Circuit, SampleCounts
 from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 from .error_models import assert_same_model
 from .exact import exact_outputs
@@ -51,7 +51,7 @@ def load(name: str) -> Circuit:
     return Circuit.from_file(FOLDER / f"{name}.stim")
 
 
-def postselected_plan(circuit: Circuit) -> Plan:
+def postselected_plan(circuit: Circuit) -> SamplingPlan:
     """All detectors postselected, the observables reported."""
     detectors = range(circuit.num_detectors)
     observables = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)

@@ -13,7 +13,7 @@ from stim_nonclifford.compiler.effects import EffectTable
 from stim_nonclifford.compiler.needed_operations import needed_operations
 from stim_nonclifford.compiler.operations import OperationKind
 from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 from .exact import mask, rank
 from .oracle.random_circuits import random_circuit
@@ -40,7 +40,7 @@ def random_table(rng: np.random.Generator, num_outputs: int) -> EffectTable:
     )
 
 
-def assert_no_row_is_there_twice(plan: Plan) -> None:
+def assert_no_row_is_there_twice(plan: SamplingPlan) -> None:
     rows = [tuple(plan.effects.row(m).tolist()) for m in range(plan.num_mechanisms)]
     assert all(rows)
     independent = [row for row, site in zip(rows, plan.sites.tolist(), strict=True) if site < 0]
@@ -93,7 +93,7 @@ def test_checks_that_contradict_each_other() -> None:
 
 
 def test_rows_of_faults_are_those_of_mechanisms() -> None:
-    """``Plan.row_of`` takes an effect to the row that the plan has for it. Seed 14."""
+    """``SamplingPlan.row_of`` takes an effect to the row that the plan has for it. Seed 14."""
     rng = np.random.default_rng(14)
     for _ in range(20):
         num_outputs = int(rng.integers(1, 8))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford._native import available_kernels
+from stim_nonclifford._native import available_instruction_sets
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.plan import ROTATE, Plan
+from stim_nonclifford.plan import ROTATE, SamplingPlan
 
 from .exact import bools, exact_outcome_law, largest_difference, mask_of
 
@@ -44,7 +44,7 @@ def wide_circuit(rng: np.random.Generator, *, layers: int, turned: float) -> str
     return "\n".join(lines)
 
 
-def plans_of(text: str) -> dict[str, Plan]:
+def plans_of(text: str) -> dict[str, SamplingPlan]:
     circuit = Circuit(text).to_stim()
     compiled = Circuit(circuit).compile()
     detectors = range(circuit.num_detectors)
@@ -68,9 +68,9 @@ def law_of(engine: CpuEngine, signature: int) -> tuple[dict[int, float], float]:
     return law, discards
 
 
-def assert_same_laws(plan: Plan, kernels: str, rng: np.random.Generator) -> None:
+def assert_same_laws(plan: SamplingPlan, instruction_set: str, rng: np.random.Generator) -> None:
     """Compares outcome laws of the empty and of a random signature."""
-    engine = CpuEngine(plan, kernels=kernels)
+    engine = CpuEngine(plan, instruction_set=instruction_set)
     for signature in (0, mask_of(rng.integers(0, 2, plan.num_signature_bits))):
         expected, expected_discards = exact_outcome_law(plan, signature)
         law, discards = law_of(engine, signature)
@@ -78,15 +78,15 @@ def assert_same_laws(plan: Plan, kernels: str, rng: np.random.Generator) -> None
         assert discards == pytest.approx(expected_discards, abs=1e-12)
 
 
-@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
 @pytest.mark.parametrize("turned", [0.0, 0.1, 0.9])
 @pytest.mark.parametrize("seed", range(12))
-def test_laws_are_exact(seed: int, turned: float, kernels: str) -> None:
+def test_laws_are_exact(seed: int, turned: float, instruction_set: str) -> None:
     rng = np.random.default_rng(seed)
     plans = plans_of(wide_circuit(rng, layers=3, turned=turned))
     assert plans["records"].peak_width >= (7 if turned < 0.5 else 6)
     for plan in plans.values():
-        assert_same_laws(plan, kernels, rng)
+        assert_same_laws(plan, instruction_set, rng)
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 40_000, 1 << 24])
@@ -97,7 +97,7 @@ def test_shots_do_not_depend_on_what_is_stored(cache_bytes: int) -> None:
     engine = CpuEngine(plan, cache_bytes=cache_bytes)
     rows = engine.sample(3, 0, 4000)
     np.testing.assert_array_equal(rows[:60], ReferenceEngine(plan).sample(3, 0, 60))
-    np.testing.assert_array_equal(rows, CpuEngine(plan, kernels="generic").sample(3, 0, 4000))
+    np.testing.assert_array_equal(rows, CpuEngine(plan, instruction_set="generic").sample(3, 0, 4000))
     for first_shot in (0, 1700):
         np.testing.assert_array_equal(
             CpuEngine(plan, cache_bytes=cache_bytes).sample(3, first_shot, 2000),
@@ -120,16 +120,16 @@ def test_long_circuits_stay_normalized() -> None:
     np.testing.assert_array_equal(CpuEngine(plan).sample(1, 0, 3), rows)
 
 
-@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
 @pytest.mark.parametrize("qubits", [5, 10, 15])
-def test_rounding_makes_no_outcomes(qubits: int, kernels: str) -> None:
+def test_rounding_makes_no_outcomes(qubits: int, instruction_set: str) -> None:
     """Many gates and their inverses leave every outcome certain: the law has one branch. Seed 6."""
     gates = Circuit(layers_of_gates(np.random.default_rng(6), qubits=qubits, layers=10, noise=False))
     circuit = gates + gates.inverse() + Circuit("M " + " ".join(map(str, range(qubits))))
     # A rotation before them all, so that something is left to measure.
     plan = (Circuit("R_X(0.1) 0") + circuit).compile().record_plan()
     assert len(plan.rotation_terms) > 100 * qubits
-    law, _ = law_of(CpuEngine(plan, kernels=kernels), 0)
+    law, _ = law_of(CpuEngine(plan, instruction_set=instruction_set), 0)
     assert set(law) == {0, 1}
     assert law[1] == pytest.approx(np.sin(0.05 * np.pi) ** 2, abs=1e-12)
 
@@ -172,21 +172,21 @@ def layers_of_gates(rng: np.random.Generator, *, qubits: int, layers: int, noise
     return "\n".join(lines)
 
 
-def measured_layers(rng: np.random.Generator, qubits: int) -> Plan:
+def measured_layers(rng: np.random.Generator, qubits: int) -> SamplingPlan:
     """Three of these layers, and measurements of three products of Paulis."""
     text = layers_of_gates(rng, qubits=qubits, layers=3) + "\nMPP "
     text += " ".join("*".join(f"{rng.choice(list('XYZ'))}{q}" for q in range(k, qubits, 3)) for k in range(3))
     return Circuit(text).compile().record_plan()
 
 
-@pytest.mark.parametrize("kernels", available_kernels())
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
 @pytest.mark.parametrize(("seed", "qubits"), [(2, 10), (3, 11), (4, 12), (5, 13), (6, 15), (7, 17)])
-def test_laws_of_grouped_rotations_are_exact(seed: int, qubits: int, kernels: str) -> None:
+def test_laws_of_grouped_rotations_are_exact(seed: int, qubits: int, instruction_set: str) -> None:
     """Vectors to which many rotations are applied in few passes, with signs that noise has changed."""
     rng = np.random.default_rng(seed)
     plan = measured_layers(rng, qubits)
     assert plan.peak_width >= qubits - 1
-    assert_same_laws(plan, kernels, rng)
+    assert_same_laws(plan, instruction_set, rng)
 
 
 def test_groups_of_rotations_save_passes() -> None:

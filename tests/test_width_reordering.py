@@ -8,7 +8,7 @@ import pytest
 from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs, scheduling
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.plan import Plan
+from stim_nonclifford.plan import SamplingPlan
 
 from .exact import exact_outcome_law, largest_difference, mask_of
 from .oracle.agreement import p_value
@@ -38,7 +38,7 @@ def patches_side_by_side(rng: np.random.Generator, *, patches: int, rounds: int)
     return "\n".join([*lines, f"MXX 0 {(patches - 1) * QUBITS}"] if patches > 1 else lines)
 
 
-def plans_of(compiled: CompiledCircuit) -> list[Plan]:
+def plans_of(compiled: CompiledCircuit) -> list[SamplingPlan]:
     return [compiled.record_plan(), compiled.detector_plan(RequestedOutputs.of(range(2, 6), range(2)))]
 
 

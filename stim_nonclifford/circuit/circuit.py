@@ -147,7 +147,7 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitFaultSets):
         The result is stored, and computed again only after the circuit has changed.
 
         Returns:
-            The compiled circuit; its methods ``detector_plan`` and ``record_plan`` return a ``Plan``.
+            The compiled circuit; its methods ``detector_plan`` and ``record_plan`` return a ``SamplingPlan``.
 
         Raises:
             NotImplementedError: An instruction is not supported.

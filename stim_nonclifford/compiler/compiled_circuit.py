@@ -9,7 +9,7 @@ from functools import cached_property
 import stim
 
 from ..errors import ResourceLimitError
-from ..plan import MAX_INDEX_BITS, Plan
+from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .backward_sweep import backward_sweep, list_faults
 from .clifford_records import clifford_records
 from .effects import EffectTable, Fault, Outputs
@@ -79,7 +79,7 @@ class CompiledCircuit:
         self._likely_outputs = likely_outputs
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
-        self._last_fault_plan: tuple[RequestedOutputs, Plan] | None = None
+        self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
 
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""
@@ -98,7 +98,7 @@ class CompiledCircuit:
         *,
         skip_reference_sample: bool = False,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
-    ) -> Plan:
+    ) -> SamplingPlan:
         """The plan for detectors and observables.
 
         Args:
@@ -125,7 +125,7 @@ class CompiledCircuit:
         requested: RequestedOutputs,
         *,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
-    ) -> Plan:
+    ) -> SamplingPlan:
         """A plan for shots with given faults: its ``row_of`` accepts the effects of any faults.
 
         Args:
@@ -152,7 +152,7 @@ class CompiledCircuit:
         *,
         reference: int = 0,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
-    ) -> Plan:
+    ) -> SamplingPlan:
         """The plan for records.
 
         Args:
@@ -227,7 +227,7 @@ class CompiledCircuit:
         outcomes = self.effects("detectors").outcomes
         return needed_operations(self.quantum.operations, outcomes, requested)
 
-    def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> Plan:
+    def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> SamplingPlan:
         needed = needed_operations(self.quantum.operations, table.outcomes, requested)
         return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
 

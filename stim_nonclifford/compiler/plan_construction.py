@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, Plan, SparseRows
+from ..plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
 from .effects import EffectTable
 from .gf2 import ones
 from .operations import Operation, OperationKind, RotationTerm, peak_width
@@ -25,7 +25,7 @@ def construct_plan(
     scheduled: Sequence[Operation],
     requested: RequestedOutputs,
     output_constant: int,
-) -> Plan:
+) -> SamplingPlan:
     """Constructs the plan for one question.
 
     Args:
@@ -72,7 +72,7 @@ def construct_plan(
     branch_constant = {k for k in branch_row(constant) if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
     terms = [term for operation in scheduled for term in operation.terms]
-    return Plan(
+    return SamplingPlan(
         num_checks=layout.num_checks,
         num_signature_bits=layout.num_signature_bits,
         num_outputs=len(requested.reported),

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 import numpy.typing as npt
 
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .effects import EffectTable
 from .forward_sweep import QuantumProgram
 from .gf2 import mask_of, ones
@@ -26,7 +26,7 @@ from .scheduling import schedule
 
 __all__ = ["LikelyOutputs", "reference_records"]
 
-LikelyOutputs = Callable[[Plan], npt.NDArray[np.bool_]]
+LikelyOutputs = Callable[[SamplingPlan], npt.NDArray[np.bool_]]
 """Returns the outputs of a plan that its likely outcomes flip: bool, shape (num_outputs,)."""
 
 

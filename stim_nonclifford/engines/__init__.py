@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-def engine_factory(options: EngineOptions) -> Callable[[Plan], SamplingEngine]:
+def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingEngine]:
     """Returns a function that constructs the chosen engine for a plan.
 
     Args:
@@ -56,7 +56,7 @@ def engine_factory(options: EngineOptions) -> Callable[[Plan], SamplingEngine]:
     """
     cache_bytes, device = options.cache_bytes, options.device
 
-    def cpu(plan: Plan) -> CpuEngine:
+    def cpu(plan: SamplingPlan) -> CpuEngine:
         return CpuEngine(plan, threads=options.threads, cache_bytes=cache_bytes)
 
     if options.engine == "reference":
@@ -71,7 +71,7 @@ def engine_factory(options: EngineOptions) -> Callable[[Plan], SamplingEngine]:
     return cpu
 
 
-def likely_outputs(plan: Plan) -> npt.NDArray[np.bool_]:
+def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
     """The outputs that the outcomes flip if there is no noise and every outcome has its more likely value.
 
     See ``reference.likely_outputs``.

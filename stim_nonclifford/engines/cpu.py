@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .contract import PackedBits, Tally
 
 __all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
@@ -43,18 +43,18 @@ class CpuEngine:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SamplingPlan,
         *,
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
-        kernels: str | None = None,
+        instruction_set: str | None = None,
     ) -> None:
         if not 1 <= threads <= MAX_THREADS:
             raise ValueError(f"threads must be between 1 and {MAX_THREADS}, but is {threads}.")
         self.plan = plan
         self._threads = threads
         try:
-            self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "")
+            self._engine = _native.Engine(plan, threads, cache_bytes, instruction_set or "")
         except MemoryError:
             raise MemoryError(self._needs()) from None
 
@@ -132,6 +132,6 @@ class CpuEngine:
         return np.unpackbits(bytes_of_words, count=self.plan.num_outputs, bitorder="little").astype(np.bool_)
 
     @property
-    def kernels(self) -> str:
+    def instruction_set(self) -> str:
         """The instruction set in use."""
-        return self._engine.kernels
+        return self._engine.instruction_set

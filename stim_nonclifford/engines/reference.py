@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .. import _native, coefficients
 from ..coefficients import IndexPauli
 from ..errors import ResourceLimitError
-from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, WEAK_MEASURE, Plan
+from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 
@@ -84,7 +84,7 @@ class ReferenceEngine:
         [[1], [1], [1]]
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SamplingPlan) -> None:
         self.plan = plan
 
     def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
@@ -133,7 +133,7 @@ class ReferenceEngine:
         return {}
 
 
-def sample_shots(plan: Plan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
+def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
     """Samples the shots first_shot, ..., first_shot + num_shots - 1.
 
     Args:
@@ -166,7 +166,7 @@ def sample_shots(plan: Plan, seed: int, first_shot: int, num_shots: int) -> Iter
             yield _finish(plan, row, seed, shot, mechanisms)
 
 
-def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
+def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
     """All branches of a signature with their exact probabilities.
 
     Args:
@@ -204,7 +204,7 @@ def outcome_law(plan: Plan, signature: Bits) -> list[Branch]:
     return branches
 
 
-def likely_outputs(plan: Plan) -> Bits:
+def likely_outputs(plan: SamplingPlan) -> Bits:
     r"""The outputs that the outcomes flip without noise, if each has its more likely value.
 
     The values are chosen in the order of the operations, each given the earlier ones. If both values are
@@ -238,12 +238,13 @@ def _is_error(shot: Shot) -> bool:
     return not shot.discarded and bool(shot.outputs.any())
 
 
-def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
+def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:
     r"""The exact probabilities of the results of a shot whose faults are given.
 
     Args:
         plan: The plan.
-        row: The bits of the row that the faults flip: bool, shape (num_row_bits,), as from ``Plan.row_of``.
+        row: The bits of the row that the faults flip: bool, shape (num_row_bits,), as from
+            ``SamplingPlan.row_of``.
             This function adds the constant of the plan, and averages over the coins.
 
     Returns:
@@ -285,7 +286,7 @@ def fate_of_row(plan: Plan, row: Bits) -> tuple[float, dict[int, float]]:
     return discarded, kept
 
 
-def _branches_of_row(plan: Plan, row: Bits) -> list[Branch]:
+def _branches_of_row(plan: SamplingPlan, row: Bits) -> list[Branch]:
     """The branches of a row that includes constant and coins, with the complete outputs of the shot."""
     first_output = plan.num_checks + plan.num_signature_bits
     outputs = row[first_output:]
@@ -295,13 +296,13 @@ def _branches_of_row(plan: Plan, row: Bits) -> list[Branch]:
     return [dataclasses.replace(branch, outputs=branch.outputs ^ outputs) for branch in law]
 
 
-def _mechanism(plan: Plan, word: int) -> int:
+def _mechanism(plan: SamplingPlan, word: int) -> int:
     product = word * plan.num_mechanisms
     cell, fraction = product >> 64, product & (1 << 64) - 1
     return cell if fraction < int(plan.alias_thresholds[cell]) else int(plan.alias_indices[cell])
 
 
-def _noise_row(plan: Plan, effects: Bits, mechanisms: list[int]) -> Bits:
+def _noise_row(plan: SamplingPlan, effects: Bits, mechanisms: list[int]) -> Bits:
     row = np.zeros(plan.num_row_bits, dtype=np.bool_)
     row[plan.constant] = True
     used_sites = set()
@@ -315,7 +316,7 @@ def _noise_row(plan: Plan, effects: Bits, mechanisms: list[int]) -> Bits:
     return row
 
 
-def _finish(plan: Plan, row: Bits, seed: int, shot: int, mechanisms: list[int]) -> Shot:
+def _finish(plan: SamplingPlan, row: Bits, seed: int, shot: int, mechanisms: list[int]) -> Shot:
     """Tests the noise-only checks, and then draws the quantum outcomes."""
     first_output = plan.num_checks + plan.num_signature_bits
     outputs = row[first_output:]
@@ -338,7 +339,7 @@ def _finish(plan: Plan, row: Bits, seed: int, shot: int, mechanisms: list[int]) 
     return Shot(False, outputs ^ branch[plan.num_signs + plan.num_outcome_checks :], mechanisms)
 
 
-def _branch_row(plan: Plan, signature: Bits) -> Bits:
+def _branch_row(plan: SamplingPlan, signature: Bits) -> Bits:
     row = np.zeros(plan.num_branch_bits, dtype=np.bool_)
     row[plan.branch_constant] = True
     for bit in np.flatnonzero(signature):
@@ -347,7 +348,7 @@ def _branch_row(plan: Plan, signature: Bits) -> Bits:
 
 
 def _run_to_measurement(
-    plan: Plan, k: int, vector: coefficients.Vector, row: Bits
+    plan: SamplingPlan, k: int, vector: coefficients.Vector, row: Bits
 ) -> tuple[int, coefficients.Vector]:
     """Applies the operations from number k on, up to the next measurement.
 
@@ -363,7 +364,9 @@ def _run_to_measurement(
     return k, vector
 
 
-def _rotate(plan: Plan, operation: np.void, vector: coefficients.Vector, row: Bits) -> coefficients.Vector:
+def _rotate(
+    plan: SamplingPlan, operation: np.void, vector: coefficients.Vector, row: Bits
+) -> coefficients.Vector:
     """Rotates by the angles of an operation's terms, the first of which may activate a coordinate."""
     terms = plan.rotation_terms[operation["first_term"] : operation["end_term"]]
     angles = [(float(term["cosine"]), _sine(term, row)) for term in terms]
@@ -401,7 +404,7 @@ def _project(vector: coefficients.Vector, operation: np.void, outcome: int) -> c
     return coefficients.measure(vector, _pauli_of(operation), int(operation["pivot"]), outcome)
 
 
-def _check_fires(plan: Plan, row: Bits, outcome: int) -> bool:
+def _check_fires(plan: SamplingPlan, row: Bits, outcome: int) -> bool:
     """Whether any outcome check that this outcome completes is 1."""
     final = np.flatnonzero(plan.outcome_check_deadlines == outcome)
     return bool(row[plan.num_signs + final].any())

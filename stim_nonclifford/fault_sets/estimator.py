@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _native
 from ..errors import ResourceLimitError
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .laws import Floats, KeyValues
 from .mechanisms import Mechanisms
 from .strata import DrawnWeight, ExactWeight, JoinedWeight, Stratum, Sums
@@ -126,7 +126,7 @@ class Estimator:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SamplingPlan,
         mechanisms: Sequence[Mechanisms],
         limits: Limits,
         seed: int,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from ..compiler import CompiledCircuit, RequestedOutputs
-from ..plan import Plan
+from ..plan import SamplingPlan
 from ..sampling.bits import checked_seed
 from .estimator import Estimator, Limits
 from .interval import interval_of_weighted_sum
@@ -39,13 +39,13 @@ class PlannedCircuit:
     compiled: CompiledCircuit
     requested: RequestedOutputs
 
-    def plan(self) -> Plan:
+    def plan(self) -> SamplingPlan:
         """Its plan."""
         return self.compiled.detector_plan(self.requested)
 
 
 def estimator_for(
-    plans: Sequence[Plan],
+    plans: Sequence[SamplingPlan],
     limits: Limits,
     seed: int | None,
     threads: int,
@@ -158,7 +158,7 @@ def rate_of(estimator: Estimator, circuit: int, num_observables: int) -> Logical
     )
 
 
-def _families(plans: Sequence[Plan]) -> list[list[int]]:
+def _families(plans: Sequence[SamplingPlan]) -> list[list[int]]:
     """Plans that differ in their rates only, by their positions."""
     families: list[list[int]] = []
     for k, plan in enumerate(plans):
@@ -171,7 +171,7 @@ def _families(plans: Sequence[Plan]) -> list[list[int]]:
     return families
 
 
-def _differ_in_rates_only(a: Plan, b: Plan) -> bool:
+def _differ_in_rates_only(a: SamplingPlan, b: SamplingPlan) -> bool:
     if len(a.rates) != len(b.rates):
         return False
     same = {field.name: getattr(a, field.name) for field in fields(a) if field.name in _RATES}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..faults import CircuitFault
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .estimator import Estimator, Limits
 from .interface import estimator_for
 
@@ -60,7 +60,7 @@ class FaultDistance:
         return f"at least {self.at_least}" if self.value is None else str(self.value)
 
 
-def fault_distance(plan: Plan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
+def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
     """The fault distance, as far as all sets of up to ``max_weight`` mechanisms tell.
 
     Args:
@@ -80,7 +80,7 @@ def fault_distance(plan: Plan, max_weight: int, threads: int, max_bytes: int) ->
 
 
 def malignant_sets(
-    plan: Plan,
+    plan: SamplingPlan,
     causes: Mapping[int, Sequence[CircuitFault]],
     max_weight: int | None,
     threads: int,
@@ -130,5 +130,5 @@ def malignant_sets(
     return sorted(found, key=lambda each: -each.probability * each.kept_and_wrong)
 
 
-def _enumerator(plan: Plan, threads: int, max_bytes: int) -> Estimator:
+def _enumerator(plan: SamplingPlan, threads: int, max_bytes: int) -> Estimator:
     return estimator_for([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ResourceLimitError
-from ..plan import Plan
+from ..plan import SamplingPlan
 
 __all__ = ["Mechanisms", "mechanisms_of"]
 
@@ -58,7 +58,7 @@ class Mechanisms:
     base: Words
 
 
-def mechanisms_of(plan: Plan) -> Mechanisms:
+def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     """The mechanisms of a plan, with coins removed from its checks.
 
     Args:
@@ -106,7 +106,7 @@ def mechanisms_of(plan: Plan) -> Mechanisms:
     )
 
 
-def _odds(plan: Plan) -> tuple[npt.NDArray[np.float64], float]:
+def _odds(plan: SamplingPlan) -> tuple[npt.NDArray[np.float64], float]:
     free = plan.sites < 0
     odds = np.tanh(plan.rates)
     nothing = -float(np.log1p(odds[free]).sum())  # ln of the product of 1 - q = 1 / (1 + odds)

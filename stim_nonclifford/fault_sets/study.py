@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _native
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .mechanisms import Mechanisms, packed_words
 
 __all__ = ["MAX_WEIGHT", "study_of"]
@@ -14,7 +14,9 @@ MAX_WEIGHT = 64
 """Sets with more members are not looked at; the native code has the same limit."""
 
 
-def study_of(plan: Plan, mechanisms: Mechanisms, threads: int, max_pair_bytes: int) -> _native.FaultSetStudy:
+def study_of(
+    plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_pair_bytes: int
+) -> _native.FaultSetStudy:
     """A study of the fault sets of a plan.
 
     Args:

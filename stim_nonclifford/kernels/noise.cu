@@ -1,6 +1,6 @@
 // Compiled by NVRTC at run time, see `engines/gpu/cuda_source.py`, for the sizes of a plan: SNC_BLOCK_THREADS,
 // SNC_TEAM_SIZE, SNC_ROW_WORDS, SNC_IN_SHARED.
-#include "noise_phases.h"
+#include "noise_sections.h"
 #include "team_device.h"
 
 extern "C" __global__ void __launch_bounds__(SNC_BLOCK_THREADS, SNC_MIN_BLOCKS) noise(const snc::Job* job) {

@@ -51,7 +51,7 @@ struct PlanImage {
     uint32_t num_checks, num_signature_bits, num_outputs, num_mechanisms;
     uint32_t num_thresholds, num_coins, num_steps, num_outcomes;
     uint32_t sign_words, branch_words, vector_width, has_sites;
-    uint32_t quiet_is_fixed, quiet_is_kept, never_kept, num_rotations;
+    uint32_t zero_is_fixed, zero_is_kept, never_kept, num_rotations;
     uint64_t constant;           // uint64[row_words]
     uint64_t thresholds;         // uint64[num_thresholds]
     uint64_t guide;              // uint32[guide_size]: thresholds <= the lowest word with that byte
@@ -61,7 +61,7 @@ struct PlanImage {
     uint64_t flip_starts;        // int64[num_mechanisms + 1]; wide rows
     uint64_t flips;              // WordFlip[]
     uint64_t coins;              // uint64[num_coins][row_words]
-    uint64_t quiet_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
+    uint64_t zero_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
     uint64_t terms;              // RotationTerm[]

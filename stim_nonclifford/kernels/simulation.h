@@ -1,7 +1,7 @@
 // Shots whose outcomes are not in the trees: a team simulates one after another, and grows the trees.
 #pragma once
 
-#include "coefficient_phases.h"
+#include "coefficient_sections.h"
 #include "tree_walk.h"
 
 namespace snc {

@@ -16,7 +16,7 @@ namespace snc::SNC_ISA {
 static_assert(lanes == batch_shots);
 
 // f v, or i f v.
-inline ComplexBlock times(const Phase& factor, double sign, const ComplexBlock& v) {
+inline ComplexBlock times(const PowerOfI& factor, double sign, const ComplexBlock& v) {
     const Block f = all(factor.value * sign);
     return factor.real ? ComplexBlock{f * v.re, f * v.im} : ComplexBlock{-(f * v.im), f * v.re};
 }
@@ -68,7 +68,7 @@ inline void batch_apply_phases(double* vector, const double* table, int32_t widt
 
 inline void batch_rotate(double* vector, const Operation& operation, const double* angle) {
     const auto [cosine, sine] = complex_at(angle, 0);
-    const Phase factor = phase(1.0, operation.i_power + 3);  // -i P
+    const PowerOfI factor = power_of_i(1.0, operation.i_power + 3);  // -i P
     const auto turned = [&](uint64_t from, const ComplexBlock& own, const ComplexBlock& other) {
         const ComplexBlock p = times(factor, sign_of(from & operation.z), other);
         return ComplexBlock{cosine * own.re + sine * p.re, cosine * own.im + sine * p.im};
@@ -122,7 +122,7 @@ inline void batch_project(double* branches, double* weights, uint64_t size, At a
 }
 
 inline void batch_measure(const double* vector, const Operation& operation, double* branches, double* weights) {
-    const Phase factor = phase(1.0, operation.i_power);
+    const PowerOfI factor = power_of_i(1.0, operation.i_power);
     const uint64_t pivot = uint64_t{1} << operation.pivot;
     batch_project(branches, weights, uint64_t{1} << (operation.width - 1), [&](uint64_t r) -> Branches {
         const uint64_t a = insert_zero(r, operation.pivot);
@@ -139,7 +139,7 @@ inline void batch_measure(const double* vector, const Operation& operation, doub
 
 inline void batch_measure_weakly(const double* vector, const Operation& measurement, const double* angle,
                                  double* branches, double* weights) {
-    const Phase factor = phase(1.0, measurement.i_power);
+    const PowerOfI factor = power_of_i(1.0, measurement.i_power);
     const uint64_t pivot = uint64_t{1} << measurement.pivot;
     const ComplexBlock turn = complex_at(angle, 0);
     batch_project(branches, weights, pivot, [&](uint64_t r) -> Branches {
@@ -152,7 +152,7 @@ inline void batch_measure_weakly(const double* vector, const Operation& measurem
 
 inline void batch_measure_through(const double* vector, const double* table, int32_t width_before, int32_t width_after,
                                   const Operation& measurement, double* branches, double* weights) {
-    const Phase factor = phase(1.0, measurement.i_power);
+    const PowerOfI factor = power_of_i(1.0, measurement.i_power);
     const uint64_t mask = (uint64_t{1} << width_before) - 1;
     batch_project(branches, weights, uint64_t{1} << (width_after - 1), [&](uint64_t r) -> Branches {
         const uint64_t a = insert_zero(r, measurement.pivot), b = a ^ measurement.x;

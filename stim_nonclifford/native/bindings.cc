@@ -162,7 +162,7 @@ nb::dict statistics(const snc::Engine& engine) {
     nb::dict result;
     result["signatures"] = law.signatures;
     result["nodes"] = law.nodes;
-    result["stations"] = law.stations;
+    result["checkpoints"] = law.checkpoints;
     result["bytes"] = law.bytes;
     result["lookups"] = law.lookups;
     result["simulations"] = law.simulations;
@@ -196,7 +196,7 @@ NB_MODULE(_native, m) {
         }
     });
     m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
-    m.def("available_kernels", &snc::available_kernels, "Instruction sets that this machine can run, slowest first.");
+    m.def("available_instruction_sets", &snc::available_instruction_sets, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
@@ -210,7 +210,7 @@ NB_MODULE(_native, m) {
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
                 new (self) snc::Engine(to_plan(plan), table, num_threads, cache_bytes);
             },
-            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("kernels") = "")
+            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
              "Shots, discards, errors and counts of output patterns of kept shots.")
         .def("error_shots", &error_shots, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
@@ -224,5 +224,5 @@ NB_MODULE(_native, m) {
         .def("likely_outputs", &likely_outputs,
              "The outputs (as words) that the outcomes of signature 0 flip if they are the likely ones.")
         .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
-        .def_prop_ro("kernels", &snc::Engine::kernels_name, "The instruction set in use.");
+        .def_prop_ro("instruction_set", &snc::Engine::instruction_set, "The instruction set in use.");
 }

@@ -259,13 +259,13 @@ class BlockWalk {
 inline int highest_bit(uint64_t bits) { return 63 - std::countl_zero(bits); }
 
 // A power of i times a real number: `real` says which part the number is.
-struct Phase {
+struct PowerOfI {
     double value;
     bool real;
 };
 
 // value * i^power
-inline Phase phase(double value, int power) {
+inline PowerOfI power_of_i(double value, int power) {
     return {(power & 2) != 0 ? -value : value, (power & 1) == 0};
 }
 

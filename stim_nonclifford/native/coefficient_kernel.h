@@ -54,7 +54,7 @@ inline Coefficient projected(const double* vector, const Operation& operation, u
         return {vector[re_at(kept)], vector[im_at(kept)]};
     }
     const uint64_t b = a ^ operation.x;
-    const Phase factor = phase(outcome ? -1.0 : 1.0, operation.i_power);
+    const PowerOfI factor = power_of_i(outcome ? -1.0 : 1.0, operation.i_power);
     const double f = factor.value * sign_of(b & operation.z);
     return factor.real ? Coefficient{vector[re_at(a)] + f * vector[re_at(b)], vector[im_at(a)] + f * vector[im_at(b)]}
                        : Coefficient{vector[re_at(a)] - f * vector[im_at(b)], vector[im_at(a)] + f * vector[re_at(b)]};
@@ -81,7 +81,7 @@ inline void for_each_projected_block(const double* vector, const Operation& oper
         }
         return;
     }
-    const Phase factor = phase(1.0, operation.i_power);
+    const PowerOfI factor = power_of_i(1.0, operation.i_power);
     const Block signs = lane_signs(operation.x, operation.z) * factor.value;
     const LaneExchange partner(operation.x);
     const bool exchanges = (operation.x & (lanes - 1)) != 0;
@@ -153,7 +153,7 @@ inline void for_each_weakly_projected(const double* vector, const Operation& mea
     const uint64_t pivot = uint64_t{1} << measurement.pivot;
     const uint64_t size = pivot;
     const uint64_t x = measurement.x ^ pivot;
-    const Phase factor = phase(1.0, measurement.i_power);
+    const PowerOfI factor = power_of_i(1.0, measurement.i_power);
     const auto projections = [&](auto c, auto s, auto f, auto r_a, auto i_a, auto r_b, auto i_b, auto give) {
         const auto own_r = c * r_a + s * i_a, own_i = c * i_a - s * r_a;
         const auto other_r = c * r_b - s * i_b, other_i = c * i_b + s * r_b;

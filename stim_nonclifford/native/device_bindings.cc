@@ -61,7 +61,7 @@ nb::dict image_sizes(uint64_t address, uint64_t event_capacity) {
     set("num_steps", image.num_steps);
     set("num_rotations", image.num_rotations);
     set("vector_width", image.vector_width);
-    set("quiet_is_fixed", image.quiet_is_fixed);
+    set("zero_is_fixed", image.zero_is_fixed);
     set("noise_tables", bytes.noise_tables);
     set("noise_tables_in_shared", bytes.noise_tables_in_shared);
     set("noise_team", bytes.noise_team);

@@ -229,7 +229,7 @@ std::vector<uint32_t> guide_of(const std::vector<uint64_t>& thresholds) {
 std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) {
     const Steps steps(plan);
     PathSimulation simulation(plan, kernels, [] {});
-    const PathSimulation::QuietLaw quiet = simulation.quiet_law();
+    const PathSimulation::ZeroSignatureLaw zero_law = simulation.zero_signature_law();
     const RowLayout& layout = plan.layout;
     PlanImage header{};
     header.check_words = layout.check_words;
@@ -248,8 +248,8 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.branch_words = plan.branch_words;
     header.vector_width = steps.vector_width;
     header.has_sites = !plan.sites.empty();
-    header.quiet_is_fixed = quiet.fixed;
-    header.quiet_is_kept = quiet.kept;
+    header.zero_is_fixed = zero_law.fixed;
+    header.zero_is_kept = zero_law.kept;
     header.never_kept = plan.never_kept;
     header.num_rotations = static_cast<uint32_t>(steps.rotations.size());
     Image image;
@@ -262,7 +262,7 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.flip_starts = image.append(plan.flip_starts);
     header.flips = image.append(plan.flips);
     header.coins = image.append(plan.coins);
-    header.quiet_outputs = image.append(quiet.outputs);
+    header.zero_outputs = image.append(zero_law.outputs);
     header.steps = image.append(steps.steps);
     header.rotations = image.append(steps.rotations);
     header.terms = image.append(plan.terms);

@@ -101,7 +101,7 @@ Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cac
         worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] {
             if (interrupted_) interrupted_();
         });
-    quiet_ = workers_[0].laws->quiet_law();
+    zero_law_ = workers_[0].laws->zero_signature_law();
 }
 
 uint32_t Engine::piece_shots(uint64_t blocks) const {
@@ -199,9 +199,9 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const auto finish = [&](uint16_t shot, const uint64_t* row) {
         const std::span<const uint64_t> signature(row + layout.check_words, layout.signature_words);
         const uint64_t* outputs = row + layout.first_output_word();
-        if (quiet_.fixed && LawStore::is_quiet(signature)) {
-            if (!quiet_.kept) return;
-            keep(shot, outputs, quiet_.outputs.data());
+        if (zero_law_.fixed && LawStore::is_zero(signature)) {
+            if (!zero_law_.kept) return;
+            keep(shot, outputs, zero_law_.outputs.data());
             ++kept;
         } else {
             drawn.push_back({signature, first_shot + shot});
@@ -209,44 +209,44 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         }
     };
 
-    const bool quiet_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
+    const bool event_free_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
                                           [](uint64_t w) { return w == 0; });
-    if (quiet_passes && noise.num_quiet != 0) {
-        bool all_zero = quiet_.fixed && quiet_.kept;
+    if (event_free_passes && noise.num_event_free != 0) {
+        bool all_zero = zero_law_.fixed && zero_law_.kept;
         for (uint32_t w = 0; all_zero && w < layout.output_words; ++w)
-            all_zero = plan_.constant[layout.first_output_word() + w] == quiet_.outputs[w];
+            all_zero = plan_.constant[layout.first_output_word() + w] == zero_law_.outputs[w];
         const bool constant_flips = std::any_of(plan_.constant.begin() + layout.first_output_word(), plan_.constant.end(),
                                                 [](uint64_t w) { return w != 0; });
         if (all_zero && !every) {
-            kept += noise.num_quiet;
-        } else if (!quiet_.fixed) {
+            kept += noise.num_event_free;
+        } else if (!zero_law_.fixed) {
             using Fate = LawStore::Fate;
             uint16_t cells[block_shots], open[block_shots];
-            kernels_.draw_outcome_cells(seed, first_shot, noise.quiet, noise.num_quiet, cells);
+            kernels_.draw_outcome_cells(seed, first_shot, noise.event_free, noise.num_event_free, cells);
             uint32_t num_open = 0;
             if (!every && !constant_flips) {
                 // Most are counted here, without a branch.
-                for (uint32_t k = 0; k < noise.num_quiet; ++k) {
-                    const Fate fate = store_.quiet_fate(cells[k]);
+                for (uint32_t k = 0; k < noise.num_event_free; ++k) {
+                    const Fate fate = store_.zero_fate(cells[k]);
                     kept += fate == Fate::kept_without_flips;
-                    open[num_open] = noise.quiet[k];
+                    open[num_open] = noise.event_free[k];
                     num_open += fate == Fate::open || fate == Fate::kept;
                 }
             } else {
                 const uint64_t* outputs = plan_.constant.data() + layout.first_output_word();
-                for (uint32_t k = 0; k < noise.num_quiet; ++k) {
-                    const Fate fate = store_.quiet_fate(cells[k]);
+                for (uint32_t k = 0; k < noise.num_event_free; ++k) {
+                    const Fate fate = store_.zero_fate(cells[k]);
                     if (fate == Fate::open) {
-                        open[num_open++] = noise.quiet[k];
+                        open[num_open++] = noise.event_free[k];
                     } else if (fate != Fate::discarded) {
-                        keep(noise.quiet[k], outputs, store_.outputs_of(store_.quiet_leaf(cells[k])));
+                        keep(noise.event_free[k], outputs, store_.outputs_of(store_.zero_leaf(cells[k])));
                         ++kept;
                     }
                 }
             }
             for (uint32_t k = 0; k < num_open; ++k) finish(open[k], plan_.constant.data());
         } else {
-            for (uint32_t k = 0; k < noise.num_quiet; ++k) finish(noise.quiet[k], plan_.constant.data());
+            for (uint32_t k = 0; k < noise.num_event_free; ++k) finish(noise.event_free[k], plan_.constant.data());
         }
     }
     for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);

@@ -81,7 +81,7 @@ class Engine {
     LawStatistics statistics(const std::function<void()>& poll) const;
     size_t row_bytes() const { return (plan_.layout.num_outputs + 7) / 8; }
     const Plan& plan() const { return plan_; }
-    const char* kernels_name() const { return kernels_.name; }
+    const char* instruction_set() const { return kernels_.name; }
 
    private:
     struct Worker {
@@ -124,7 +124,7 @@ class Engine {
     const Kernels& kernels_;
     LawStore store_;
     std::vector<Worker> workers_;
-    PathSimulation::QuietLaw quiet_;
+    PathSimulation::ZeroSignatureLaw zero_law_;
     std::chrono::steady_clock::time_point last_poll_{};  // lasts over the waves of a call
     // Set while another thread, or the poll, has thrown.
     std::function<void()> interrupted_;

@@ -126,10 +126,10 @@ class Walk {
     void run(size_t begin, size_t end) { walk(begin, end, nullptr, 1); }
 
    private:
-    using Station = PathSimulation::Station;
+    using Checkpoint = PathSimulation::Checkpoint;
     using Stop = PathSimulation::Stop;
 
-    void set_off(size_t place, const Station* from) {
+    void set_off(size_t place, const Checkpoint* from) {
         simulation_.choose({sorted_.signature(place), sorted_.plan.layout.signature_words});
         if (from == nullptr)
             simulation_.start();
@@ -137,8 +137,8 @@ class Walk {
             simulation_.resume(*from);  // whose checks have not fired for any of the range
     }
 
-    // Signatures [begin, end) agree in all that comes before a station, which a path of that probability has reached.
-    void walk(size_t begin, size_t end, const Station* from, double probability) {
+    // Signatures [begin, end) agree in all that comes before a checkpoint, which a path of that probability has reached.
+    void walk(size_t begin, size_t end, const Checkpoint* from, double probability) {
         while (begin < end) {
             set_off(begin, from);
             const Stop stop = simulation_.advance();
@@ -159,7 +159,7 @@ class Walk {
         return sorted_.questions.before_outcome(stop.outcome);
     }
 
-    void branch(size_t begin, size_t end, const Station* from, const Stop& stop, double probability) {
+    void branch(size_t begin, size_t end, const Checkpoint* from, const Stop& stop, double probability) {
         if (stop.outcome == PathSimulation::discarded) return;
         if (stop.outcome == PathSimulation::kept) return note(begin, end, probability);
         const bool discards[2] = {simulation_.would_discard(false), simulation_.would_discard(true)};
@@ -171,20 +171,20 @@ class Walk {
             }
             is_second = true;
             simulation_.take(outcome);
-            const Station after = simulation_.shared_station();
+            const Checkpoint after = simulation_.shared_checkpoint();
             walk(begin, end, &after, probability * (outcome ? stop.probability_of_one : 1 - stop.probability_of_one));
         }
     }
 
-    // The same for a single signature: as long as one outcome is not discarded, no station is needed.
-    void follow(size_t place, const Station* from, Stop stop, double probability) {
+    // The same for a single signature: as long as one outcome is not discarded, no checkpoint is needed.
+    void follow(size_t place, const Checkpoint* from, Stop stop, double probability) {
         while (stop.outcome >= 0) {
             const bool zero = !simulation_.would_discard(false), one = !simulation_.would_discard(true);
             if (!zero && !one) return;
             if (zero && one) {
                 simulation_.take(true);
-                const Station after = simulation_.shared_station();
-                // First the other outcome, from the last station: the way there is short.
+                const Checkpoint after = simulation_.shared_checkpoint();
+                // First the other outcome, from the last checkpoint: the way there is short.
                 fork(place, from, stop, probability);
                 return walk(place, place + 1, &after, probability * stop.probability_of_one);
             }
@@ -195,13 +195,13 @@ class Walk {
         if (stop.outcome == PathSimulation::kept) note(place, place + 1, probability);
     }
 
-    // Takes outcome 0 at a MEASURE, with what has been decided since the station.
-    void fork(size_t place, const Station* from, const Stop& stop, double probability) {
+    // Takes outcome 0 at a MEASURE, with what has been decided since the checkpoint.
+    void fork(size_t place, const Checkpoint* from, const Stop& stop, double probability) {
         set_off(place, from);
         for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance())
             simulation_.take(simulation_.would_discard(false));
         simulation_.take(false);
-        const Station after = simulation_.shared_station();
+        const Checkpoint after = simulation_.shared_checkpoint();
         walk(place, place + 1, &after, probability * (1 - stop.probability_of_one));
     }
 

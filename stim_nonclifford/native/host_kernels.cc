@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "device_plan.h"
-#include "noise_phases.h"
+#include "noise_sections.h"
 #include "simulation.h"
 #include "team_host.h"
 #include "tree_walk.h"

@@ -22,7 +22,7 @@ std::vector<const Kernels*> supported() {
 
 }  // namespace
 
-std::vector<std::string> available_kernels() {
+std::vector<std::string> available_instruction_sets() {
     std::vector<std::string> names;
     for (const Kernels* table : supported()) names.emplace_back(table->name);
     return names;
@@ -34,7 +34,7 @@ const Kernels& kernels_named(const std::string& name) {
         if (name == table->name) return *table;
         known += known.empty() ? table->name : std::string(", ") + table->name;
     }
-    throw std::invalid_argument("There are no kernels '" + name + "' on this machine; there are: " + known + ".");
+    throw std::invalid_argument("There is no instruction set '" + name + "' on this machine; there are: " + known + ".");
 }
 
 const Kernels& kernels() {

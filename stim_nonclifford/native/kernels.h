@@ -14,8 +14,8 @@ namespace snc {
 // The noise of one block of shots.
 struct NoiseBlock {
     // Shots without events, ascending; only if the plan has no coins.
-    uint32_t num_quiet;
-    uint16_t quiet[block_shots + 1];
+    uint32_t num_event_free;
+    uint16_t event_free[block_shots + 1];
     // The other shots that pass all checks, in no particular order, and their rows, constant included.
     uint32_t num_shots;
     uint16_t shots[block_shots + 1];
@@ -132,7 +132,7 @@ const Kernels& kernels();
 const Kernels& kernels_named(const std::string& name);
 
 // The names of the kernels that run on this machine, slowest first.
-std::vector<std::string> available_kernels();
+std::vector<std::string> available_instruction_sets();
 
 namespace generic { extern const Kernels table; }
 #ifdef SNC_X86

@@ -20,7 +20,7 @@ bool has_flips(std::span<const uint64_t> outputs) {
 LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
     signatures += other.signatures;
     nodes += other.nodes;
-    stations += other.stations;
+    checkpoints += other.checkpoints;
     bytes += other.bytes;
     lookups += other.lookups;
     simulations += other.simulations;
@@ -35,18 +35,18 @@ LawStore::LawStore(const Plan& plan, size_t max_bytes)
       budget_(max_bytes),
       nodes_(1, budget_),
       leaf_outputs_(output_words_, budget_),
-      stations_(1, budget_) {}
+      checkpoints_(1, budget_) {}
 
 LawStore::~LawStore() {
-    for (uint32_t k = 0; k < stations_.size(); ++k) delete *stations_.at(k);
+    for (uint32_t k = 0; k < checkpoints_.size(); ++k) delete *checkpoints_.at(k);
 }
 
 LawStatistics LawStore::statistics() const {
     LawStatistics found;
     const Table* table = table_.load(std::memory_order_acquire);
-    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (quiet_[0] != 0);
+    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (zero_entry_[0] != 0);
     found.nodes = nodes_.size() + leaf_outputs_.size();
-    found.stations = stations_.size();
+    found.checkpoints = checkpoints_.size();
     found.bytes = budget_.used();
     return found;
 }
@@ -68,34 +68,34 @@ LawStore::Ref LawStore::add(const PathSimulation::Stop& stop, const uint64_t* ou
     return Ref{number + 1};
 }
 
-void LawStore::pass(Node& node, size_t bytes, const std::function<Station()>& make) {
-    int32_t passed = node.station.load(std::memory_order_relaxed);
+void LawStore::pass(Node& node, size_t bytes, const std::function<Checkpoint()>& make) {
+    int32_t passed = node.checkpoint.load(std::memory_order_relaxed);
     if (passed > 0) return;
-    if (passed > -passes_before_station) {
-        if (!node.station.compare_exchange_strong(passed, passed - 1, std::memory_order_relaxed)) return;
-        if (--passed > -passes_before_station) return;
+    if (passed > -passes_before_checkpoint) {
+        if (!node.checkpoint.compare_exchange_strong(passed, passed - 1, std::memory_order_relaxed)) return;
+        if (--passed > -passes_before_checkpoint) return;
     }
     // Mostly there is none, and threads that write to the same place wait for each other.
     const size_t most = budget_.limit() / 2;
-    if (bytes_of_stations_.load(std::memory_order_relaxed) + bytes > most || budget_.left() < bytes) return;
-    if (bytes_of_stations_.fetch_add(bytes) + bytes <= most) {
-        const uint32_t number = stations_.take();
-        if (number != stations_.none) *stations_.at(number) = nullptr;
-        if (number != stations_.none && budget_.take(bytes, [&] { *stations_.at(number) = new Station(make()); })) {
-            node.station.compare_exchange_strong(passed, static_cast<int32_t>(number + 1), std::memory_order_release,
+    if (bytes_of_checkpoints_.load(std::memory_order_relaxed) + bytes > most || budget_.left() < bytes) return;
+    if (bytes_of_checkpoints_.fetch_add(bytes) + bytes <= most) {
+        const uint32_t number = checkpoints_.take();
+        if (number != checkpoints_.none) *checkpoints_.at(number) = nullptr;
+        if (number != checkpoints_.none && budget_.take(bytes, [&] { *checkpoints_.at(number) = new Checkpoint(make()); })) {
+            node.checkpoint.compare_exchange_strong(passed, static_cast<int32_t>(number + 1), std::memory_order_release,
                                                  std::memory_order_relaxed);
             return;
         }
     }
-    bytes_of_stations_.fetch_sub(bytes);
+    bytes_of_checkpoints_.fetch_sub(bytes);
 }
 
-void LawStore::note_quiet(Ref leaf, double low, double high) {
+void LawStore::note_zero_leaf(Ref leaf, double low, double high) {
     const Fate fate = leaf == discarded_leaf ? Fate::discarded : leaf == kept_leaf ? Fate::kept_without_flips : Fate::kept;
-    const auto end = static_cast<size_t>(high * num_quiet_cells);
-    for (auto k = static_cast<size_t>(std::ceil(low * num_quiet_cells)); k < end; ++k) {
-        quiet_leaves_[k].store(leaf, std::memory_order_release);
-        quiet_fates_[k].store(fate, std::memory_order_release);
+    const auto end = static_cast<size_t>(high * num_zero_cells);
+    for (auto k = static_cast<size_t>(std::ceil(low * num_zero_cells)); k < end; ++k) {
+        zero_leaves_[k].store(leaf, std::memory_order_release);
+        zero_fates_[k].store(fate, std::memory_order_release);
     }
 }
 
@@ -147,7 +147,7 @@ uint64_t LawStore::announce(std::span<const uint64_t> signature) const {
 }
 
 LawStore::Entry LawStore::find(std::span<const uint64_t> signature, uint64_t hash) {
-    if (is_quiet(signature)) return quiet();
+    if (is_zero(signature)) return zero_entry();
     Table* const table = table_.load(std::memory_order_acquire);
     if (table == nullptr) return {};
     const size_t mask = table->slots - 1;
@@ -162,9 +162,9 @@ LawStore::Entry LawStore::find(std::span<const uint64_t> signature, uint64_t has
 
 bool LawStore::insert(std::span<const uint64_t> signature, Ref root) {
     const auto word = static_cast<uint64_t>(root);
-    if (is_quiet(signature)) {
+    if (is_zero(signature)) {
         uint64_t nothing = 0;
-        return quiet_[0].compare_exchange_strong(nothing, word, std::memory_order_release, std::memory_order_relaxed);
+        return zero_entry_[0].compare_exchange_strong(nothing, word, std::memory_order_release, std::memory_order_relaxed);
     }
     Table* table = table_.load(std::memory_order_acquire);
     if (table == nullptr || 2 * table->used.load(std::memory_order_relaxed) >= table->slots) {
@@ -223,7 +223,7 @@ void LawStore::forget_old_tables() {
     tables_.erase(tables_.begin(), tables_.end() - 1);
     nodes_.ask_again();
     leaf_outputs_.ask_again();
-    stations_.ask_again();
+    checkpoints_.ask_again();
 }
 
 }  // namespace snc

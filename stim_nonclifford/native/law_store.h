@@ -26,7 +26,7 @@ namespace snc {
 struct LawStatistics {
     uint64_t signatures = 0;    // signatures with a tree
     uint64_t nodes = 0;         // nodes and leaves of all trees
-    uint64_t stations = 0;      // stored vectors
+    uint64_t checkpoints = 0;      // stored vectors
     uint64_t bytes = 0;         // memory of the trees and the vectors
     uint64_t lookups = 0;       // shots whose outcomes were asked for
     uint64_t simulations = 0;   // of them those for which the coefficient vector was run
@@ -46,7 +46,7 @@ class LawStore {
     struct Node {
         double probability_of_one;        // of MEASURE `outcome`
         int32_t outcome;
-        std::atomic<int32_t> station{0};  // minus how many simulations have passed; or the number of its station, from 1 on
+        std::atomic<int32_t> checkpoint{0};  // minus how many simulations have passed; or the number of its checkpoint, from 1 on
         std::array<std::atomic<Ref>, 2> children{};
     };
 
@@ -91,10 +91,10 @@ class LawStore {
     };
 
     // Signature 0 comes most often, and has an entry of its own.
-    static bool is_quiet(std::span<const uint64_t> signature) {
+    static bool is_zero(std::span<const uint64_t> signature) {
         return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
     }
-    Entry quiet() { return Entry(quiet_.data()); }
+    Entry zero_entry() { return Entry(zero_entry_.data()); }
     // The entry of a signature; none if there is none.
     Entry find(std::span<const uint64_t> signature) { return find(signature, hash_of(signature)); }
     Entry find(std::span<const uint64_t> signature, uint64_t hash);
@@ -108,21 +108,21 @@ class LawStore {
 
     // What becomes of a shot with signature 0, if that follows from the leading bits of its first random number.
     enum class Fate : uint8_t { open, discarded, kept_without_flips, kept };
-    static constexpr size_t num_quiet_cells = 4096;
-    Fate quiet_fate(size_t cell) const { return quiet_fates_[cell].load(std::memory_order_acquire); }
+    static constexpr size_t num_zero_cells = 4096;
+    Fate zero_fate(size_t cell) const { return zero_fates_[cell].load(std::memory_order_acquire); }
     // No leaf if the fate is open.
-    Ref quiet_leaf(size_t cell) const { return quiet_leaves_[cell].load(std::memory_order_acquire); }
-    void note_quiet(Ref leaf, double low, double high);
+    Ref zero_leaf(size_t cell) const { return zero_leaves_[cell].load(std::memory_order_acquire); }
+    void note_zero_leaf(Ref leaf, double low, double high);
 
-    using Station = PathSimulation::Station;
+    using Checkpoint = PathSimulation::Checkpoint;
     // The vector stored at a node, if there is one.
-    const Station* station_at(const Node& node) const {
-        const int32_t number = node.station.load(std::memory_order_acquire);
-        return number > 0 ? *stations_.at(static_cast<uint32_t>(number) - 1) : nullptr;
+    const Checkpoint* checkpoint_at(const Node& node) const {
+        const int32_t number = node.checkpoint.load(std::memory_order_acquire);
+        return number > 0 ? *checkpoints_.at(static_cast<uint32_t>(number) - 1) : nullptr;
     }
-    // Counts a simulation that passes a node. If it is time for a station there, and there is room for the bytes that one
+    // Counts a simulation that passes a node. If it is time for a checkpoint there, and there is room for the bytes that one
     // takes, `make` gives it.
-    void pass(Node& node, size_t bytes, const std::function<Station()>& make);
+    void pass(Node& node, size_t bytes, const std::function<Checkpoint()>& make);
 
     // Frees what only readers that are gone could need. No other call may be under way.
     void forget_old_tables();
@@ -144,8 +144,8 @@ class LawStore {
     static constexpr Ref discarded_leaf{leaf_bit}, kept_leaf{leaf_bit + 1};
     // A slot that a thread is writing to.
     static constexpr uint64_t busy = ~uint64_t{0};
-    // Stations are made where this many simulations have passed.
-    static constexpr int32_t passes_before_station = 8;
+    // Checkpoints are made where this many simulations have passed.
+    static constexpr int32_t passes_before_checkpoint = 8;
 
     size_t slot_words() const { return 2 + signature_words_; }
     static uint64_t hash_of(std::span<const uint64_t> signature);
@@ -159,15 +159,15 @@ class LawStore {
     MemoryBudget budget_;
     Arena<Node> nodes_;
     Arena<uint64_t> leaf_outputs_;
-    Arena<const Station*> stations_;
-    std::atomic<size_t> bytes_of_stations_ = 0;
+    Arena<const Checkpoint*> checkpoints_;
+    std::atomic<size_t> bytes_of_checkpoints_ = 0;
 
     std::atomic<Table*> table_ = nullptr;             // the last one of these; threads may still read older ones
     std::vector<std::unique_ptr<Table>> tables_;
     std::mutex growing_;
-    std::array<Word, 2> quiet_{};                     // the entry of signature 0
-    std::array<std::atomic<Ref>, num_quiet_cells> quiet_leaves_{};
-    std::array<std::atomic<Fate>, num_quiet_cells> quiet_fates_{};
+    std::array<Word, 2> zero_entry_{};                     // the entry of signature 0
+    std::array<std::atomic<Ref>, num_zero_cells> zero_leaves_{};
+    std::array<std::atomic<Fate>, num_zero_cells> zero_fates_{};
 };
 
 }  // namespace snc

@@ -16,8 +16,8 @@ void LawWalks::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> l
         Walk& walk = walks_[k];
         walk.decisions = OutcomeDecisions(seed, shots[k].number);
         const double first = walk.decisions.first();
-        const bool is_quiet = entry == store_.quiet();
-        const Ref likely = is_quiet ? store_.quiet_leaf(static_cast<size_t>(first * LawStore::num_quiet_cells)) : entry.likely(first);
+        const bool is_zero = entry == store_.zero_entry();
+        const Ref likely = is_zero ? store_.zero_leaf(static_cast<size_t>(first * LawStore::num_zero_cells)) : entry.likely(first);
         if (likely != Ref::none) {
             leaves[k] = likely;
             continue;
@@ -51,8 +51,8 @@ void LawWalks::note(Walk& walk) {
     const OutcomeDecisions& decisions = walk.decisions;
     if (!decisions.follow_from_first()) return;
     const double low = decisions.low() + margin_, high = decisions.low() + decisions.mass() - margin_;
-    if (walk.entry == store_.quiet())
-        store_.note_quiet(walk.place, low, high);
+    if (walk.entry == store_.zero_entry())
+        store_.note_zero_leaf(walk.place, low, high);
     else
         walk.entry.note(walk.place, low, high);
 }

@@ -72,13 +72,13 @@ inline void draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_
 inline uint32_t sort_by_count(uint32_t begin, uint32_t end, bool all, NoiseBlock& out) {
     uint16_t busy[block_shots + 1];
     uint32_t num_busy = 0;
-    out.num_quiet = 0;
+    out.num_event_free = 0;
     for (uint32_t k = begin; k < end; ++k) {
         const bool is_busy = all || out.counts[k] != 0;
         busy[num_busy] = static_cast<uint16_t>(k);
-        out.quiet[out.num_quiet] = static_cast<uint16_t>(k);
+        out.event_free[out.num_event_free] = static_cast<uint16_t>(k);
         num_busy += is_busy;
-        out.num_quiet += !is_busy;
+        out.num_event_free += !is_busy;
     }
     constexpr uint32_t last_group = 31;  // larger counts share it
     uint32_t position[last_group + 2] = {};

@@ -100,8 +100,8 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
     ++simulations_;
     simulation_.choose(signature);
     shared_.clear();
-    if (!LawStore::is_quiet(signature)) find_shared(decisions);
-    const size_t first = go_to_last_station();
+    if (!LawStore::is_zero(signature)) find_shared(decisions);
+    const size_t first = go_to_last_checkpoint();
     bool grows = stores_;
     for (size_t k = 0;; ++k) {
         const bool is_known = k < decisions_.size(), is_shared = k < shared_.size();
@@ -111,8 +111,8 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
         if (known != nullptr) stop = {known->probability_of_one, known->outcome};
         if (k >= first) {
             if (k > first && known != nullptr && stores_)
-                store_.pass(*known, simulation_.station_bytes(),
-                            [&] { return is_shared ? simulation_.shared_station() : simulation_.here(); });
+                store_.pass(*known, simulation_.checkpoint_bytes(),
+                            [&] { return is_shared ? simulation_.shared_checkpoint() : simulation_.here(); });
             stop = simulation_.advance(known != nullptr ? &stop : nullptr);
         }
         Ref place = is_known ? decisions_[k].node : Ref::none;
@@ -128,7 +128,7 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
 }
 
 void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
-    Ref place = store_.quiet().root();
+    Ref place = store_.zero_entry().root();
     while (place != Ref::none && !LawStore::is_leaf(place)) {
         const LawStore::Node& node = store_.node(place);
         if (!simulation_.agrees_at(node.outcome)) return;
@@ -139,22 +139,22 @@ void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
     }
 }
 
-size_t OutcomeLaws::go_to_last_station() {
+size_t OutcomeLaws::go_to_last_checkpoint() {
     for (size_t k = std::max(decisions_.size(), shared_.size()); k-- > 0;) {
-        const auto* own = k < decisions_.size() ? store_.station_at(store_.node(decisions_[k].node)) : nullptr;
+        const auto* own = k < decisions_.size() ? store_.checkpoint_at(store_.node(decisions_[k].node)) : nullptr;
         if (own != nullptr) {
             simulation_.go_to(*own);
             return k;
         }
-        const auto* quiet = k < shared_.size() ? store_.station_at(store_.node(shared_[k])) : nullptr;
-        if (quiet != nullptr && simulation_.resume(*quiet)) return k;
+        const auto* zero_checkpoint = k < shared_.size() ? store_.checkpoint_at(store_.node(shared_[k])) : nullptr;
+        if (zero_checkpoint != nullptr && simulation_.resume(*zero_checkpoint)) return k;
     }
     simulation_.start();
     return 0;
 }
 
 std::vector<uint64_t> OutcomeLaws::likely_outputs() {
-    for (PathSimulation::Stop stop = simulation_.start_quiet(); stop.outcome >= 0; stop = simulation_.advance())
+    for (PathSimulation::Stop stop = simulation_.start_at_zero_signature(); stop.outcome >= 0; stop = simulation_.advance())
         simulation_.take(stop.probability_of_one > 0.5 * (1 + tie));
     return {simulation_.outputs(), simulation_.outputs() + plan_.layout.output_words};
 }

@@ -63,7 +63,7 @@ class OutcomeLaws {
         }
     }
 
-    PathSimulation::QuietLaw quiet_law() { return simulation_.quiet_law(); }
+    PathSimulation::ZeroSignatureLaw zero_signature_law() { return simulation_.zero_signature_law(); }
 
     // What the outcomes of signature 0 flip if every one is the more likely one, and 0 if both are equally likely.
     std::vector<uint64_t> likely_outputs();
@@ -104,8 +104,8 @@ class OutcomeLaws {
     // Finds `shared_`: the nodes of signature 0 at which the shot under way makes the same decisions, those of
     // `decisions_` and then those that are drawn.
     void find_shared(OutcomeDecisions decisions);
-    // Goes to the last station on the way; returns how many decisions have been made there.
-    size_t go_to_last_station();
+    // Goes to the last checkpoint on the way; returns how many decisions have been made there.
+    size_t go_to_last_checkpoint();
     // Whether to store more, and to simulate in batches, from how many lookups of late found their outcomes stored.
     void review();
 

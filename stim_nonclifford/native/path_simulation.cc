@@ -70,8 +70,8 @@ void PathSimulation::choose(std::span<const uint64_t> signature) {
 }
 
 void PathSimulation::start() {
-    // At the last station of the path of signature 0 that is shared.
-    const auto begin_of = [&](const Station& station) { return begin_of_step(station.state.step); };
+    // At the last checkpoint of the path of signature 0 that is shared.
+    const auto begin_of = [&](const Checkpoint& checkpoint) { return begin_of_step(checkpoint.state.step); };
     const auto after = std::ranges::upper_bound(prefix_, agreeing_, {}, begin_of);
     if (after != prefix_.begin()) {
         // If a check has fired on the way, that is all that matters of the state.
@@ -88,19 +88,19 @@ void PathSimulation::start() {
     kernels_.coefficients.start(vector_.data());
 }
 
-PathSimulation::QuietLaw PathSimulation::quiet_law() {
-    const Stop stop = start_quiet();
+PathSimulation::ZeroSignatureLaw PathSimulation::zero_signature_law() {
+    const Stop stop = start_at_zero_signature();
     return {stop.outcome < 0, stop.outcome == kept, {outputs(), outputs() + plan_.layout.output_words}};
 }
 
-PathSimulation::Stop PathSimulation::start_quiet() {
+PathSimulation::Stop PathSimulation::start_at_zero_signature() {
     choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     start();
     return advance();
 }
 
-bool PathSimulation::resume(const Station& quiet) {
-    state_ = quiet.state;
+bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
+    state_ = zero_checkpoint.state;
     flip_difference(state_);
     state_.check_fired = false;
     const size_t begin = begin_of_step(state_.step);
@@ -108,22 +108,22 @@ bool PathSimulation::resume(const Station& quiet) {
         if (k >= begin) break;
         if (fires(plan_.operations[k], state_)) return false;
     }
-    lies_in_ = quiet.vector.data();
+    lies_in_ = zero_checkpoint.vector.data();
     return true;
 }
 
-PathSimulation::Station PathSimulation::shared_station() const {
-    Station station = here();
-    flip_difference(station.state);
-    station.state.check_fired = false;
-    return station;
+PathSimulation::Checkpoint PathSimulation::shared_checkpoint() const {
+    Checkpoint checkpoint = here();
+    flip_difference(checkpoint.state);
+    checkpoint.state.check_fired = false;
+    return checkpoint;
 }
 
 void PathSimulation::flip_difference(State& state) const {
     flip_words(state.row.data(), difference_.data(), plan_.branch_words);
 }
 
-PathSimulation::Station PathSimulation::here() const {
+PathSimulation::Checkpoint PathSimulation::here() const {
     return {state_, AlignedDoubles(lies_in_, vector_size(stored_width()))};
 }
 
@@ -146,18 +146,18 @@ int32_t PathSimulation::stored_width() const {
     return state_.step < steps.size() ? steps[state_.step].width_before : 0;
 }
 
-size_t PathSimulation::station_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
+size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
 
 size_t PathSimulation::vector_size(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
 
 size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
-    return sizeof(Station) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
+    return sizeof(Checkpoint) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
            vector_size * sizeof(double);
 }
 
-void PathSimulation::go_to(const Station& station) {
-    state_ = station.state;
-    lies_in_ = station.vector.data();
+void PathSimulation::go_to(const Checkpoint& checkpoint) {
+    state_ = checkpoint.state;
+    lies_in_ = checkpoint.vector.data();
 }
 
 size_t PathSimulation::begin_of_step(size_t step) const {
@@ -184,27 +184,27 @@ void PathSimulation::save_prefix() {
     const std::vector<bool> may_differ = steps_that_may_differ();
     choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     start();
-    std::vector<Station> stations;
+    std::vector<Checkpoint> checkpoints;
     size_t bytes = 0;
-    // A station at every `stride` steps in which signs begin to differ, and at the last step; fewer if they take too much
+    // A checkpoint at every `stride` steps in which signs begin to differ, and at the last step; fewer if they take too much
     // memory.
     size_t stride = 1, left_out = 0;
-    const auto add = [&](Station station) {
-        stations.push_back(std::move(station));
-        bytes += station_bytes();
+    const auto add = [&](Checkpoint checkpoint) {
+        checkpoints.push_back(std::move(checkpoint));
+        bytes += checkpoint_bytes();
         left_out = 0;
         while (bytes > max_prefix_bytes) {
-            std::vector<Station> left;
+            std::vector<Checkpoint> left;
             bytes = 0;
-            for (size_t k = (stations.size() + 1) % 2; k < stations.size(); k += 2) {
-                bytes += bytes_of(stations[k].state, stations[k].vector.size());
-                left.push_back(std::move(stations[k]));
+            for (size_t k = (checkpoints.size() + 1) % 2; k < checkpoints.size(); k += 2) {
+                bytes += bytes_of(checkpoints[k].state, checkpoints[k].vector.size());
+                left.push_back(std::move(checkpoints[k]));
             }
-            stations = std::move(left);
+            checkpoints = std::move(left);
             stride *= 2;
         }
     };
-    while (state_.step < steps.size() && station_bytes() <= max_prefix_bytes) {
+    while (state_.step < steps.size() && checkpoint_bytes() <= max_prefix_bytes) {
         State before = state_;
         const bool is_added = may_differ[before.step] && ++left_out >= stride;
         if (is_added) add(here());
@@ -212,7 +212,7 @@ void PathSimulation::save_prefix() {
         if (!is_added) add({std::move(before), leave_vector()});
         break;
     }
-    prefix_ = std::move(stations);
+    prefix_ = std::move(checkpoints);
 }
 
 PathSimulation::Stop PathSimulation::advance(const Stop* known) {

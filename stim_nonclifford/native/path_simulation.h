@@ -56,7 +56,7 @@ class PathSimulation {
     static constexpr int32_t kept = -1, discarded = -2;
 
     // A state to which it can go back, with the stored vector.
-    struct Station {
+    struct Checkpoint {
         State state;
         AlignedDoubles vector;
     };
@@ -67,14 +67,14 @@ class PathSimulation {
     void ask_for_interruption() const { interrupted_(); }
 
     // What happens to shots with signature 0: `fixed` if it is the same for all.
-    struct QuietLaw {
+    struct ZeroSignatureLaw {
         bool fixed;
         bool kept;
         std::vector<uint64_t> outputs;
     };
-    QuietLaw quiet_law();
+    ZeroSignatureLaw zero_signature_law();
     // Starts on the path of signature 0, and goes to its first MEASURE that is not certain.
-    Stop start_quiet();
+    Stop start_at_zero_signature();
 
     // Whose path it is from now on; `start`, `go_to` or `resume` comes next.
     void choose(std::span<const uint64_t> signature);
@@ -99,19 +99,19 @@ class PathSimulation {
 
     // The outputs that outcomes have flipped.
     const uint64_t* outputs() const { return state_.row.data() + plan_.sign_words; }
-    Station here() const;
-    size_t station_bytes() const;
-    // Goes on from a station on a path of the same signature.
-    void go_to(const Station& station);
+    Checkpoint here() const;
+    size_t checkpoint_bytes() const;
+    // Goes on from a checkpoint on a path of the same signature.
+    void go_to(const Checkpoint& checkpoint);
 
     // Up to where its signs agree with those of signature 0, a signature shares that one's paths: whether they agree
     // in all that comes before the outcome of a MEASURE.
     bool agrees_at(int32_t outcome) const { return operations_up_to_[static_cast<size_t>(outcome)] <= agreeing_; }
-    // Goes on from a station on a path of signature 0, which is shared so far; false, and there is no way on from there, if
+    // Goes on from a checkpoint on a path of signature 0, which is shared so far; false, and there is no way on from there, if
     // a check has fired for the signature that is chosen.
-    bool resume(const Station& quiet);
-    // The station of signature 0 on a path that is shared so far.
-    Station shared_station() const;
+    bool resume(const Checkpoint& zero_checkpoint);
+    // The checkpoint of signature 0 on a path that is shared so far.
+    Checkpoint shared_checkpoint() const;
     const SimulationWork& work() const { return work_; }
 
    private:
@@ -135,7 +135,7 @@ class PathSimulation {
     const uint64_t* final_checks_of(const Operation& measurement) const;
     // Operations that steps before it have made or absorbed.
     size_t begin_of_step(size_t step) const;
-    // Of a station with a vector of that many numbers.
+    // Of a checkpoint with a vector of that many numbers.
     static size_t bytes_of(const State& state, size_t vector_size);
     // How many numbers a vector of this width takes.
     static size_t vector_size(int32_t width);
@@ -148,7 +148,7 @@ class PathSimulation {
         for (int32_t k = operation.first_term; k < operation.end_term; ++k)
             if (const int32_t sign = plan_.terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
     }
-    // The coefficients for a station that is made now: without copying them, if all of the memory that they have is used.
+    // The coefficients for a checkpoint that is made now: without copying them, if all of the memory that they have is used.
     AlignedDoubles leave_vector();
     // The coefficients, to be changed.
     double* own_vector();
@@ -159,12 +159,12 @@ class PathSimulation {
     const Kernels& kernels_;
     const std::function<void()> interrupted_;
 
-    AlignedDoubles vector_;  // the coefficients, once one of them has changed since a station
-    const double* lies_in_ = vector_.data();  // where they are: there, or still in the station
+    AlignedDoubles vector_;  // the coefficients, once one of them has changed since a checkpoint
+    const double* lies_in_ = vector_.data();  // where they are: there, or still in the checkpoint
     State state_{};
     SimulationWork work_;
     // Along the path of signature 0, up to its first uncertain MEASURE: simulations start there.
-    std::vector<Station> prefix_;
+    std::vector<Checkpoint> prefix_;
     std::vector<uint64_t> difference_;          // of the chosen signature's branch row from that of signature 0
     size_t agreeing_ = 0;                       // so many operations have equal signs in both
     std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE

@@ -87,7 +87,7 @@ template <int groups, bool simple, typename Use>
     const uint64_t old_blocks = uint64_t{1} << old_bits;
     const int pivot = measurement.pivot - lane_bits;
     const uint64_t x = measurement.x >> lane_bits, z = measurement.z >> lane_bits;
-    const Block signs = lane_signs(measurement.x, measurement.z) * phase(sign, measurement.i_power).value;
+    const Block signs = lane_signs(measurement.x, measurement.z) * power_of_i(sign, measurement.i_power).value;
     const LaneExchange lane_partner(measurement.x);
     const auto at = [&](uint64_t block) { return complex_at(vector, block); };
     const auto in_order = [&](const ComplexBlock& v) { return simple ? v : exchanged(v, lane_partner); };
@@ -149,7 +149,7 @@ template <typename Use>
 inline void with_constants(const Phases& phases, const Operation& measurement, Use use) {
     with_groups(phases.num_groups, [&](auto groups) {
         with_flag(is_simple(measurement), [&](auto simple) {
-            with_flag(phase(1.0, measurement.i_power).real, [&](auto real) { use(groups, simple, real); });
+            with_flag(power_of_i(1.0, measurement.i_power).real, [&](auto real) { use(groups, simple, real); });
         });
     });
 }
@@ -172,7 +172,7 @@ inline Overlap overlap_through(const double* vector, const Phases& phases, const
             sum += simple ? one : f * one;
         };
         for_each_pair_through<groups, simple>(vector, phases, measurement, 1.0, add);
-        overlap = simple ? sum * phase(1.0, measurement.i_power).value : sum;
+        overlap = simple ? sum * power_of_i(1.0, measurement.i_power).value : sum;
     });
     for (uint64_t a = 0; a < uint64_t{1} << (phases.width_before - lane_bits); ++a)
         norm += squares(load_re(vector, a), load_im(vector, a));
@@ -187,7 +187,7 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
     const uint64_t old_x = (measurement.x >> lane_bits) & ((uint64_t{1} << old_bits) - 1);
     const int copy_pivot = measurement.pivot - phases.width_before;
     const uint64_t parities_of_x = parities_of(phases, old_x);
-    const bool real = phase(1.0, measurement.i_power).real;
+    const bool real = power_of_i(1.0, measurement.i_power).real;
     alignas(64) double sums[2 * lanes << 8];
     for (uint64_t row = 0; row < phases.rows_of_first; ++row) {
         const double* own = phases.rows[0] + 2 * lanes * row;
@@ -211,7 +211,7 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
             parities.advance(r);
         }
     }
-    return {norm, sum * phase(1.0, measurement.i_power).value};
+    return {norm, sum * power_of_i(1.0, measurement.i_power).value};
 }
 
 inline OutcomeWeights weights_through(const double* vector, const Phases& phases, const Operation& measurement) {
@@ -226,7 +226,7 @@ inline OutcomeWeights weights_through(const double* vector, const Phases& phases
 }
 
 inline void project_through(const double* from, double* to, const Phases& phases, const Operation& measurement, bool outcome) {
-    const bool minus = outcome != (phase(1.0, measurement.i_power).value < 0);
+    const bool minus = outcome != (power_of_i(1.0, measurement.i_power).value < 0);
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
         with_flag(minus, [&](auto is_minus) {
             const auto write = [=](uint64_t r, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,

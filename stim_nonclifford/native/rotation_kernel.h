@@ -18,7 +18,7 @@ namespace scalar {
 inline void rotate(double* vector, const VectorRotation& rotation) {
     const uint64_t size = uint64_t{1} << rotation.width;
     // -i sin P
-    const Phase factor = phase(rotation.sine, rotation.i_power + 3);
+    const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);
     double old_re[lanes], old_im[lanes];
     std::copy_n(vector, size, old_re);
     std::copy_n(vector + lanes, size, old_im);
@@ -75,7 +75,7 @@ inline void rotate(double* vector, const VectorRotation& rotation) {
     if (rotation.width < lane_bits) return scalar::rotate(vector, rotation);
     const uint64_t blocks = uint64_t{1} << (rotation.width - lane_bits);
     const uint64_t x = rotation.x >> lane_bits, z = rotation.z >> lane_bits;
-    const Phase factor = phase(rotation.sine, rotation.i_power + 3);  // -i sin P
+    const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);  // -i sin P
     const Block signs = lane_signs(rotation.x, rotation.z) * factor.value;
     const Block cosine = all(rotation.cosine);
     const LaneExchange partner(rotation.x);
@@ -120,7 +120,7 @@ class GroupKernel {
             turn.cosine = all(rotation.cosine);
             turn.exchanges = (rotation.x & (lanes - 1)) != 0;
             turn.partner = LaneExchange(rotation.x);
-            const Phase factor = phase(rotation.sine, rotation.i_power + 3);  // -i sin P
+            const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);  // -i sin P
             turn.is_real = factor.real;
             const Block plus = lane_signs(rotation.x, rotation.z) * factor.value;
             for (uint32_t block = 0; block < mixed; ++block) {

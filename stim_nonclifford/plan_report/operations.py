@@ -11,7 +11,7 @@ import numpy as np
 from ..compiler.paulis import Factors
 from ..compiler.steps import Measure, Program, Reset, Rotate, Step
 from ..dialect import bare_name
-from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, Plan
+from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 
 __all__ = ["PlannedOperation", "planned_operations"]
 
@@ -60,7 +60,7 @@ class PlannedOperation:
     step: int
 
 
-def planned_operations(plan: Plan, program: Program) -> tuple[PlannedOperation, ...]:
+def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOperation, ...]:
     """The rotations and measurements of a plan, in the order in which they are applied.
 
     Args:
@@ -73,7 +73,7 @@ def planned_operations(plan: Plan, program: Program) -> tuple[PlannedOperation, 
     return tuple(_operations(plan, program))
 
 
-def _operations(plan: Plan, program: Program) -> Iterator[PlannedOperation]:
+def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
     for operation, measured_in in zip(plan.operations, plan.operation_steps.tolist(), strict=True):
         kind, is_weak = int(operation["kind"]), bool(operation["kind"] == WEAK_MEASURE)
         width = int(operation["width"]) + (kind == ACTIVATE)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..compiler import CompiledCircuit
 from ..compiler.requested_outputs import requested_by
 from ..compiler.steps import Program
-from ..plan import MAX_INDEX_BITS, Plan
+from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .operations import PlannedOperation, planned_operations
 from .table import operation_table, summary, total_coefficients
 
@@ -46,7 +46,7 @@ class PlanReport:
     """
 
     question: str
-    plan: Plan
+    plan: SamplingPlan
     operations: tuple[PlannedOperation, ...]
 
     @cached_property

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Hashable, Sequence
 from itertools import groupby
 
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .operations import PlannedOperation
 
 __all__ = ["operation_table", "summary", "total_coefficients"]
@@ -22,7 +22,7 @@ _Pass = list[PlannedOperation]
 _Row = list[_Pass]
 
 
-def summary(plan: Plan, operations: Sequence[PlannedOperation]) -> list[str]:
+def summary(plan: SamplingPlan, operations: Sequence[PlannedOperation]) -> list[str]:
     """The figures of a plan.
 
     Args:

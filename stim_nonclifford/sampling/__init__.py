@@ -1,8 +1,8 @@
 """Samplers: draw shots with an engine, with Stim's methods, arguments, shapes and dtypes."""
 
+from .destinations import OutputName
 from .detector_sampler import CompiledDetectorSampler
 from .measurement_sampler import CompiledMeasurementSampler
-from .outputs import OutputName
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFormat
 

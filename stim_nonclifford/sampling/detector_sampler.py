@@ -17,7 +17,7 @@ from ..compiler.requested_outputs import DetectorMethod, postselected_outputs, r
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
-from ..plan import Plan
+from ..plan import SamplingPlan
 from .bits import (
     check_result_bytes,
     checked_count,
@@ -28,8 +28,8 @@ from .bits import (
     unpack,
     write_into,
 )
+from .destinations import OutputName, check_output, kept_rows_from, rows_from
 from .device_bits import namespace_of
-from .outputs import OutputName, check_output, kept_rows_from, rows_from
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
@@ -443,12 +443,12 @@ class CompiledDetectorSampler:
         return self._make_engine(self._plan_for("sample_counts"))
 
     @cached_property
-    def _causes(self) -> tuple[Plan, dict[int, list[CircuitFault]]]:
+    def _causes(self) -> tuple[SamplingPlan, dict[int, list[CircuitFault]]]:
         """The plan for counting, and for each of its mechanisms the faults with the same effect."""
         plan = self._plan_for("sample_counts")
         return plan, self._faults.by_mechanism(plan)
 
-    def _plan_for(self, method: DetectorMethod) -> Plan:
+    def _plan_for(self, method: DetectorMethod) -> SamplingPlan:
         return self._compiled.detector_plan(
             self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..engines import EngineOptions, PackedBits, engine_factory
 from .bits import check_result_bytes, checked_count, checked_seed, unpack
-from .outputs import OutputName, check_output, rows_from
+from .destinations import OutputName, check_output, rows_from
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
 
@@ -123,7 +123,7 @@ class CompiledMeasurementSampler:
 
         Returns:
             For the CPU engine: the number of ``signatures`` with a stored outcome law; the number of
-            ``nodes`` of these laws, including leaves; the number of ``stations``, which are stored
+            ``nodes`` of these laws, including leaves; the number of ``checkpoints``, which are stored
             coefficient vectors; the ``bytes`` of memory allocated for all of them; the number of
             ``lookups`` of laws; the number of ``simulations`` of the coefficient vector, for outcomes whose
             law was not known; and the work in simulations: ``steps``, ``coefficients_read`` and

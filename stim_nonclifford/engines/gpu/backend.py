@@ -9,22 +9,22 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .cuda_source import Kernel
+from .cuda_source import KernelLaunch
 
-__all__ = ["Array", "Backend", "Queue"]
+__all__ = ["Array", "Backend", "Stream"]
 
 Array = Any
 """An array on the device, of NumPy or CuPy."""
 
 
-class Queue(Protocol):
+class Stream(Protocol):
     """A CUDA stream: its work runs in order, and may overlap with the work of other streams."""
 
     def active(self) -> AbstractContextManager[Any]:
         """A context in which work and copies go to this stream."""
         ...
 
-    def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
+    def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:
         """Launches a kernel with its arguments: a job and, for the kernels that have one, a round number."""
         ...
 
@@ -58,7 +58,7 @@ class Backend(Protocol):
         """The free memory of the device in bytes."""
         ...
 
-    def new_queue(self) -> Queue:
+    def new_stream(self) -> Stream:
         """Creates a stream."""
         ...
 

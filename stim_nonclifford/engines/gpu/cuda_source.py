@@ -12,7 +12,7 @@ __all__ = [
     "NARROW_WORDS",
     "NOISE_TEAM",
     "SIMULATION_TEAMS",
-    "Kernel",
+    "KernelLaunch",
     "cuda_source",
     "noise_threads",
 ]
@@ -47,7 +47,7 @@ def noise_threads(row_words: int) -> int:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelLaunch:
     """The compile-time constants of a kernel for one plan, and the size of its launches.
 
     Attributes:
@@ -77,7 +77,7 @@ class Kernel:
         return self.num_blocks * (self.block_threads // self.team_size)
 
 
-def cuda_source(kernel: Kernel) -> str:
+def cuda_source(kernel: KernelLaunch) -> str:
     """The source of a kernel, with all included files in place.
 
     Args:
@@ -87,7 +87,7 @@ def cuda_source(kernel: Kernel) -> str:
         The text.
 
     Examples:
-        >>> source = cuda_source(Kernel("walk", block_threads=256, num_blocks=1))
+        >>> source = cuda_source(KernelLaunch("walk", block_threads=256, num_blocks=1))
         >>> source.splitlines()[0]
         '#define SNC_BLOCK_THREADS 256'
         >>> "#include" in source

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...errors import EngineUnavailableError
 from .backend import Array
-from .cuda_source import COMPILE_OPTIONS, Kernel, cuda_source
+from .cuda_source import COMPILE_OPTIONS, KernelLaunch, cuda_source
 
 __all__ = ["CupyBackend", "gpu_may_be_there"]
 
@@ -30,17 +30,17 @@ def gpu_may_be_there() -> bool:
 class CupyQueue:
     """A CUDA stream."""
 
-    def __init__(self, cupy: ModuleType, kernels: dict[Kernel, Any]) -> None:
+    def __init__(self, cupy: ModuleType, kernels: dict[KernelLaunch, Any]) -> None:
         self._cupy = cupy
         self._kernels = kernels
         self._stream = cupy.cuda.Stream(non_blocking=True)
 
     def active(self) -> AbstractContextManager[Any]:
-        """See ``Queue.active``."""
+        """See ``Stream.active``."""
         return self._stream
 
-    def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
-        """See ``Queue.launch``."""
+    def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:
+        """See ``Stream.launch``."""
         arguments = (job,) if round_number is None else (job, np.uint32(round_number))
         with self._stream:
             self._function(kernel)(
@@ -48,14 +48,14 @@ class CupyQueue:
             )
 
     def mark(self) -> object:
-        """See ``Queue.mark``."""
+        """See ``Stream.mark``."""
         return self._stream.record()
 
     def wait_for(self, mark: object) -> None:
-        """See ``Queue.wait_for``."""
+        """See ``Stream.wait_for``."""
         self._stream.wait_event(mark)
 
-    def _function(self, kernel: Kernel) -> Any:
+    def _function(self, kernel: KernelLaunch) -> Any:
         function = self._kernels.get(kernel)
         if function is None:
             module = self._cupy.RawModule(code=cuda_source(kernel), options=COMPILE_OPTIONS, backend="nvrtc")
@@ -99,7 +99,7 @@ class CupyBackend:
         self.shared_bytes = int(
             runtime.deviceGetAttribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin, self._device.id)
         )
-        self._kernels: dict[Kernel, Any] = {}
+        self._kernels: dict[KernelLaunch, Any] = {}
 
     def active(self) -> AbstractContextManager[Any]:
         """See ``Backend.active``."""
@@ -111,8 +111,8 @@ class CupyBackend:
             free, _ = self._cupy.cuda.runtime.memGetInfo()
             return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
 
-    def new_queue(self) -> CupyQueue:
-        """See ``Backend.new_queue``."""
+    def new_stream(self) -> CupyQueue:
+        """See ``Backend.new_stream``."""
         with self._device:
             return CupyQueue(self._cupy, self._kernels)
 

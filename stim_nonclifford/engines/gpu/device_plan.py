@@ -6,9 +6,9 @@ import math
 
 from ... import _native
 from ...errors import ResourceLimitError
-from ...plan import BLOCK_SHOTS, Plan
+from ...plan import BLOCK_SHOTS, SamplingPlan
 from .backend import Array, Backend
-from .cuda_source import NARROW_WORDS, NOISE_TEAM, Kernel, noise_threads
+from .cuda_source import NARROW_WORDS, NOISE_TEAM, KernelLaunch, noise_threads
 
 __all__ = ["DevicePlan"]
 
@@ -53,7 +53,7 @@ class DevicePlan:
         ResourceLimitError: Shared memory is too small for the noise, or the budget for a single vector.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, vector_budget: int) -> None:
+    def __init__(self, plan: SamplingPlan, backend: Backend, vector_budget: int) -> None:
         words = _native.plan_image(plan)
         self.image: Array = backend.to_device(words)
         wanted_events = _event_capacity(plan.mean_events)
@@ -75,7 +75,7 @@ class DevicePlan:
         if not tables_fit:
             teams = max(1, min(most_teams, (free - tables) // least_team))
         self.event_capacity = max(0, min(wanted_events, ((free - tables) // teams - least_team) // 16 * 4))
-        self.noise = Kernel(
+        self.noise = KernelLaunch(
             "noise",
             block_threads=teams * NOISE_TEAM,
             num_blocks=backend.multiprocessors,
@@ -89,17 +89,17 @@ class DevicePlan:
                 f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, but the"
                 f" GPU has {backend.shared_bytes}. Use engine='cpu'."
             )
-        self.walk = Kernel(
+        self.walk = KernelLaunch(
             "walk",
             block_threads=_WALK_THREADS,
             num_blocks=_BLOCKS_PER_MULTIPROCESSOR * backend.multiprocessors,
         )
-        self.simulate: Kernel | None = None
+        self.simulate: KernelLaunch | None = None
         self.vector_bytes = 0
         if plan.num_outcomes:
             self.simulate = self._simulation(sizes, backend, vector_budget)
 
-    def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> Kernel:
+    def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> KernelLaunch:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
         if width > _MAX_VECTOR_WIDTH:
             raise ResourceLimitError(
@@ -129,7 +129,7 @@ class DevicePlan:
                     f" memory of the GPU has room for {vector_budget / 2**30:.3g} GiB. Free some of it, use"
                     " another GPU (device=...), or use engine='cpu'."
                 )
-        return Kernel(
+        return KernelLaunch(
             "simulate",
             block_threads=threads,
             num_blocks=blocks,

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from ... import _native
 from ...errors import ResourceLimitError
-from ...plan import BLOCK_SHOTS, Plan
+from ...plan import BLOCK_SHOTS, SamplingPlan
 from ..contract import PackedBits, Tally
 from ..cpu import DEFAULT_CACHE_BYTES
 from ..turns import Turns
 from .backend import Array, Backend
+from .chunk_sampler import MAX_TABLE_BITS, Chunk, ChunkCapacity, ChunkSampler, Results
 from .device_plan import DevicePlan
-from .lane import MAX_TABLE_BITS, Chunk, Lane, LaneSizes, Results
 from .outcome_store import OutcomeStore
 
 __all__ = ["GpuEngine"]
@@ -51,7 +51,9 @@ class GpuEngine:
         ResourceLimitError: The GPU has too little free memory for the circuit.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+    def __init__(
+        self, plan: SamplingPlan, backend: Backend, *, cache_bytes: int = DEFAULT_CACHE_BYTES
+    ) -> None:
         self.plan = plan
         self._backend = backend
         self._row_bytes = -(-plan.num_outputs // 8)
@@ -70,14 +72,14 @@ class GpuEngine:
         attempted = kept = errors = 0
         patterns: dict[int, int] = {}
         again = 0
-        for chunk, lane, counters in self._run(seed, first_shot, shots, results, max_errors > 0):
+        for chunk, sampler, counters in self._run(seed, first_shot, shots, results, max_errors > 0):
             if results == Results.PATTERNS:
-                found = lane.pattern_counts(self.plan.num_outputs)
+                found = sampler.pattern_counts(self.plan.num_outputs)
             else:
-                found = _patterns(lane.listed_errors(int(counters[_CONSTANTS["errors"]]))[1])
+                found = _patterns(sampler.listed_errors(int(counters[_CONSTANTS["errors"]]))[1])
             chunk_errors = sum(found.values())
             if max_errors and errors + chunk_errors >= max_errors:
-                by_block = np.cumsum(lane.block_errors(chunk))
+                by_block = np.cumsum(sampler.block_errors(chunk))
                 last = int(np.searchsorted(by_block, max_errors - errors))
                 end = min(chunk.end_shot, (chunk.first_shot // BLOCK_SHOTS + last + 1) * BLOCK_SHOTS)
                 if end < chunk.end_shot:
@@ -105,35 +107,35 @@ class GpuEngine:
         if max_errors:
             shots = self.count(seed, first_shot, shots, max_errors).shots
         numbers: list[int] = []
-        for _, lane, counters in self._run(seed, first_shot, shots, Results.ERRORS):
-            found, _ = lane.listed_errors(int(counters[_CONSTANTS["errors"]]))
+        for _, sampler, counters in self._run(seed, first_shot, shots, Results.ERRORS):
+            found, _ = sampler.listed_errors(int(counters[_CONSTANTS["errors"]]))
             numbers += np.sort(found).tolist()
         return numbers
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""
         rows = np.empty((shots, self._row_bytes), dtype=np.uint8)
-        for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
+        for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
             begin = chunk.first_shot - first_shot
-            rows[begin : begin + chunk.shots] = self._to_host(lane, chunk, only_kept=False)
+            rows[begin : begin + chunk.shots] = self._to_host(sampler, chunk, only_kept=False)
         return rows
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample_kept``."""
         parts = [np.empty((0, self._row_bytes), dtype=np.uint8)]
         if not self.plan.never_kept:
-            for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
-                parts.append(self._to_host(lane, chunk, only_kept=True))
+            for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
+                parts.append(self._to_host(sampler, chunk, only_kept=True))
         return np.concatenate(parts)
 
     def sample_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
         """As ``sample``, with the result in the GPU's memory."""
         with self._backend.active():
             rows = self._backend.xp.empty((shots, self._row_bytes), dtype=np.uint8)
-        for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
+        for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
             begin = chunk.first_shot - first_shot
-            with self._backend.active(), lane.active():
-                rows[begin : begin + chunk.shots] = lane.rows(chunk, self._row_bytes, only_kept=False)
+            with self._backend.active(), sampler.active():
+                rows[begin : begin + chunk.shots] = sampler.rows(chunk, self._row_bytes, only_kept=False)
         with self._backend.active():
             self._backend.finish()
         return rows
@@ -143,9 +145,9 @@ class GpuEngine:
         with self._backend.active():
             parts = [self._backend.xp.empty((0, self._row_bytes), dtype=np.uint8)]
         if not self.plan.never_kept:
-            for chunk, lane, _ in self._run(seed, first_shot, shots, Results.ROWS):
-                with self._backend.active(), lane.active():
-                    parts.append(lane.rows(chunk, self._row_bytes, only_kept=True).copy())
+            for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
+                with self._backend.active(), sampler.active():
+                    parts.append(sampler.rows(chunk, self._row_bytes, only_kept=True).copy())
         with self._backend.active():
             self._backend.finish()
             rows = self._backend.xp.concatenate(parts)
@@ -173,8 +175,10 @@ class GpuEngine:
             try:
                 self._device_plan = DevicePlan(self.plan, self._backend, budget // 4)
                 self._store = OutcomeStore(self._device_plan, self._backend, min(cache_bytes, budget // 4))
-                sizes = _lane_sizes(self._device_plan, budget)
-                self._lanes = [Lane(self._device_plan, self._store, self._backend, sizes) for _ in range(2)]
+                sizes = _chunk_capacity(self._device_plan, budget)
+                self._samplers = [
+                    ChunkSampler(self._device_plan, self._store, self._backend, sizes) for _ in range(2)
+                ]
                 # Arrays are filled in CuPy's own stream; the streams of the samplers do not wait for it.
                 self._backend.finish()
                 return
@@ -190,7 +194,7 @@ class GpuEngine:
 
     def _run(
         self, seed: int, first_shot: int, shots: int, results: Results, count_by_block: bool = False
-    ) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
+    ) -> Iterator[tuple[Chunk, ChunkSampler, npt.NDArray[np.uint64]]]:
         """Samples shots; yields the chunks in order, each with its sampler and its counters.
 
         The results in a sampler are overwritten when the next chunk is requested. Calls of other threads wait
@@ -198,23 +202,23 @@ class GpuEngine:
         """
         with self._turns.turn():
             end = first_shot + shots
-            started: deque[tuple[Chunk, Lane]] = deque()
-            free = list(self._lanes)
+            started: deque[tuple[Chunk, ChunkSampler]] = deque()
+            free = list(self._samplers)
             while first_shot < end or started:
                 while first_shot < end and free:
                     chunk = self._next_chunk(seed, first_shot, end, results, count_by_block)
-                    lane = free.pop()
-                    self._start(chunk, lane)
-                    started.append((chunk, lane))
+                    sampler = free.pop()
+                    self._start(chunk, sampler)
+                    started.append((chunk, sampler))
                     first_shot = chunk.end_shot
-                chunk, lane = started.popleft()
-                yield from self._finished(chunk, lane)
-                free.append(lane)
+                chunk, sampler = started.popleft()
+                yield from self._finished(chunk, sampler)
+                free.append(sampler)
 
-    def _start(self, chunk: Chunk, lane: Lane) -> None:
+    def _start(self, chunk: Chunk, sampler: ChunkSampler) -> None:
         # Only one chunk at a time may use the trees of outcomes.
         try:
-            self._outcome_mark = lane.start(chunk, self._outcome_mark)
+            self._outcome_mark = sampler.start(chunk, self._outcome_mark)
         except BaseException:
             # Perhaps not all kernels were launched. Then nodes that were reserved are never written.
             with self._backend.active():
@@ -223,27 +227,29 @@ class GpuEngine:
                 self._backend.finish()
             raise
 
-    def _finished(self, chunk: Chunk, lane: Lane) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
+    def _finished(
+        self, chunk: Chunk, sampler: ChunkSampler
+    ) -> Iterator[tuple[Chunk, ChunkSampler, npt.NDArray[np.uint64]]]:
         """Yields the results of a chunk. If they did not fit into memory, the chunk is sampled in halves."""
-        counters = lane.counters()
+        counters = sampler.counters()
         queued, listed = int(counters[_CONSTANTS["queued"]]), int(counters[_CONSTANTS["errors"]])
-        self._adapt(chunk, lane.sizes, queued, listed)
-        if queued <= lane.sizes.queue and listed <= lane.sizes.errors:
+        self._adapt(chunk, sampler.sizes, queued, listed)
+        if queued <= sampler.sizes.queue and listed <= sampler.sizes.errors:
             self._totals["simulations"] += int(counters[_CONSTANTS["simulations"]])
             self._totals["close_decisions"] += int(counters[_CONSTANTS["close_decisions"]])
             self._totals["chunks"] += 1
-            yield chunk, lane, counters
+            yield chunk, sampler, counters
             return
         middle = chunk.first_shot + chunk.shots // 2
         for begin, end in ((chunk.first_shot, middle), (middle, chunk.end_shot)):
             half = Chunk(chunk.seed, begin, end, chunk.results, chunk.count_by_block)
-            self._start(half, lane)
-            yield from self._finished(half, lane)
+            self._start(half, sampler)
+            yield from self._finished(half, sampler)
 
     def _next_chunk(
         self, seed: int, first_shot: int, end: int, results: Results, count_by_block: bool
     ) -> Chunk:
-        sizes = self._lanes[0].sizes
+        sizes = self._samplers[0].sizes
         limit = min(self._chunk_shots, sizes.rows if results == Results.ROWS else _MAX_CHUNK)
         stop = first_shot + limit
         if stop < end and stop // BLOCK_SHOTS * BLOCK_SHOTS > first_shot:
@@ -251,22 +257,22 @@ class GpuEngine:
             stop = stop // BLOCK_SHOTS * BLOCK_SHOTS
         return Chunk(seed, first_shot, min(end, stop), results, count_by_block)
 
-    def _adapt(self, chunk: Chunk, sizes: LaneSizes, queued: int, listed: int) -> None:
+    def _adapt(self, chunk: Chunk, sizes: ChunkCapacity, queued: int, listed: int) -> None:
         """Sets the size of the next chunks to what should fit into memory, judged by this chunk."""
         fill = max(queued / sizes.queue, listed / sizes.errors) / chunk.shots
         wanted = 1 / (_MARGIN * fill) if fill else _MAX_CHUNK
         largest = max(_FIRST_CHUNK, min(_MAX_CHUNK, _GROWTH * chunk.shots))
         self._chunk_shots = max(BLOCK_SHOTS, int(min(wanted, largest)))
 
-    def _to_host(self, lane: Lane, chunk: Chunk, *, only_kept: bool) -> PackedBits:
-        with self._backend.active(), lane.active():
-            return self._backend.to_host(lane.rows(chunk, self._row_bytes, only_kept=only_kept))
+    def _to_host(self, sampler: ChunkSampler, chunk: Chunk, *, only_kept: bool) -> PackedBits:
+        with self._backend.active(), sampler.active():
+            return self._backend.to_host(sampler.rows(chunk, self._row_bytes, only_kept=only_kept))
 
 
-def _lane_sizes(plan: DevicePlan, budget: int) -> LaneSizes:
+def _chunk_capacity(plan: DevicePlan, budget: int) -> ChunkCapacity:
     row_bytes = 8 * plan.output_words
-    queue = budget // 16 // Lane.bytes_per_queued_shot(plan)
-    return LaneSizes(
+    queue = budget // 16 // ChunkSampler.bytes_per_queued_shot(plan)
+    return ChunkCapacity(
         queue=max(BLOCK_SHOTS, min(_MAX_QUEUE, queue)),
         errors=max(BLOCK_SHOTS, min(_MAX_QUEUE, budget // 32 // (8 + row_bytes))),
         rows=max(BLOCK_SHOTS, min(_MAX_ROWS, budget // 16 // (1 + row_bytes))),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ... import _native
 from .backend import Array
-from .cuda_source import Kernel
+from .cuda_source import KernelLaunch
 
 __all__ = ["HostBackend"]
 
@@ -24,11 +24,11 @@ class HostQueue:
         self._reversed = reversed_order
 
     def active(self) -> AbstractContextManager[Any]:
-        """See ``Queue.active``."""
+        """See ``Stream.active``."""
         return contextlib.nullcontext()
 
-    def launch(self, kernel: Kernel, job: Array, round_number: int | None = None) -> None:
-        """See ``Queue.launch``."""
+    def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:
+        """See ``Stream.launch``."""
         _native.run_on_host(
             kernel=kernel.name,
             job=job.ctypes.data,
@@ -41,11 +41,11 @@ class HostQueue:
         )
 
     def mark(self) -> object:
-        """See ``Queue.mark``."""
+        """See ``Stream.mark``."""
         return None
 
     def wait_for(self, mark: object) -> None:
-        """See ``Queue.wait_for``."""
+        """See ``Stream.wait_for``."""
 
 
 class HostBackend:
@@ -75,8 +75,8 @@ class HostBackend:
         """See ``Backend.free_bytes``."""
         return self._free_bytes
 
-    def new_queue(self) -> HostQueue:
-        """See ``Backend.new_queue``."""
+    def new_stream(self) -> HostQueue:
+        """See ``Backend.new_stream``."""
         return HostQueue(self._reversed)
 
     def address(self, array: Array) -> int:

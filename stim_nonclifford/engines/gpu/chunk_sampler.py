@@ -16,7 +16,7 @@ from .backend import Array, Backend
 from .device_plan import DevicePlan
 from .outcome_store import OutcomeStore
 
-__all__ = ["Chunk", "Lane", "LaneSizes", "Results"]
+__all__ = ["Chunk", "ChunkCapacity", "ChunkSampler", "Results"]
 
 _CONSTANTS = _native.device_constants()
 _JOB_FIELDS = _native.job_fields()
@@ -63,7 +63,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class LaneSizes:
+class ChunkCapacity:
     """The capacities of the memory for a chunk.
 
     Attributes:
@@ -79,7 +79,7 @@ class LaneSizes:
     blocks: int
 
 
-class Lane:
+class ChunkSampler:
     """Samples one chunk at a time, in a stream of its own and with its own memory.
 
     The engine has two such objects, so that two chunks overlap.
@@ -91,11 +91,11 @@ class Lane:
         sizes: The capacities of the memory.
     """
 
-    def __init__(self, plan: DevicePlan, store: OutcomeStore, backend: Backend, sizes: LaneSizes) -> None:
+    def __init__(self, plan: DevicePlan, store: OutcomeStore, backend: Backend, sizes: ChunkCapacity) -> None:
         xp = backend.xp
         self.sizes = sizes
         self._plan, self._store, self._backend = plan, store, backend
-        self._queue = backend.new_queue()
+        self._stream = backend.new_stream()
         words = plan.output_words
         self._job: Array = xp.zeros(8 * len(_JOB_FIELDS), dtype=np.uint8)
         self._counters: Array = xp.zeros(_CONSTANTS["num_counters"], dtype=np.uint64)
@@ -133,8 +133,8 @@ class Lane:
             An event that occurs after the last use of the trees.
         """
         job = self._job_of(chunk)
-        queue = self._queue
-        with self._backend.active(), queue.active():
+        stream = self._stream
+        with self._backend.active(), stream.active():
             self._counters.fill(0)
             if chunk.results == Results.PATTERNS:
                 self._patterns.fill(0)
@@ -143,44 +143,44 @@ class Lane:
             if chunk.count_by_block:
                 self._block_errors[: chunk.num_blocks].fill(0)
             self._backend.upload(self._job, job)
-            queue.launch(self._plan.noise, self._job)
+            stream.launch(self._plan.noise, self._job)
             if self._plan.simulate is not None:
                 if after is not None:
-                    queue.wait_for(after)
+                    stream.wait_for(after)
                 for number in range(_CONSTANTS["num_rounds"]):
-                    queue.launch(self._plan.walk, self._job, number)
-                    queue.launch(self._plan.simulate, self._job, number)
-            return queue.mark()
+                    stream.launch(self._plan.walk, self._job, number)
+                    stream.launch(self._plan.simulate, self._job, number)
+            return stream.mark()
 
     def active(self) -> AbstractContextManager[Any]:
         """The context in which the arrays that ``rows`` returns have to be used."""
-        return self._queue.active()
+        return self._stream.active()
 
     def counters(self) -> npt.NDArray[np.uint64]:
         """Waits until the chunk is done, and returns the counters."""
-        with self._backend.active(), self._queue.active():
+        with self._backend.active(), self._stream.active():
             return self._backend.to_host(self._counters)
 
     def pattern_counts(self, num_outputs: int) -> dict[int, int]:
         """The number of kept shots with each pattern, without pattern 0."""
-        with self._backend.active(), self._queue.active():
+        with self._backend.active(), self._stream.active():
             counts = self._backend.to_host(self._patterns[: 1 << num_outputs])
         return {int(pattern): int(counts[pattern]) for pattern in np.flatnonzero(counts)}
 
     def block_errors(self, chunk: Chunk) -> npt.NDArray[np.uint32]:
         """The number of errors in each block of the chunk."""
-        with self._backend.active(), self._queue.active():
+        with self._backend.active(), self._stream.active():
             return self._backend.to_host(self._block_errors[: chunk.num_blocks])
 
     def listed_errors(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """The numbers of the shots with errors, in arbitrary order, and their outputs."""
-        with self._backend.active(), self._queue.active():
+        with self._backend.active(), self._stream.active():
             shots = self._backend.to_host(self._error_shots[:count])
             return shots, self._backend.to_host(self._error_rows[:count])
 
     def rows(self, chunk: Chunk, row_bytes: int, *, only_kept: bool) -> Array:
         """The outputs of the chunk's shots on the device: uint8, shape (shots, row_bytes)."""
-        with self._backend.active(), self._queue.active():
+        with self._backend.active(), self._stream.active():
             rows = self._rows[: chunk.shots]
             if only_kept:
                 rows = rows[self._kept[: chunk.shots].view(np.bool_)]

@@ -138,14 +138,14 @@ SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_sha
     auto* starts = reinterpret_cast<uint32_t*>(tables.after + team.index_in_block() * noise_team_bytes(job.event_capacity));
     auto* mechanisms = reinterpret_cast<int32_t*>(starts + start_words);
     const auto* sites = plan.array<int32_t>(plan.sites);
-    const auto* quiet_outputs = plan.array<uint64_t>(plan.quiet_outputs);
+    const auto* zero_outputs = plan.array<uint64_t>(plan.zero_outputs);
     const auto capacity = static_cast<uint32_t>(job.event_capacity);
     // Read once: the kernel's own writes could change the plan, as far as the compiler knows.
     const uint64_t seed = job.seed;
     const uint32_t num_mechanisms = plan.num_mechanisms;
     const uint32_t row_words = num_words != 0 ? num_words : plan.row_words;
     const uint32_t check_words = plan.check_words, first_output = check_words + plan.signature_words;
-    const bool has_sites = plan.has_sites != 0, is_fixed = plan.quiet_is_fixed != 0;
+    const bool has_sites = plan.has_sites != 0, is_fixed = plan.zero_is_fixed != 0;
     const uint64_t blocks_begin = job.first_shot / block_shots;
     const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
     Finished finished;
@@ -196,16 +196,16 @@ SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_sha
                                           [&](uint32_t coin) { row.flip_coin(plan, coin); });
             }
             const bool passes = wanted && plan.never_kept == 0 && row.any(0, check_words) == 0;
-            const bool is_quiet = is_fixed && row.any(check_words, first_output - check_words) == 0;
-            const bool is_queued = passes && !is_quiet;
+            const bool is_zero = is_fixed && row.any(check_words, first_output - check_words) == 0;
+            const bool is_queued = passes && !is_zero;
             const uint64_t place = team.append(job.counters + queued, is_queued);
             if (is_queued && place < job.queue_capacity) {
                 const uint32_t words = row_words - check_words;
                 job.queue_shots[place] = block_shot + k;
                 for (uint32_t w = 0; w < words; ++w) job.queue_rows[place * words + w] = row.word(check_words + w);
             }
-            keep(team, job, plan, finished, passes && is_quiet && plan.quiet_is_kept != 0, block_shot + k,
-                 [&](uint32_t w) { return row.word(first_output + w) ^ quiet_outputs[w]; });
+            keep(team, job, plan, finished, passes && is_zero && plan.zero_is_kept != 0, block_shot + k,
+                 [&](uint32_t w) { return row.word(first_output + w) ^ zero_outputs[w]; });
         });
     }
     add_finished(team, job, finished);

@@ -9,9 +9,13 @@ from .. import _native
 from ..plan import Plan
 from .contract import PackedBits, Tally
 
-__all__ = ["DEFAULT_CACHE_BYTES", "CpuEngine"]
+__all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
 
 DEFAULT_CACHE_BYTES = 512 << 20
+MAX_THREADS = 1024
+"""More than the threads of any machine, and few enough to be started."""
+
+_COEFFICIENT_BYTES = 16
 
 
 class CpuEngine:
@@ -26,7 +30,9 @@ class CpuEngine:
             in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
 
     Raises:
-        ValueError: The instruction set is unknown, or this machine does not have it.
+        ValueError: The instruction set is unknown, or this machine does not have it; or the number of threads
+            is out of range.
+        MemoryError: There is too little memory for the coefficient vectors of all threads.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -43,12 +49,21 @@ class CpuEngine:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         kernels: str | None = None,
     ) -> None:
+        if not 1 <= threads <= MAX_THREADS:
+            raise ValueError(f"threads must be between 1 and {MAX_THREADS}, but is {threads}.")
         self.plan = plan
-        self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "")
+        self._threads = threads
+        try:
+            self._engine = _native.Engine(plan, threads, cache_bytes, kernels or "")
+        except MemoryError:
+            raise MemoryError(self._needs()) from None
 
     def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
         """See ``SamplingEngine.count``."""
-        return Tally(**self._engine.count(seed, first_shot, shots, max_errors))
+        try:
+            return Tally(**self._engine.count(seed, first_shot, shots, max_errors))
+        except MemoryError:
+            raise MemoryError(self._needs()) from None
 
     def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
         """See ``SamplingEngine.error_shots``."""
@@ -56,11 +71,17 @@ class CpuEngine:
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""
-        return self._engine.sample(seed, first_shot, shots)
+        try:
+            return self._engine.sample(seed, first_shot, shots)
+        except MemoryError:
+            raise MemoryError(f"The outputs of {self._rows_need(shots)}") from None
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample_kept``."""
-        return self._engine.sample_kept(seed, first_shot, shots)
+        try:
+            return self._engine.sample_kept(seed, first_shot, shots)
+        except MemoryError:
+            raise MemoryError(f"If all are kept, {self._rows_need(shots)}") from None
 
     def outcome_law(
         self, signature: npt.NDArray[np.bool_]
@@ -89,6 +110,22 @@ class CpuEngine:
     def statistics(self) -> dict[str, int]:
         """Sizes of the store of outcome laws, and the work done; see ``docs/performance.md``."""
         return self._engine.statistics()
+
+    def _needs(self) -> str:
+        vector = _COEFFICIENT_BYTES << self.plan.peak_width
+        return (
+            f"There is too little memory for the engine. Its {self._threads} threads need {vector} bytes each"
+            f" for a vector of 2^{self.plan.peak_width} coefficients, and more for shots; stored outcome laws"
+            " take up to cache_bytes. Choose fewer threads or a smaller cache_bytes."
+        )
+
+    def _rows_need(self, shots: int) -> str:
+        row = -(-self.plan.num_outputs // 8)
+        return (
+            f"{shots} shots of {row} bytes need {shots * row} bytes ({shots * row / 2**30:.3g} GiB); there is"
+            " not so much memory. Take fewer shots per call, or count them with sample_counts, which needs no"
+            " memory for shots."
+        )
 
     def _bits_of(self, outputs: list[int]) -> npt.NDArray[np.bool_]:
         bytes_of_words = np.array(outputs, dtype="<u8").view(np.uint8)

@@ -6,12 +6,9 @@ import operator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from .cpu import DEFAULT_CACHE_BYTES
+from .cpu import DEFAULT_CACHE_BYTES, MAX_THREADS
 
 __all__ = ["EngineName", "EngineOptions"]
-
-MAX_THREADS = 1024
-"""More than the threads of any machine, and few enough to be started."""
 
 EngineName = Literal["auto", "cpu", "gpu", "reference"]
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -26,6 +27,18 @@ class MemoryBudget {
         do {
             if (bytes > limit_ - used) return false;
         } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+        return true;
+    }
+    // The same with the memory itself, which `allocate` takes from the system: false too if that has no more.
+    template <typename Allocate>
+    bool take(size_t bytes, Allocate allocate) {
+        if (!take(bytes)) return false;
+        try {
+            allocate();
+        } catch (const std::bad_alloc&) {
+            give_back(bytes);
+            return false;
+        }
         return true;
     }
     void give_back(size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -93,12 +106,12 @@ class Arena {
         const std::lock_guard lock(mutex_);
         const uint32_t capacity = capacity_.load(std::memory_order_relaxed);
         if (number < capacity) return true;
-        const size_t next = capacity >> shift_;
-        if (next == segments_.size() || !budget_.take(segment_bytes())) {
+        const size_t next = capacity >> shift_, bytes = segment_bytes();
+        const auto allocate = [&] { segments_[next] = {allocate_aligned(bytes), Free{bytes}}; };
+        if (next == segments_.size() || !budget_.take(bytes, allocate)) {
             is_full_.store(true, std::memory_order_relaxed);
             return false;
         }
-        segments_[next] = {allocate_aligned(segment_bytes()), Free{segment_bytes()}};
         capacity_.store(capacity + (uint32_t{1} << shift_), std::memory_order_release);
         return true;
     }

@@ -5,12 +5,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <tuple>
 
 #include "bindings.h"
 #include "device_plan.h"
 #include "engine.h"
+#include "gil.h"
 #include "philox.h"
 
 namespace nb = nanobind;
@@ -70,11 +74,6 @@ snc::Plan to_plan(nb::handle plan) {
     });
 }
 
-void check_signals() {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 namespace {
 
 Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
@@ -85,8 +84,8 @@ Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
 
 nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors) {
     const snc::Tally tally = [&] {
-        nb::gil_scoped_release release;
-        return engine.count(seed, first_shot, shots, max_errors, false, check_signals);
+        const WithoutGil released;
+        return engine.count(seed, first_shot, shots, max_errors, false, WithoutGil::check_signals);
     }();
     nb::dict patterns;
     tally.patterns.for_each([&](const std::vector<uint64_t>& words, uint64_t number) {
@@ -105,24 +104,26 @@ nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t
 
 std::vector<uint64_t> error_shots(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots,
                                   uint64_t max_errors) {
-    nb::gil_scoped_release release;
-    return engine.count(seed, first_shot, shots, max_errors, true, check_signals).error_shots;
+    const WithoutGil released;
+    return engine.count(seed, first_shot, shots, max_errors, true, WithoutGil::check_signals).error_shots;
 }
 
 Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
-    std::vector<uint8_t> rows(shots * engine.row_bytes());
+    const size_t row_bytes = engine.row_bytes();
+    if (row_bytes != 0 && shots > PTRDIFF_MAX / row_bytes) throw std::bad_alloc();
+    std::vector<uint8_t> rows(shots * row_bytes);
     {
-        nb::gil_scoped_release release;
-        engine.sample(seed, first_shot, shots, rows.data(), check_signals);
+        const WithoutGil released;
+        engine.sample(seed, first_shot, shots, rows.data(), WithoutGil::check_signals);
     }
-    return to_array(std::move(rows), shots, engine.row_bytes());
+    return to_array(std::move(rows), shots, row_bytes);
 }
 
 Bytes sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
     snc::KeptRows kept;
     {
-        nb::gil_scoped_release release;
-        kept = engine.sample_kept(seed, first_shot, shots, check_signals);
+        const WithoutGil released;
+        kept = engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals);
     }
     return to_array(std::move(kept.rows), kept.kept, engine.row_bytes());
 }
@@ -133,14 +134,18 @@ std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>
     if (signature.size() != engine.plan().layout.signature_words)
         throw std::invalid_argument("The signature has the wrong number of words.");
     std::vector<Branch> result;
-    for (auto& branch : engine.outcome_law(signature))
+    auto branches = [&] {
+        const WithoutGil released;
+        return engine.outcome_law(signature, WithoutGil::check_signals);
+    }();
+    for (auto& branch : branches)
         result.emplace_back(branch.probability, branch.discarded, std::move(branch.outputs));
     return result;
 }
 
 std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
-    nb::gil_scoped_release release;
-    return engine.likely_outputs(check_signals);
+    const WithoutGil released;
+    return engine.likely_outputs(WithoutGil::check_signals);
 }
 
 Bytes plan_image(nb::handle plan) {
@@ -150,7 +155,10 @@ Bytes plan_image(nb::handle plan) {
 }
 
 nb::dict statistics(const snc::Engine& engine) {
-    const snc::LawStatistics law = engine.statistics();
+    const snc::LawStatistics law = [&] {
+        const WithoutGil released;
+        return engine.statistics(WithoutGil::check_signals);
+    }();
     nb::dict result;
     result["signatures"] = law.signatures;
     result["nodes"] = law.nodes;
@@ -176,6 +184,17 @@ std::vector<uint64_t> random_words(uint64_t seed, uint64_t stream, uint64_t inde
 }  // namespace
 
 NB_MODULE(_native, m) {
+    WithoutGil::prepare();
+    // A daemon thread that is sampling when the program ends never deletes its engine; see gil.h.
+    nb::set_leak_warnings(false);
+    // A std::vector that is too large for any memory throws this instead of std::bad_alloc.
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::length_error& error) {
+            PyErr_SetString(PyExc_MemoryError, error.what());
+        }
+    });
     m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
     m.def("available_kernels", &snc::available_kernels, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
@@ -184,10 +203,10 @@ NB_MODULE(_native, m) {
     bind_constants(m);
     bind_device(m);
     bind_fault_sets(m);
-    nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Not safe for use from several threads at once.")
+    nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(
             "__init__",
-            [](snc::Engine* self, nb::handle plan, uint32_t num_threads, size_t cache_bytes, const std::string& kernels) {
+            [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels) {
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
                 new (self) snc::Engine(to_plan(plan), table, num_threads, cache_bytes);
             },

@@ -8,9 +8,6 @@
 // The plan of plan.py.
 snc::Plan to_plan(nanobind::handle plan);
 
-// Lets Ctrl-C through: only the main thread of Python gets signals, others never throw here.
-void check_signals();
-
 // What the GPU engine needs: plans as the device reads them, and its kernels on the host.
 void bind_device(nanobind::module_& m);
 

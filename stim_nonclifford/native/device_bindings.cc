@@ -9,6 +9,7 @@
 
 #include "bindings.h"
 #include "device_plan.h"
+#include "gil.h"
 #include "plan_image.h"
 
 namespace nb = nanobind;
@@ -82,7 +83,7 @@ std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> image_steps(uint64_t addre
 
 void run_on_host(const std::string& kernel, uint64_t job, uint32_t round, uint32_t num_teams, uint32_t row_words,
                  uint32_t team_size, bool in_shared, bool reversed) {
-    nb::gil_scoped_release release;
+    const WithoutGil released;
     snc::run_on_host({kernel, job, round, num_teams, row_words, team_size, in_shared, reversed});
 }
 

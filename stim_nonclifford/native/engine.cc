@@ -15,9 +15,6 @@ namespace snc {
 
 namespace {
 
-// How often the calling thread asks whether to stop.
-constexpr auto poll_period = std::chrono::milliseconds(50);
-
 // Blocks per thread between two looks at the number of errors.
 constexpr uint64_t wave_blocks = 256;
 
@@ -98,7 +95,7 @@ void Tally::merge(const Tally& other) {
 
 // Engine
 
-Engine::Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes)
+Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes)
     : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
     for (Worker& worker : workers_)
         worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] {
@@ -114,24 +111,25 @@ uint32_t Engine::piece_shots(uint64_t blocks) const {
     return plan_.peak_width >= long_work_width ? block_shots / 16 : block_shots;
 }
 
-Engine::Piece Engine::piece_of(uint64_t block, uint32_t begin, uint32_t end, uint64_t first_shot, uint64_t end_shot) {
-    const uint64_t start = block * block_shots;
-    const auto within = [&](uint64_t shot) { return std::clamp<uint64_t>(shot, start + begin, start + end) - start; };
-    return {block, static_cast<uint32_t>(within(first_shot)), static_cast<uint32_t>(within(end_shot))};
+Engine::Pieces Engine::pieces(uint64_t first_shot, uint64_t shots) const {
+    const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
+    const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
+    const uint64_t blocks = shots == 0 ? 0 : end_block - first_block;
+    const uint32_t size = piece_shots(blocks);
+    return {first_block, first_shot, end_shot, size, block_shots / size, blocks * (block_shots / size)};
 }
 
-std::vector<Engine::Piece> Engine::pieces(uint64_t first_shot, uint64_t shots) const {
-    std::vector<Piece> found;
-    const uint32_t size = piece_shots(shots / block_shots);
-    for (uint64_t block = first_shot / block_shots; block * block_shots < first_shot + shots; ++block)
-        for (uint32_t begin = 0; begin < block_shots; begin += size) {
-            const Piece piece = piece_of(block, begin, begin + size, first_shot, first_shot + shots);
-            if (piece.begin < piece.end) found.push_back(piece);
-        }
-    return found;
+Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
+    const uint64_t block = first_block + number / per_block, start = block * block_shots;
+    const uint64_t begin = start + number % per_block * size;
+    const auto within = [&](uint64_t shot) {
+        return static_cast<uint32_t>(std::clamp(shot, first_shot, end_shot) - start);
+    };
+    return {block, within(begin), within(begin + size)};
 }
 
-void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker&, uint64_t)>& use,
+void Engine::for_each_piece(const Pieces& pieces,
+                            const std::function<void(Worker&, const Piece&, uint64_t)>& use,
                             const std::function<void()>& poll) {
     std::atomic<uint64_t> next = 0;
     std::atomic<bool> stop = false;
@@ -139,6 +137,10 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
     std::mutex failure_mutex;
     const std::thread::id caller = std::this_thread::get_id();
     store_.forget_old_tables();
+    const struct Reset {
+        std::function<void()>& interrupted;
+        ~Reset() { interrupted = nullptr; }
+    } reset{interrupted_};
     interrupted_ = [&] {
         if (stop.load(std::memory_order_relaxed)) throw Stopped{};
         if (std::this_thread::get_id() != caller) return;
@@ -149,9 +151,10 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
     };
     const auto work = [&](Worker& worker) {
         try {
-            for (uint64_t k = next++; k < num_pieces; k = next++) {
+            for (uint64_t k = next++; k < pieces.count; k = next++) {
                 if (k % pieces_per_poll == 0) interrupted_();
-                use(worker, k);
+                const Piece piece = pieces[k];
+                if (piece.begin < piece.end) use(worker, piece, k);
             }
         } catch (const Stopped&) {
         } catch (...) {
@@ -164,12 +167,16 @@ void Engine::for_each_piece(uint64_t num_pieces, const std::function<void(Worker
         Threads threads;
         // Starting a thread takes as long as some pieces of a circuit that needs little quantum work.
         const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
-        const uint64_t useful = (num_pieces + pieces_per_thread - 1) / pieces_per_thread;
+        const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
         const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
-        for (uint64_t t = 1; t < num_threads; ++t) threads.start(work, std::ref(workers_[t]));
+        try {
+            if (num_threads > 1) threads.start(num_threads - 1, [&](size_t t) { work(workers_[t + 1]); });
+        } catch (...) {
+            stop = true;  // or those that were started would do all the work first
+            throw;
+        }
         work(workers_[0]);
     }
-    interrupted_ = nullptr;
     if (failure) std::rethrow_exception(failure);
 }
 
@@ -253,6 +260,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
 
 Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                     const std::function<void()>& poll) {
+    const Turns::Turn turn(turns_, poll);
     const uint32_t output_words = plan_.layout.output_words;
     const uint64_t first_block = first_shot / block_shots;
     const uint64_t end_shot = first_shot + shots;
@@ -260,14 +268,11 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
     // Counts blocks [begin, end); errors_of_block gets the errors of each, if it has room for them.
     const auto run = [&](uint64_t begin, uint64_t end, std::vector<std::atomic<uint64_t>>& errors_of_block) {
         std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
-        const uint32_t size = piece_shots(end - begin), parts = block_shots / size;
+        const uint64_t from = std::max(first_shot, begin * block_shots), to = std::min(end_shot, end * block_shots);
         for_each_piece(
-            (end - begin) * parts,
-            [&](Worker& worker, uint64_t k) {
+            pieces(from, to - from),
+            [&](Worker& worker, const Piece& piece, uint64_t) {
                 Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
-                const uint64_t block = k / parts;
-                const auto part = static_cast<uint32_t>(k % parts);
-                const Piece piece = piece_of(begin + block, part * size, (part + 1) * size, first_shot, end_shot);
                 uint64_t errors = 0;
                 const uint64_t kept = run_piece(
                     worker, seed, piece, false, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
@@ -281,7 +286,7 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
                 tally.shots += piece.end - piece.begin;
                 tally.discards += piece.end - piece.begin - kept;
                 tally.errors += errors;
-                if (!errors_of_block.empty()) errors_of_block[block] += errors;
+                if (!errors_of_block.empty()) errors_of_block[piece.block - begin] += errors;
             },
             poll);
         Tally total(plan_.layout.num_outputs);
@@ -310,13 +315,14 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
 
 void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t* out,
                     const std::function<void()>& poll) {
-    const std::vector<Piece> all = pieces(first_shot, shots);
+    if (row_bytes() == 0) return;
+    const Turns::Turn turn(turns_, poll);
     const size_t bytes = row_bytes();
     for_each_piece(
-        all.size(),
-        [&](Worker& worker, uint64_t k) {
-            const uint64_t block_start = all[k].block * block_shots;
-            run_piece(worker, seed, all[k], true,
+        pieces(first_shot, shots),
+        [&](Worker& worker, const Piece& piece, uint64_t) {
+            const uint64_t block_start = piece.block * block_shots;
+            run_piece(worker, seed, piece, true,
                       [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
                           write_row(out + (block_start + shot - first_shot) * bytes, bytes, outputs, flipped);
                       });
@@ -325,17 +331,18 @@ void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t*
 }
 
 KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll) {
-    const std::vector<Piece> all = pieces(first_shot, shots);
+    const Turns::Turn turn(turns_, poll);
+    const Pieces all = pieces(first_shot, shots);
     const size_t bytes = row_bytes();
-    std::vector<KeptRows> parts(all.size());
+    std::vector<KeptRows> parts(all.count);
     for_each_piece(
-        all.size(),
-        [&](Worker& worker, uint64_t k) {
+        all,
+        [&](Worker& worker, const Piece& piece, uint64_t k) {
             // Shots come in any order: first into their places, then together.
             std::vector<uint8_t> rows(block_shots * bytes);
             std::vector<bool> is_kept(block_shots);
             parts[k].kept = run_piece(
-                worker, seed, all[k], true, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                worker, seed, piece, true, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
                     is_kept[shot] = true;
                     write_row(rows.data() + shot * bytes, bytes, outputs, flipped);
                 });
@@ -346,24 +353,31 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
         },
         poll);
     KeptRows result;
-    for (const KeptRows& part : parts) {
+    for (const KeptRows& part : parts) result.kept += part.kept;
+    result.rows.reserve(result.kept * bytes);
+    for (KeptRows& part : parts) {
         result.rows.insert(result.rows.end(), part.rows.begin(), part.rows.end());
-        result.kept += part.kept;
+        part.rows = {};
     }
     return result;
 }
 
 std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
+    const Turns::Turn turn(turns_, poll);
     std::vector<uint64_t> found;
-    for_each_piece(1, [&](Worker& worker, uint64_t) { found = worker.laws->likely_outputs(); }, poll);
+    for_each_piece(
+        pieces(0, 1), [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->likely_outputs(); }, poll);
     return found;
 }
 
-std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature) {
+std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,
+                                                     const std::function<void()>& poll) {
+    const Turns::Turn turn(turns_, poll);
     return workers_[0].laws->branches(signature);
 }
 
-LawStatistics Engine::statistics() const {
+LawStatistics Engine::statistics(const std::function<void()>& poll) const {
+    const Turns::Turn turn(turns_, poll);
     LawStatistics total = store_.statistics();
     for (const Worker& worker : workers_) total += worker.laws->statistics();
     return total;

@@ -13,6 +13,7 @@
 #include "law_store.h"
 #include "outcome_law.h"
 #include "plan.h"
+#include "turns.h"
 
 namespace snc {
 
@@ -50,15 +51,16 @@ struct KeptRows {
     uint64_t kept = 0;
 };
 
+// Calls from several threads follow one another. Each call has a `poll`, which is called several times a second from the
+// calling thread, while it waits and while it works, and may throw to stop.
 class Engine {
    public:
-    Engine(Plan plan, const Kernels& kernels, uint32_t num_threads, size_t cache_bytes);
+    Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
     // Attempts `shots` shots from number `first_shot` on. With max_errors > 0 it stops after the first block
-    // with which the number of errors reaches it. `poll` is called several times a second from the calling
-    // thread, and may throw to stop.
+    // with which the number of errors reaches it.
     // With `list_errors` the result has the numbers of the shots with errors, ascending.
     Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                 const std::function<void()>& poll);
@@ -73,9 +75,10 @@ class Engine {
     // What the outcomes of signature 0 flip, bit-packed, if they are the likely ones.
     std::vector<uint64_t> likely_outputs(const std::function<void()>& poll);
 
-    std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature);
+    std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature,
+                                                 const std::function<void()>& poll);
 
-    LawStatistics statistics() const;
+    LawStatistics statistics(const std::function<void()>& poll) const;
     size_t row_bytes() const { return (plan_.layout.num_outputs + 7) / 8; }
     const Plan& plan() const { return plan_; }
     const char* kernels_name() const { return kernels_.name; }
@@ -97,11 +100,18 @@ class Engine {
     // Shots of a piece of this many blocks: few if they take long and there are few, so that all threads have
     // work.
     uint32_t piece_shots(uint64_t blocks) const;
-    // The part of a block in which the shots first_shot <= shot < end_shot are.
-    static Piece piece_of(uint64_t block, uint32_t begin, uint32_t end, uint64_t first_shot, uint64_t end_shot);
-    std::vector<Piece> pieces(uint64_t first_shot, uint64_t shots) const;
-    // Calls use(worker, number of the piece) for every piece, from all threads.
-    void for_each_piece(uint64_t num_pieces, const std::function<void(Worker&, uint64_t)>& use,
+    // The pieces of a range of shots, in order. Some may be empty.
+    struct Pieces {
+        uint64_t first_block, first_shot, end_shot;
+        uint32_t size, per_block;
+        uint64_t count;
+
+        Piece operator[](uint64_t number) const;
+    };
+    Pieces pieces(uint64_t first_shot, uint64_t shots) const;
+    // Calls use(worker, piece, number of the piece) for every piece that is not empty, from all threads. What one of
+    // them throws stops all.
+    void for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use,
                         const std::function<void()>& poll);
     // Calls keep(shot of the block, outputs of its row, outputs flipped by its outcomes) for kept shots, and
     // returns how many were kept. Shots that are certain to have all outputs 0 are kept without a call unless
@@ -109,6 +119,7 @@ class Engine {
     template <typename Keep>
     uint64_t run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep);
 
+    mutable Turns turns_;
     const Plan plan_;
     const Kernels& kernels_;
     LawStore store_;

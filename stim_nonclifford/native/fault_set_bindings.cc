@@ -7,6 +7,7 @@
 #include "bindings.h"
 #include "fault_set_search.h"
 #include "fault_set_study.h"
+#include "gil.h"
 
 namespace nb = nanobind;
 
@@ -29,7 +30,7 @@ nb::object to_array(std::vector<T> data) {
 
 template <typename Work>
 auto without_gil(Work work) {
-    nb::gil_scoped_release release;
+    const WithoutGil released;
     return work();
 }
 
@@ -44,7 +45,7 @@ void construct(snc::FaultSetStudy* self, nb::handle plan, const Input<uint64_t>&
         mechanisms.keys.size() != mechanisms.size() * key_words || mechanisms.sites.size() != mechanisms.size())
         throw std::invalid_argument("The arrays of the mechanisms differ in length.");
     new (self) snc::FaultSetStudy(to_plan(plan), snc::kernels(), std::move(mechanisms), to_vector(coins), max_weight, threads,
-                                  max_pair_bytes, check_signals);
+                                  max_pair_bytes, WithoutGil::check_signals);
 }
 
 nb::dict enumerate(snc::FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, uint64_t max_steps, uint64_t max_keys) {

@@ -78,15 +78,14 @@ void LawStore::pass(Node& node, size_t bytes, const std::function<Station()>& ma
     // Mostly there is none, and threads that write to the same place wait for each other.
     const size_t most = budget_.limit() / 2;
     if (bytes_of_stations_.load(std::memory_order_relaxed) + bytes > most || budget_.left() < bytes) return;
-    if (bytes_of_stations_.fetch_add(bytes) + bytes <= most && budget_.take(bytes)) {
+    if (bytes_of_stations_.fetch_add(bytes) + bytes <= most) {
         const uint32_t number = stations_.take();
-        if (number != stations_.none) {
-            *stations_.at(number) = new Station(make());
+        if (number != stations_.none) *stations_.at(number) = nullptr;
+        if (number != stations_.none && budget_.take(bytes, [&] { *stations_.at(number) = new Station(make()); })) {
             node.station.compare_exchange_strong(passed, static_cast<int32_t>(number + 1), std::memory_order_release,
                                                  std::memory_order_relaxed);
             return;
         }
-        budget_.give_back(bytes);
     }
     bytes_of_stations_.fetch_sub(bytes);
 }
@@ -201,10 +200,12 @@ void LawStore::grow_table() {
     Table* const old = table_.load(std::memory_order_relaxed);
     if (old != nullptr && 2 * old->used.load(std::memory_order_relaxed) < old->slots) return;
     const size_t slots = old == nullptr ? first_slots : 2 * old->slots;
-    if (!budget_.take(slots * slot_words() * sizeof(uint64_t))) return;
-    auto table = std::make_unique<Table>(slots, slot_words());
-    // What others add to the old one in the meantime is lost, and will be found again.
     std::vector<uint64_t> signature(signature_words_);
+    tables_.reserve(tables_.size() + 1);
+    std::unique_ptr<Table> table;
+    const auto allocate = [&] { table = std::make_unique<Table>(slots, slot_words()); };
+    if (!budget_.take(slots * slot_words() * sizeof(uint64_t), allocate)) return;
+    // What others add to the old one in the meantime is lost, and will be found again.
     for (size_t number = 0; old != nullptr && number < old->slots; ++number) {
         const Word* const slot = old->slot(number);
         const uint64_t root = slot[0].load(std::memory_order_acquire);

@@ -35,7 +35,13 @@ void run_parts(size_t num_parts, uint32_t num_threads, const std::function<void(
     };
     {
         Threads threads;
-        for (size_t k = 1; k < std::min<size_t>(num_threads, num_parts); ++k) threads.start(work, false);
+        const size_t useful = std::min<size_t>(num_threads, num_parts);
+        try {
+            if (useful > 1) threads.start(useful - 1, [&](size_t) { work(false); });
+        } catch (...) {
+            next = num_parts;  // or those that were started would do all the work first
+            throw;
+        }
         work(true);
     }
     if (failure) std::rethrow_exception(failure);

@@ -1,8 +1,11 @@
 // Threads for the time of a scope.
 #pragma once
 
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace snc {
@@ -17,9 +20,17 @@ class Threads {
     Threads(const Threads&) = delete;
     Threads& operator=(const Threads&) = delete;
 
-    template <typename... Work>
-    void start(Work&&... work) {
-        threads_.emplace_back(std::forward<Work>(work)...);
+    // Starts work(k) in a thread for each k < count.
+    template <typename Work>
+    void start(size_t count, Work work) {
+        try {
+            while (threads_.size() < count) threads_.emplace_back(work, threads_.size());
+        } catch (const std::exception& error) {
+            throw std::runtime_error("Of " + std::to_string(count + 1) + " threads, only " +
+                                     std::to_string(threads_.size() + 1) + " could be started, including the calling thread (" +
+                                     error.what() +
+                                     "). Choose fewer threads, or raise the limits of the process for threads and memory.");
+        }
     }
 
    private:

@@ -1,0 +1,61 @@
+// Calls from several threads, one after the other.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace snc {
+
+// How often a thread that works or waits asks whether to stop.
+constexpr auto poll_period = std::chrono::milliseconds(50);
+
+class Turns {
+   public:
+    // The turn of the calling thread, for the time of a scope.
+    class Turn {
+       public:
+        // Waits until no other thread has the turn. Calls `poll` several times a second meanwhile, which may throw to
+        // stop waiting.
+        Turn(Turns& turns, const std::function<void()>& poll) : turns_(turns) { turns_.take(poll); }
+        ~Turn() { turns_.give_back(); }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+       private:
+        Turns& turns_;
+    };
+
+   private:
+    void take(const std::function<void()>& poll) {
+        const std::thread::id self = std::this_thread::get_id();
+        std::unique_lock lock(mutex_);
+        // A signal handler runs in the middle of a call, when that polls.
+        if (holder_ == self) throw std::runtime_error("This thread is inside a call of the same engine already.");
+        while (holder_ != std::thread::id()) {
+            free_.wait_for(lock, poll_period);
+            if (holder_ == std::thread::id()) break;
+            lock.unlock();
+            poll();
+            lock.lock();
+        }
+        holder_ = self;
+    }
+
+    void give_back() {
+        {
+            const std::lock_guard lock(mutex_);
+            holder_ = {};
+        }
+        free_.notify_one();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable free_;
+    std::thread::id holder_;
+};
+
+}  // namespace snc

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 from collections import Counter
+from contextlib import ExitStack
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -31,6 +32,7 @@ from .device_bits import namespace_of
 from .outputs import OutputName, check_output, kept_rows_from, rows_from
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
+from .shot_numbers import ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]
 
@@ -48,6 +50,9 @@ class CompiledDetectorSampler:
     Shots are numbered from 0 over the life of the sampler. The results of a shot depend on the circuit, the
     masks, the method, the seed and the number of the shot alone. They do not depend on the machine, the
     number of threads, the size of the cache, or the number of shots per call.
+
+    A call that ends with an exception, such as a KeyboardInterrupt, uses up no shots: the next call returns
+    the shots that it would have returned. Threads may share a sampler: their calls follow one another.
     """
 
     def __init__(
@@ -72,7 +77,7 @@ class CompiledDetectorSampler:
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
-        self._next_shot = 0
+        self._numbers = ShotNumbers()
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
 
@@ -168,31 +173,33 @@ class CompiledDetectorSampler:
             raise ValueError(
                 "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
             )
-        rows = self._rows(checked_count(shots), output)  # detectors, then observables
-        num_bits = self._num_detectors + self._num_observables
-        dets_array: npt.NDArray[Any]
-        if prepend_observables:
-            bits = unpack(rows, num_bits)
-            joined = [
-                bits[:, self._num_detectors :],
-                bits if append_observables else bits[:, : self._num_detectors],
-            ]
-            dets_array = namespace_of(bits).concatenate(joined, axis=1)
-            if bit_packed:
-                dets_array = pack(dets_array)
-        else:
-            stop = num_bits if append_observables else self._num_detectors
-            dets_array = columns(rows, 0, stop) if bit_packed else unpack(rows, stop)
-        if dets_out is not None:
-            dets_array = write_into(dets_out, dets_array)
-        if not separate_observables and obs_out is None:
-            return dets_array
-        obs_array: npt.NDArray[Any] = columns(rows, self._num_detectors, num_bits)
-        if not bit_packed:
-            obs_array = unpack(obs_array, self._num_observables)
-        if obs_out is not None:
-            obs_array = write_into(obs_out, obs_array)
-        return (dets_array, obs_array) if separate_observables else dets_array
+        shots = checked_count(shots)
+        with self._numbers.call():
+            rows = self._rows(shots, output)  # detectors, then observables
+            num_bits = self._num_detectors + self._num_observables
+            dets_array: npt.NDArray[Any]
+            if prepend_observables:
+                bits = unpack(rows, num_bits)
+                joined = [
+                    bits[:, self._num_detectors :],
+                    bits if append_observables else bits[:, : self._num_detectors],
+                ]
+                dets_array = namespace_of(bits).concatenate(joined, axis=1)
+                if bit_packed:
+                    dets_array = pack(dets_array)
+            else:
+                stop = num_bits if append_observables else self._num_detectors
+                dets_array = columns(rows, 0, stop) if bit_packed else unpack(rows, stop)
+            if dets_out is not None:
+                dets_array = write_into(dets_out, dets_array)
+            if not separate_observables and obs_out is None:
+                return dets_array
+            obs_array: npt.NDArray[Any] = columns(rows, self._num_detectors, num_bits)
+            if not bit_packed:
+                obs_array = unpack(obs_array, self._num_observables)
+            if obs_out is not None:
+                obs_array = write_into(obs_out, obs_array)
+            return (dets_array, obs_array) if separate_observables else dets_array
 
     def sample_bit_packed(
         self, shots: int, *, prepend_observables: bool = False, append_observables: bool = False
@@ -245,12 +252,13 @@ class CompiledDetectorSampler:
             counts = {"num_detectors": self._num_detectors, "num_observables": num_included}
         else:
             counts = {"num_measurements": self._num_detectors + num_included}
-        obs_file = (
-            None
-            if obs_out_filepath is None
-            else ShotFile(obs_out_filepath, obs_out_format, shots, num_observables=self._num_observables)
-        )
-        with ShotFile(filepath, format, shots, **counts) as file:
+        with self._numbers.call(), ExitStack() as files:
+            obs_file = None
+            if obs_out_filepath is not None:
+                obs_file = files.enter_context(
+                    ShotFile(obs_out_filepath, obs_out_format, shots, num_observables=self._num_observables)
+                )
+            file = files.enter_context(ShotFile(filepath, format, shots, **counts))
             for size in chunk_sizes(shots, -(-(self._num_detectors + num_included) // 8)):
                 dets, obs = self._split(self._rows(size))
                 rows = dets
@@ -262,8 +270,6 @@ class CompiledDetectorSampler:
                 file.write(rows)
                 if obs_file is not None:
                     obs_file.write(obs)
-        if obs_file is not None:
-            obs_file.__exit__(None, None, None)
 
     def sample_counts(self, shots: int, *, max_errors: int | None = None) -> SampleCounts:
         r"""Counts discarded shots and logical errors. Memory does not grow with the number of shots.
@@ -288,6 +294,10 @@ class CompiledDetectorSampler:
             >>> circuit.compile_detector_sampler().sample_counts(10**6).errors
             1000000
         """
+        with self._numbers.call():
+            return self._counts(shots, max_errors)
+
+    def _counts(self, shots: int, max_errors: int | None) -> SampleCounts:
         shots = checked_count(shots)
         if max_errors is not None:
             # There cannot be more errors than shots.
@@ -299,8 +309,9 @@ class CompiledDetectorSampler:
             )
         if max_errors is not None and max_errors < 1:
             raise ValueError(f"max_errors must be at least 1 or None, but is {max_errors}.")
-        tally = self._counting_engine.count(self._seed, self._next_shot, shots, max_errors or 0)
-        self._next_shot += tally.shots
+        first_shot = self._numbers.take(shots)
+        tally = self._counting_engine.count(self._seed, first_shot, shots, max_errors or 0)
+        self._numbers.give_back(shots - tally.shots)
         flips = np.zeros(self._num_observables, dtype=np.int64)
         for pattern, count in tally.patterns.items():
             flips[ones(pattern)] += count
@@ -330,20 +341,23 @@ class CompiledDetectorSampler:
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
-        first_shot = self._next_shot
-        counts = self.sample_counts(shots, max_errors=max_errors)
-        if not counts.errors:
-            return FailureSamples(counts, ())
-        numbers = self._counting_engine.error_shots(self._seed, first_shot, counts.shots)
-        plan, causes = self._causes
-        failures = []
-        for number in numbers:
-            [shot] = sample_shots(plan, self._seed, number, 1)
-            flipped = tuple(int(k) for k in np.flatnonzero(shot.outputs))
-            # Two events of the same mechanism cancel.
-            odd = [m for m in dict.fromkeys(shot.mechanisms) if shot.mechanisms.count(m) % 2]
-            failures.append(KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes)))
-        return FailureSamples(counts, tuple(failures))
+        with self._numbers.call():
+            first_shot = self._numbers.next
+            counts = self._counts(shots, max_errors)
+            if not counts.errors:
+                return FailureSamples(counts, ())
+            numbers = self._counting_engine.error_shots(self._seed, first_shot, counts.shots)
+            plan, causes = self._causes
+            failures = []
+            for number in numbers:
+                [shot] = sample_shots(plan, self._seed, number, 1)
+                flipped = tuple(int(k) for k in np.flatnonzero(shot.outputs))
+                # Two events of the same mechanism cancel.
+                odd = [m for m in dict.fromkeys(shot.mechanisms) if shot.mechanisms.count(m) % 2]
+                failures.append(
+                    KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes))
+                )
+            return FailureSamples(counts, tuple(failures))
 
     def sample_kept(self, shots: int, *, output: OutputName = "numpy") -> KeptSamples:
         r"""Samples shots, and returns the bits of the kept shots.
@@ -372,19 +386,19 @@ class CompiledDetectorSampler:
             check_result_bytes(checked_count(shots), num_bits, True, _IF_TOO_MANY)
         check_output(output)
         shots = checked_count(shots)
-        engine = self._keeping_engine
-        # An array without rows, so that there is something to concatenate if no shot is attempted.
-        parts = [kept_rows_from(engine, output, self._seed, self._next_shot, 0)]
-        attempted = 0
-        # In chunks, so that memory grows with the number of kept shots, not of attempted ones.
-        while attempted < shots:
-            size = min(shots - attempted, 1 << 24)
-            parts.append(kept_rows_from(engine, output, self._seed, self._next_shot, size))
-            self._next_shot += size
-            attempted += size
-        rows = namespace_of(parts[0]).concatenate(parts)
-        dets, obs = self._split(rows)
-        return KeptSamples(shots, shots - len(rows), dets, obs)
+        with self._numbers.call():
+            engine = self._keeping_engine
+            # An array without rows, so that there is something to concatenate if no shot is attempted.
+            parts = [kept_rows_from(engine, output, self._seed, self._numbers.next, 0)]
+            attempted = 0
+            # In chunks, so that memory grows with the number of kept shots, not of attempted ones.
+            while attempted < shots:
+                size = min(shots - attempted, 1 << 24)
+                parts.append(kept_rows_from(engine, output, self._seed, self._numbers.take(size), size))
+                attempted += size
+            rows = namespace_of(parts[0]).concatenate(parts)
+            dets, obs = self._split(rows)
+            return KeptSamples(shots, shots - len(rows), dets, obs)
 
     def statistics(self) -> dict[str, int]:
         r"""Counts of the objects that the engines have stored, and of the work that they have done.
@@ -402,13 +416,14 @@ class CompiledDetectorSampler:
             >>> sampler.statistics()["simulations"]
             2
         """
-        total: Counter[str] = Counter()
-        for name in ("_sampling_engine", "_keeping_engine", "_counting_engine"):
-            # Only engines that have been used exist.
-            engine = vars(self).get(name)
-            if engine is not None and not (name == "_keeping_engine" and not self._postselected):
-                total.update(engine.statistics())
-        return dict(total)
+        with self._numbers.call():
+            total: Counter[str] = Counter()
+            for name in ("_sampling_engine", "_keeping_engine", "_counting_engine"):
+                # Only engines that have been used exist.
+                engine = vars(self).get(name)
+                if engine is not None and not (name == "_keeping_engine" and not self._postselected):
+                    total.update(engine.statistics())
+            return dict(total)
 
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:
@@ -444,8 +459,8 @@ class CompiledDetectorSampler:
         return requested_by(method, self._num_detectors, self._num_observables, self._postselected)
 
     def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
-        rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, self._next_shot, shots)
-        self._next_shot += shots
+        first_shot = self._numbers.take(shots)
+        rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, first_shot, shots)
         return rows
 
     def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]:

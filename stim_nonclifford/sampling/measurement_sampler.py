@@ -13,6 +13,7 @@ from ..engines import EngineOptions, PackedBits, engine_factory
 from .bits import check_result_bytes, checked_count, checked_seed, unpack
 from .outputs import OutputName, check_output, rows_from
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
+from .shot_numbers import ShotNumbers
 
 __all__ = ["CompiledMeasurementSampler"]
 
@@ -28,6 +29,9 @@ class CompiledMeasurementSampler:
     Shots are numbered from 0 over the life of the sampler. The records of a shot depend on the circuit, the
     seed and the number of the shot alone. They do not depend on the machine, the number of threads, or the
     number of shots per call.
+
+    A call that ends with an exception, such as a KeyboardInterrupt, uses up no shots: the next call returns
+    the shots that it would have returned. Threads may share a sampler: their calls follow one another.
     """
 
     def __init__(
@@ -53,7 +57,7 @@ class CompiledMeasurementSampler:
             changed = compiled.reference_records(max_active_coordinates) ^ given
         plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
         self._engine = make_engine(plan)
-        self._next_shot = 0
+        self._numbers = ShotNumbers()
 
     @property
     def num_measurements(self) -> int:
@@ -88,12 +92,14 @@ class CompiledMeasurementSampler:
         if output == "numpy":
             check_result_bytes(checked_count(shots), self._num_measurements, bit_packed, _IF_TOO_MANY)
         check_output(output)
-        rows = self._rows(checked_count(shots), output)
-        return rows if bit_packed else unpack(rows, self._num_measurements)
+        shots = checked_count(shots)
+        with self._numbers.call():
+            rows = self._rows(shots, output)
+            return rows if bit_packed else unpack(rows, self._num_measurements)
 
     def sample_bit_packed(self, shots: int) -> npt.NDArray[np.uint8]:
         """Deprecated in Stim too: use ``sample(shots, bit_packed=True)``."""
-        return self._rows(checked_count(shots))
+        return self.sample(shots, bit_packed=True)
 
     def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: ShotFormat = "01") -> None:
         """Samples records and writes them to a file of any size, in chunks.
@@ -107,7 +113,8 @@ class CompiledMeasurementSampler:
             ValueError: The format is unknown; or the format is ptb64 and shots is not a multiple of 64.
         """
         shots = checked_count(shots)
-        with ShotFile(filepath, format, shots, num_measurements=self._num_measurements) as file:
+        count = self._num_measurements
+        with self._numbers.call(), ShotFile(filepath, format, shots, num_measurements=count) as file:
             for size in chunk_sizes(shots, -(-self._num_measurements // 8)):
                 file.write(self._rows(size))
 
@@ -129,11 +136,11 @@ class CompiledMeasurementSampler:
             >>> sampler.statistics()["simulations"]  # one for each outcome
             2
         """
-        return self._engine.statistics()
+        with self._numbers.call():
+            return self._engine.statistics()
 
     def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
-        rows: PackedBits = rows_from(self._engine, output, self._seed, self._next_shot, shots)
-        self._next_shot += shots
+        rows: PackedBits = rows_from(self._engine, output, self._seed, self._numbers.take(shots), shots)
         return rows
 
 

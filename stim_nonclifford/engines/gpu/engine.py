@@ -13,6 +13,7 @@ from ...errors import ResourceLimitError
 from ...plan import BLOCK_SHOTS, Plan
 from ..contract import PackedBits, Tally
 from ..cpu import DEFAULT_CACHE_BYTES
+from ..turns import Turns
 from .backend import Array, Backend
 from .device_plan import DevicePlan
 from .lane import MAX_TABLE_BITS, Chunk, Lane, LaneSizes, Results
@@ -38,6 +39,8 @@ _MARGIN = 1.25
 class GpuEngine:
     r"""Draws shots on an NVIDIA GPU. They are the same shots as those of the other engines.
 
+    Threads may share an engine: their calls follow one another.
+
     Args:
         plan: The plan.
         backend: The GPU.
@@ -56,6 +59,7 @@ class GpuEngine:
             self._allocate(cache_bytes)
         self._outcome_mark: object | None = None
         self._chunk_shots = _FIRST_CHUNK
+        self._turns = Turns("engine")
         self._totals = dict.fromkeys(("simulations", "close_decisions", "chunks"), 0)
 
     def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
@@ -65,6 +69,7 @@ class GpuEngine:
         results = Results.PATTERNS if self.plan.num_outputs <= MAX_TABLE_BITS else Results.ERRORS
         attempted = kept = errors = 0
         patterns: dict[int, int] = {}
+        again = 0
         for chunk, lane, counters in self._run(seed, first_shot, shots, results, max_errors > 0):
             if results == Results.PATTERNS:
                 found = lane.pattern_counts(self.plan.num_outputs)
@@ -76,20 +81,21 @@ class GpuEngine:
                 last = int(np.searchsorted(by_block, max_errors - errors))
                 end = min(chunk.end_shot, (chunk.first_shot // BLOCK_SHOTS + last + 1) * BLOCK_SHOTS)
                 if end < chunk.end_shot:
-                    # The chunk has more blocks than are counted: sample it again, up to the last of them.
-                    rest = self.count(seed, chunk.first_shot, end - chunk.first_shot)
-                    kept += rest.shots - rest.discards
-                    found, chunk_errors = rest.patterns, rest.errors
-                else:
-                    kept += int(counters[_CONSTANTS["kept"]])
-                attempted = end - first_shot
-                errors += chunk_errors
-                _add(patterns, found)
-                break
+                    again = end - chunk.first_shot
+                    break
             attempted += chunk.shots
             kept += int(counters[_CONSTANTS["kept"]])
             errors += chunk_errors
             _add(patterns, found)
+            if max_errors and errors >= max_errors:
+                break
+        if again:
+            # The last chunk has more blocks than are counted: sample it again, up to the last of them.
+            rest = self.count(seed, first_shot + attempted, again)
+            attempted += rest.shots
+            kept += rest.shots - rest.discards
+            errors += rest.errors
+            _add(patterns, rest.patterns)
         return Tally(attempted, attempted - kept, errors, patterns)
 
     def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
@@ -157,7 +163,7 @@ class GpuEngine:
             probability was close to the limit beyond which an outcome counts as certain. Their expected
             number is 2e-12 per outcome.
         """
-        with self._backend.active():
+        with self._turns.turn(), self._backend.active():
             return {**self._store.statistics(), **self._totals}
 
     def _allocate(self, cache_bytes: int) -> None:
@@ -187,25 +193,35 @@ class GpuEngine:
     ) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
         """Samples shots; yields the chunks in order, each with its sampler and its counters.
 
-        The results in a sampler are overwritten when the next chunk is requested.
+        The results in a sampler are overwritten when the next chunk is requested. Calls of other threads wait
+        until the iterator ends or is deleted.
         """
-        end = first_shot + shots
-        started: deque[tuple[Chunk, Lane]] = deque()
-        free = list(self._lanes)
-        while first_shot < end or started:
-            while first_shot < end and free:
-                chunk = self._next_chunk(seed, first_shot, end, results, count_by_block)
-                lane = free.pop()
-                self._start(chunk, lane)
-                started.append((chunk, lane))
-                first_shot = chunk.end_shot
-            chunk, lane = started.popleft()
-            yield from self._finished(chunk, lane)
-            free.append(lane)
+        with self._turns.turn():
+            end = first_shot + shots
+            started: deque[tuple[Chunk, Lane]] = deque()
+            free = list(self._lanes)
+            while first_shot < end or started:
+                while first_shot < end and free:
+                    chunk = self._next_chunk(seed, first_shot, end, results, count_by_block)
+                    lane = free.pop()
+                    self._start(chunk, lane)
+                    started.append((chunk, lane))
+                    first_shot = chunk.end_shot
+                chunk, lane = started.popleft()
+                yield from self._finished(chunk, lane)
+                free.append(lane)
 
     def _start(self, chunk: Chunk, lane: Lane) -> None:
         # Only one chunk at a time may use the trees of outcomes.
-        self._outcome_mark = lane.start(chunk, self._outcome_mark)
+        try:
+            self._outcome_mark = lane.start(chunk, self._outcome_mark)
+        except BaseException:
+            # Perhaps not all kernels were launched. Then nodes that were reserved are never written.
+            with self._backend.active():
+                self._backend.finish()
+                self._store.clear()
+                self._backend.finish()
+            raise
 
     def _finished(self, chunk: Chunk, lane: Lane) -> Iterator[tuple[Chunk, Lane, npt.NDArray[np.uint64]]]:
         """Yields the results of a chunk. If they did not fit into memory, the chunk is sampled in halves."""

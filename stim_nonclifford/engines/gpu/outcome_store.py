@@ -13,6 +13,7 @@ __all__ = ["OutcomeStore"]
 _CONSTANTS = _native.device_constants()
 _NODES_PER_SLOT = 2
 _MAX_SLOTS = 1 << 28
+_RESERVED = 0xFFFFFFFF
 
 
 class OutcomeStore:
@@ -35,17 +36,23 @@ class OutcomeStore:
         slots, nodes = max(1, self.num_slots), max(1, self.node_capacity)
         self.fingerprints: Array = xp.zeros(slots, dtype=np.uint64)
         self.keys: Array = xp.empty(slots * max(1, plan.signature_words), dtype=np.uint64)
-        self.roots: Array = xp.full(slots, 0xFFFFFFFF, dtype=np.uint32)
+        self.roots: Array = xp.full(slots, _RESERVED, dtype=np.uint32)
         self.nodes: Array = xp.empty(nodes * _CONSTANTS["node_bytes"], dtype=np.uint8)
         self.node_outputs: Array = xp.empty(nodes * max(1, plan.output_words), dtype=np.uint64)
         teams = plan.simulate.num_teams if plan.simulate else 0
         self.vectors: Array = xp.empty(teams * plan.vector_bytes, dtype=np.uint8)
         self.branch_rows: Array = xp.empty(teams * plan.branch_words, dtype=np.uint64)
         # Number 0 stands for "no node", so the first node has number 1.
-        counters = np.zeros(_CONSTANTS["num_law_counters"], dtype=np.uint64)
-        counters[_CONSTANTS["nodes_used"]] = 1
-        self.counters: Array = backend.to_device(counters)
+        self._first_counters = np.zeros(_CONSTANTS["num_law_counters"], dtype=np.uint64)
+        self._first_counters[_CONSTANTS["nodes_used"]] = 1
+        self.counters: Array = backend.to_device(self._first_counters)
         self._backend = backend
+
+    def clear(self) -> None:
+        """Deletes the trees. No kernel may be using them."""
+        self.fingerprints.fill(0)
+        self.roots.fill(_RESERVED)
+        self._backend.upload(self.counters.view(np.uint8), self._first_counters.view(np.uint8))
 
     @property
     def bytes(self) -> int:

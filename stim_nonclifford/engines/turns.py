@@ -1,0 +1,56 @@
+"""Calls from several threads, one after the other."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["Turns"]
+
+
+class Turns:
+    """Lets one thread at a time into an object.
+
+    Args:
+        name: What the object is, for messages.
+
+    Examples:
+        >>> turns = Turns("sampler")
+        >>> with turns.turn():
+        ...     pass
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._holder: tuple[int, int] | None = None
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """The turn of the calling thread: waits until no other thread has it. Ctrl-C ends the waiting.
+
+        Raises:
+            RuntimeError: It would wait for ever: the thread itself has the turn, and this call comes from a
+                signal handler in the middle of another one; or a thread had it that a fork left behind.
+        """
+        process = os.getpid()
+        caller = (process, threading.get_ident())
+        holder = self._holder
+        if holder == caller:
+            raise RuntimeError(
+                f"This thread is inside another call of this {self._name}, so that a call from here (from a"
+                f" signal handler, for example) would wait for ever. Use another {self._name} here."
+            )
+        if holder is not None and holder[0] != process:
+            raise RuntimeError(
+                f"The process was forked while another thread was inside a call of this {self._name}."
+                f" Compile the circuit again in the new process, and use that {self._name}."
+            )
+        with self._lock:
+            self._holder = caller
+            try:
+                yield
+            finally:
+                self._holder = None

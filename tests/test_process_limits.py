@@ -175,7 +175,7 @@ calls = {
     "slow": lambda: engine.count(1, 0, 1 << 50),
     "statistics": lambda: engine.statistics(),
     "laws": lambda: CpuEngine(snc.Circuit(LAYERS).compile().record_plan()).likely_outputs(),
-    "kept": lambda: sampler.sample_kept(1 << 40),
+    "kept": lambda: sampler.sample_kept(1 << 28),
 }
 """
 

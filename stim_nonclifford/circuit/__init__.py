@@ -1,8 +1,8 @@
 """The class ``Circuit``.
 
 ``editing`` has Stim's methods to build and change circuits. ``proxies`` has the Clifford proxies and what
-Stim computes from them, and ``diagrams`` the drawings. ``fault_set_methods`` has the logical error rates from fault
-sets. ``circuit`` has the class itself, with its samplers.
+Stim computes from them, and ``diagrams`` the drawings. ``fault_set_methods`` has the logical error rates
+from fault sets. ``circuit`` has the class itself, with its samplers.
 """
 
 from .circuit import Circuit

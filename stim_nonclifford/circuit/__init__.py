@@ -1,12 +1,13 @@
 """The class ``Circuit``.
 
 ``editing`` has Stim's methods to build and change circuits. ``proxies`` has the Clifford proxies and what
-Stim computes from them, and ``diagrams`` the drawings. ``fault_set_methods`` has logical error rates from
-fault sets. ``circuit`` has the class itself, with its samplers.
+Stim computes from them, and ``diagrams`` the drawings. ``fault_set_methods`` has the logical error rates
+from fault sets, ``error_rate_curves`` those of families of circuits. ``circuit`` has the class itself, with
+its samplers.
 """
 
 from .circuit import Circuit
 from .diagrams import Diagram
-from .fault_set_methods import logical_error_rates
+from .error_rate_curves import logical_error_rates
 
 __all__ = ["Circuit", "Diagram", "logical_error_rates"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -16,10 +15,7 @@ from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, 
 from ..fault_sets.results import LogicalErrorRate
 from ..faults import FaultTable
 
-__all__ = ["CircuitFaultSets", "logical_error_rates", "planned"]
-
-if TYPE_CHECKING:
-    from .circuit import Circuit
+__all__ = ["CircuitFaultSets", "planned"]
 
 
 class CircuitFaultSets:
@@ -74,7 +70,7 @@ class CircuitFaultSets:
             ... )
             >>> estimate = repetition_code.logical_error_rate(seed=1)
             >>> f"{estimate.logical_error_rate:.2e}"
-            '2.63e-20'
+            '2.63e-21'
         """
         limits = Limits(relative_error, max_seconds, max_bytes)
         circuit = planned(self, postselection_mask, postselected_observables_mask)
@@ -151,42 +147,6 @@ class CircuitFaultSets:
         plan = planned(self, postselection_mask, postselected_observables_mask).plan()
         causes = self._fault_table().by_mechanism(plan)
         return malignant_sets(plan, causes, max_weight, threads, max_bytes)
-
-
-def logical_error_rates(
-    circuits: Iterable[Circuit],
-    *,
-    postselection_mask: npt.NDArray[Any] | None = None,
-    postselected_observables_mask: npt.NDArray[Any] | None = None,
-    relative_error: float = 0.01,
-    max_seconds: float | None = None,
-    max_bytes: int = DEFAULT_MAX_BYTES,
-    seed: int | None = None,
-    threads: int = 1,
-    progress: bool = False,
-) -> list[LogicalErrorRate]:
-    """Logical error rates of several circuits; those that differ in the strength of noise share the work.
-
-    Args:
-        circuits: The circuits. What each fault flips decides which of them belong together.
-        postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
-        postselected_observables_mask: The same for observables.
-        relative_error: Standard error over logical error rate that each circuit reaches.
-        max_seconds: No new round of sampling begins after that, for circuits that share the work.
-        max_bytes: Memory to use, about.
-        seed: None for fresh entropy, or an integer in range(2**64).
-        threads: Number of threads.
-        progress: Whether to print what is under way to stderr.
-
-    Returns:
-        One estimate for each circuit, in their order. Estimates that share fault sets are not independent.
-
-    Raises:
-        ResourceLimitError: There are too many sets for this method; the message says why.
-    """
-    asked = [planned(each, postselection_mask, postselected_observables_mask) for each in circuits]
-    limits = Limits(relative_error, max_seconds, max_bytes)
-    return estimate_rates(asked, limits, seed, threads, progress)
 
 
 def planned(

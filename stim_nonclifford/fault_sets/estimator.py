@@ -35,6 +35,9 @@ _MAX_PASSING = 0.05
 _MAX_JOINS = 12
 """Of a weight: past that, the interval says what is not known."""
 
+_MAX_JOINS_FOR_LIMIT = 5
+"""The same where only the end of the interval gets better by it."""
+
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
 
@@ -402,10 +405,10 @@ class Estimator:
                         factor = sums.variance / target if target > 0 else math.inf
                         found[weight] = max(found.get(weight, 0.0), factor)
             for weight, sums in sampled.items():
-                # Where nothing was found, what may be there must be little, too.
-                unseen = sums.largest if sums.wrong == 0 else 0.0
-                if unseen > 0.5 * math.sqrt(allowed):
-                    factor = (unseen / max(0.5 * math.sqrt(allowed), 1e-300)) ** 2
+                # What may be there without having been seen must be little, too.
+                limit = (0.5 if sums.wrong == 0 else 1.5) * math.sqrt(allowed)
+                if sums.largest > limit and self.strata[weight].rounds < _MAX_JOINS_FOR_LIMIT:
+                    factor = (sums.largest / max(limit, 1e-300)) ** 2
                     found[weight] = max(found.get(weight, 0.0), factor)
         return found
 

@@ -45,9 +45,12 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
         for_each_sign(plan.operations[k], [&](size_t sign) { first_with_[sign] = static_cast<uint32_t>(k); });
     for (uint32_t k = 0; k < plan.operations.size(); ++k)
         if (plan.operations[k].measures() && has_final_checks(plan.operations[k])) checking_.push_back(k);
-    for (size_t k = 0; k < plan.steps.steps.size(); ++k)
+    for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
+        outcomes_before_.push_back(k == 0 ? 0 : outcomes_before_.back() + is_measured(plan.steps.steps[k - 1].kind));
         if (is_measured(plan.steps.steps[k].kind))
             operations_up_to_[static_cast<size_t>(plan.operations[plan.steps.steps[k].operation].outcome)] = begin_of_step(k + 1);
+    }
+    outcomes_before_.push_back(static_cast<int32_t>(plan.num_outcomes));
     save_prefix();
 }
 
@@ -103,10 +106,10 @@ bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
     state_ = zero_checkpoint.state;
     flip_difference(state_);
     state_.check_fired = false;
-    const size_t begin = begin_of_step(state_.step);
     for (uint32_t k : checking_) {
-        if (k >= begin) break;
-        if (fires(plan_.operations[k], state_)) return false;
+        const Operation& measurement = plan_.operations[k];
+        if (measurement.outcome >= outcomes_before_[state_.step]) break;
+        if (fires(measurement, state_)) return false;
     }
     lies_in_ = zero_checkpoint.vector.data();
     return true;

@@ -168,6 +168,9 @@ class PathSimulation {
     std::vector<uint64_t> difference_;          // of the chosen signature's branch row from that of signature 0
     size_t agreeing_ = 0;                       // so many operations have equal signs in both
     std::vector<size_t> operations_up_to_;      // for each outcome, those that it depends on and its MEASURE
+    // For each step, and for the end, how many outcomes come before it. The angle of a weak measurement's rotation may be
+    // taken up by an earlier step than the one that has its outcome.
+    std::vector<int32_t> outcomes_before_;
     std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
     std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
     std::vector<VectorRotation> rotations_;     // scratch of rotate_group

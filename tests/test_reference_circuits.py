@@ -15,6 +15,7 @@ import stim
 
 from stim_nonclifford import Circuit, SampleCounts
 from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import SamplingPlan
 
 from .error_models import assert_same_model
@@ -234,3 +235,13 @@ def test_detector_that_fires_without_noise() -> None:
     compiled = load("k19_not_a_code_p5e-4").without_noise().compile()
     plan = compiled.detector_plan(RequestedOutputs.of([69]), skip_reference_sample=True)
     assert exact_outputs(plan).kept[1] == pytest.approx(3 / 8, abs=1e-12)
+
+
+@pytest.mark.parametrize("first_shot", [3400, 337_920])
+def test_wide_simulations_from_a_stored_vector_agree_with_the_reference_engine(first_shot: int) -> None:
+    """Seed 11. In shot 3410 an outcome check becomes final at a weak measurement whose angle was taken up before."""
+    circuit = load("coherent_d5_r5")
+    detectors = circuit.num_detectors
+    plan = circuit.compile().detector_plan(RequestedOutputs.of([detectors], range(detectors)))
+    found, expected = (engine(plan).count(11, first_shot, 20) for engine in (CpuEngine, ReferenceEngine))
+    assert found == expected

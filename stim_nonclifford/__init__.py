@@ -11,7 +11,6 @@ The packages and modules, in the order in which data passes through them:
 ``faults``    finds the faults of the circuit behind the events of a shot
 ``fault_sets``  computes logical error rates without waiting for errors
 
-``fault_sets`` computes logical error rates from a plan without sampling shots.
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
 ``cultivation`` generates circuits of magic state cultivation; it is imported separately.
 """

@@ -149,3 +149,25 @@ def test_bad_arguments(arguments: dict[str, float]) -> None:
     circuit = snc.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]")
     with pytest.raises(ValueError, match=next(iter(arguments))):
         circuit.logical_error_rate(**arguments)  # type: ignore[arg-type]
+
+
+def test_many_sets_after_none() -> None:
+    """Only even sets pass: what one weight says of the next is far off, and corrected."""
+    num_qubits, p = 60, 5e-3
+    qubits = range(num_qubits)
+    lines = [f"X_ERROR({p}) {' '.join(map(str, qubits))}", f"M {' '.join(map(str, qubits))}"]
+    lines.append("DETECTOR " + " ".join(f"rec[{-1 - q}]" for q in qubits))
+    for observable in range(6):
+        flipping = [q for q in qubits if q + 1 >> observable & 1]
+        lines.append(f"OBSERVABLE_INCLUDE({observable}) " + " ".join(f"rec[{q - num_qubits}]" for q in flipping))
+    found = estimate(snc.Circuit("\n".join(lines)), FewExactWeights(0.02), 1)
+    # The probability that all seven parities are even, by a Fourier transform.
+    characters = [
+        (1 - 2 * p) ** sum((((q + 1) << 1 | 1) & parities).bit_count() & 1 for q in qubits)
+        for parities in range(128)
+    ]
+    kept = (1 + (1 - 2 * p) ** num_qubits) / 2
+    assert [share.method for share in found.weights[:5]] == ["exact"] * 3 + ["drawn"] * 2
+    assert found.kept == pytest.approx(kept, rel=1e-3)
+    low, high = found.interval
+    assert low <= 1 - np.mean(characters) / kept <= high

@@ -351,8 +351,13 @@ class Estimator:
         else:
             passing = self._next_passing_odds(stratum.weight)
         spacing = passing / draws
-        self._round += 1
-        found = self.study.draw(stratum.weight, spacing, self._seed_of_round(), 10**12)
+        while True:
+            self._round += 1
+            found = self.study.draw(stratum.weight, spacing, self._seed_of_round(), int(2 * draws))
+            if found["is_complete"]:
+                break
+            # Far more sets pass than at the weights before.
+            spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight)
         stratum.add(found["members"], keys, spacing)
         self.values.evaluate()
@@ -365,11 +370,20 @@ class Estimator:
         """Adds a join of so many draws of each part."""
         self._report(f"weight {stratum.weight}: {draws:.3g} x {draws:.3g} joins")
         left = stratum.weight // 2
-        found = self.study.join(left, stratum.weight - left, draws, 1.0, self.seed, stratum.rounds)
-        if found["sets"] > _MAX_PASSING * draws**2:
-            self.refuse(
-                f"{found['sets'] / draws**2:.0%} of the sets of {stratum.weight} mechanisms pass them"
+        most_sets = int(self.limits.draws / 10)
+        while True:
+            self._round += 1
+            found = self.study.join(
+                left, stratum.weight - left, draws, 1.0, self.seed, self._round, most_sets
             )
+            if found["sets"] > _MAX_PASSING * draws**2:
+                self.refuse(
+                    f"{found['sets'] / draws**2:.0%} of the sets of {stratum.weight} mechanisms pass them"
+                )
+            if found["is_complete"]:
+                break
+            # Far more sets pass than at the weights before.
+            draws = max(1000, draws // 8)
         keys = self.study.number_keys(found["members"], stratum.weight)
         stratum.add(draws, found, keys)
         self.values.evaluate()

@@ -60,8 +60,8 @@ nb::dict enumerate(snc::FaultSetStudy& study, uint32_t weight, const Input<doubl
     return result;
 }
 
-nb::dict draw(snc::FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_steps) {
-    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_steps); });
+nb::dict draw(snc::FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
+    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws); });
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["steps"] = found.steps;
@@ -69,9 +69,11 @@ nb::dict draw(snc::FaultSetStudy& study, uint32_t weight, double spacing, uint64
     return result;
 }
 
-nb::dict join(snc::FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round) {
-    auto found = without_gil([&] { return study.join(left, right, draws, stride, seed, round); });
+nb::dict join(snc::FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+              uint64_t max_sets) {
+    auto found = without_gil([&] { return study.join(left, right, draws, stride, seed, round, max_sets); });
     nb::dict result;
+    result["is_complete"] = found.is_complete;
     result["sets"] = found.sets;
     result["left_squares"] = found.left_squares;
     result["right_squares"] = found.right_squares;
@@ -106,10 +108,10 @@ void bind_fault_sets(nb::module_& m) {
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return study.keys().size(); })
         .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
              "All sets of a weight, added up by key.")
-        .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_steps"),
-             "The mass of all sets of a weight, and a Poisson process of draws from them.")
+        .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
+             "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),
-             nb::arg("round"), "Sets of left + right mechanisms, out of as many draws of each part.")
+             nb::arg("round"), nb::arg("max_sets"), "Sets of left + right mechanisms, out of as many draws of each part.")
         .def("number_keys",
              [](FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight) {
                  return to_array(study.number_keys(to_vector(members), weight));

@@ -187,7 +187,7 @@ const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
     return closed;
 }
 
-FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_steps) {
+FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
     if (weight > 2) closed_sets(2);
     if (weight > 3) closed_sets(3);
     struct Visitor {
@@ -197,28 +197,45 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
         uint32_t weight;
         double spacing;
         uint64_t seed;
+        uint64_t points_left;  // before there are too many
+        std::atomic<bool>& has_room;
         PoissonPoints axis;
 
         enum : bool { draws = true };
         void start(size_t part) { axis = PoissonPoints(Uniform(seed, draw_stream, uint64_t{weight} << 40 | part), spacing); }
         const ClosedSets* closed_sets(uint32_t left) const { return left <= max_closed && left < weight ? closed + left : nullptr; }
-        uint32_t points(double length) { return axis.pass(length); }
+        uint32_t points(double length) {
+            if (!has_room || length > spacing * static_cast<double>(points_left)) {
+                has_room = false;
+                return 0;
+            }
+            const uint32_t found = axis.pass(length);
+            points_left -= std::min<uint64_t>(found, points_left);
+            return found;
+        }
         double uniform() { return axis.uniform(); }
         void operator()(const uint32_t* set, double) { members.insert(members.end(), set, set + weight); }
     };
     std::vector<std::vector<uint32_t>> groups(max_groups);
     Draws found;
-    found.is_complete = search(weight, FaultSetGoal::target, max_steps, found.steps, [&](size_t group) {
-        return Visitor{closed_.data(), std::min(3U, weight - 1), groups[group], weight, spacing, seed, PoissonPoints(Uniform(seed, draw_stream, 0), spacing)};
+    std::atomic<bool> has_room = true;
+    // Not all points give a set: some of the sets on the axis exclude themselves.
+    constexpr uint64_t points_of_a_draw = 64;
+    search(weight, FaultSetGoal::target, ~uint64_t{0}, found.steps, [&](size_t group) {
+        return Visitor{closed_.data(), std::min(3U, weight - 1), groups[group], weight, spacing, seed,
+                       points_of_a_draw * max_draws, has_room, PoissonPoints(Uniform(seed, draw_stream, 0), spacing)};
     });
+    found.is_complete = has_room;
     for (auto& group : groups) {
+        if (!found.is_complete) break;
         found.members.insert(found.members.end(), group.begin(), group.end());
         group = {};
     }
     return found;
 }
 
-FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round) {
+FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+                                         uint64_t max_sets) {
     struct Side {
         uint32_t weight;
         Stream stream;
@@ -272,7 +289,12 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
             const uint32_t r = other->second;
             const uint32_t *a = &sides[0].members[size_t{l} * left], *b = &sides[1].members[size_t{r} * right];
             if (!is_set(a, b)) continue;
-            ++found.sets;
+            if (++found.sets > max_sets) {
+                Join none;
+                none.is_complete = false;
+                none.sets = found.sets;
+                return none;
+            }
             ++left_counts[l];
             ++right_counts[r];
             for (uint32_t count = stride > 1 ? points.pass(1) : 1; count > 0; --count) {

@@ -46,9 +46,11 @@ class FaultSetStudy {
         std::vector<uint32_t> members;   // [draws][weight]
     };
     // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
-    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_steps);
+    // Not complete if there would be many more than max_draws.
+    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws);
 
     struct Join {
+        bool is_complete = true;         // or it would have been more than max_sets
         double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
         uint64_t sets = 0;
         std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
@@ -56,7 +58,8 @@ class FaultSetStudy {
     };
     // Draws parts of `left` and of `right` mechanisms, so many of each, and joins them to sets. Of the sets found, each is
     // selected with probability 1 / stride.
-    Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round);
+    Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+              uint64_t max_sets);
 
     // The number of the key of each set, [sets][weight].
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight);

@@ -159,7 +159,9 @@ def test_many_sets_after_none() -> None:
     lines.append("DETECTOR " + " ".join(f"rec[{-1 - q}]" for q in qubits))
     for observable in range(6):
         flipping = [q for q in qubits if q + 1 >> observable & 1]
-        lines.append(f"OBSERVABLE_INCLUDE({observable}) " + " ".join(f"rec[{q - num_qubits}]" for q in flipping))
+        lines.append(
+            f"OBSERVABLE_INCLUDE({observable}) " + " ".join(f"rec[{q - num_qubits}]" for q in flipping)
+        )
     found = estimate(snc.Circuit("\n".join(lines)), FewExactWeights(0.02), 1)
     # The probability that all seven parities are even, by a Fourier transform.
     characters = [

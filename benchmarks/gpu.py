@@ -32,7 +32,7 @@ from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 from stim_nonclifford.engines.gpu.backend import Array
 from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
-from stim_nonclifford.engines.gpu.cupy_backend import CupyQueue
+from stim_nonclifford.engines.gpu.cupy_backend import CupyStream
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.plan import SamplingPlan
 
@@ -83,7 +83,7 @@ WORKLOADS = {
 }
 
 
-class TimedQueue(CupyQueue):
+class TimedStream(CupyStream):
     """Records CUDA events around each launch."""
 
     def __init__(
@@ -93,7 +93,7 @@ class TimedQueue(CupyQueue):
         self._launches = launches
 
     def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:
-        """See ``Queue.launch``."""
+        """See ``Stream.launch``."""
         start, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         start.record(self._stream)
         super().launch(kernel, job, round_number)
@@ -108,10 +108,10 @@ class TimedBackend(CupyBackend):
         super().__init__(device)
         self._launches: list[tuple[str, Any, Any]] = []
 
-    def new_queue(self) -> TimedQueue:
-        """See ``Backend.new_queue``."""
+    def new_stream(self) -> TimedStream:
+        """See ``Backend.new_stream``."""
         with self.active():
-            return TimedQueue(self.xp, self._kernels, self._launches)
+            return TimedStream(self.xp, self._kernels, self._launches)
 
     def kernel_seconds(self) -> dict[str, float]:
         """Seconds that each kernel has run since the last call of this method."""

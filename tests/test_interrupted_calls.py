@@ -17,7 +17,7 @@ import pytest
 from stim_nonclifford import Circuit, CompiledDetectorSampler
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import engine as gpu_engine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostQueue
+from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.sampling import detector_sampler
 from stim_nonclifford.sampling.shot_numbers import ShotNumbers
 
@@ -152,7 +152,7 @@ def test_wrong_arrays_take_no_shots() -> None:
     np.testing.assert_array_equal(sampler.sample(50), alone.sample(50))
 
 
-class FailingQueue(HostQueue):
+class FailingStream(HostStream):
     """Fails at one of its launches, as when a signal handler raises between two of them."""
 
     def __init__(self, left: list[int]) -> None:
@@ -169,8 +169,8 @@ class FailingQueue(HostQueue):
 class FailingHost(HostBackend):
     left: list[int]
 
-    def new_queue(self) -> HostQueue:
-        return FailingQueue(self.left)
+    def new_stream(self) -> HostStream:
+        return FailingStream(self.left)
 
 
 @pytest.mark.parametrize("launch", range(1, 15))

@@ -27,7 +27,7 @@ def gpu_may_be_there() -> bool:
     return importlib.util.find_spec("cupy") is not None
 
 
-class CupyQueue:
+class CupyStream:
     """A CUDA stream."""
 
     def __init__(self, cupy: ModuleType, kernels: dict[KernelLaunch, Any]) -> None:
@@ -111,10 +111,10 @@ class CupyBackend:
             free, _ = self._cupy.cuda.runtime.memGetInfo()
             return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
 
-    def new_stream(self) -> CupyQueue:
+    def new_stream(self) -> CupyStream:
         """See ``Backend.new_stream``."""
         with self._device:
-            return CupyQueue(self._cupy, self._kernels)
+            return CupyStream(self._cupy, self._kernels)
 
     def address(self, array: Array) -> int:
         """See ``Backend.address``."""

@@ -17,7 +17,7 @@ from .cuda_source import KernelLaunch
 __all__ = ["HostBackend"]
 
 
-class HostQueue:
+class HostStream:
     """A stream whose work is done immediately."""
 
     def __init__(self, reversed_order: bool) -> None:
@@ -75,9 +75,9 @@ class HostBackend:
         """See ``Backend.free_bytes``."""
         return self._free_bytes
 
-    def new_stream(self) -> HostQueue:
+    def new_stream(self) -> HostStream:
         """See ``Backend.new_stream``."""
-        return HostQueue(self._reversed)
+        return HostStream(self._reversed)
 
     def address(self, array: Array) -> int:
         """See ``Backend.address``."""

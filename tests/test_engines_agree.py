@@ -35,9 +35,10 @@ def assert_same_shots(
         np.testing.assert_array_equal(cpu.sample(SEED, first_shot, shots), kept, err_msg=where)
     assert kept.shape == (len(kept), -(-plan.num_outputs // 8)), where
     assert kept.dtype == np.uint8, where
-    assert cpu.count(SEED, first_shot, shots) == reference.count(SEED, first_shot, shots), where
-    limited = reference.count(SEED, first_shot, shots, max_errors)
-    assert cpu.count(SEED, first_shot, shots, max_errors) == limited, where
+    for limit in (0, max_errors):
+        for listed in (False, True):
+            expected = reference.count(SEED, first_shot, shots, limit, list_errors=listed)
+            assert cpu.count(SEED, first_shot, shots, limit, list_errors=listed) == expected, where
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -334,6 +335,9 @@ def test_limit_of_errors(max_errors: int, threads: int) -> None:
     assert (attempted < shots) == (max_errors <= 700)
     found = int(errors[:attempted].sum())
     assert engine.count(SEED, first_shot, shots, max_errors) == Tally(attempted, 0, found, {1: found})
+    numbers = (first_shot + np.flatnonzero(errors[:attempted])).tolist()
+    listed = engine.count(SEED, first_shot, shots, max_errors, list_errors=True)
+    assert listed == Tally(attempted, 0, found, {1: found}, numbers)
 
 
 @pytest.mark.parametrize("max_errors", [1, 3, 1000])

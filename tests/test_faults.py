@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.plan import BLOCK_SHOTS
 
 from .exact import mask_of
 from .oracle.density_matrix import detector_distribution
@@ -70,6 +74,28 @@ def test_failures_are_the_errors_that_are_counted() -> None:
         # Every alternative has the same fate.
         others = tuple(alternatives[-1] for alternatives in failure.causes)
         assert circuit.outcome_probabilities(others) == fate
+
+
+def test_failures_are_found_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seed 9. The engine draws each shot once, also if sampling stops at a number of errors."""
+    calls = []
+    count = CpuEngine.count
+
+    def counted(self: CpuEngine, seed: int, first_shot: int, shots: int, *rest: int, **options: bool) -> Any:
+        calls.append((first_shot, shots))
+        return count(self, seed, first_shot, shots, *rest, **options)
+
+    monkeypatch.setattr(CpuEngine, "count", counted)
+    circuit = snc.Circuit(cultivation_circuit(distance=3, p=5e-3))
+    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
+    sampler = circuit.compile_detector_sampler(seed=9, postselection_mask=mask, engine="cpu")
+    found = sampler.sample_failures(3_000_000, max_errors=3)
+    assert calls == [(0, 3_000_000)]
+    assert len(found.failures) == found.counts.errors >= 3
+    assert found.counts.shots < 3_000_000
+    assert found.failures[-1].shot >= found.counts.shots - BLOCK_SHOTS
+    assert sampler.sample_failures(1000).counts.shots == 1000
+    assert calls[1:] == [(found.counts.shots, 1000)]
 
 
 def test_unknown_fault_is_refused() -> None:

@@ -187,10 +187,12 @@ class TimedEngine(CpuEngine):
         self.clock = clock
         self.ranges: list[tuple[int, int]] = []
 
-    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Any:
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Any:
         self.ranges.append((first_shot, first_shot + shots))
         self.clock.now += shots * self.clock.seconds_per_shot
-        return super().count(seed, first_shot, shots, max_errors)
+        return super().count(seed, first_shot, shots, max_errors, list_errors=list_errors)
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> Any:
         self.ranges.append((first_shot, first_shot + shots))
@@ -223,8 +225,8 @@ def assert_same_shots(engine: SamplingEngine, plan: SamplingPlan, shots: int) ->
         for max_errors in (1, 300, 3000):
             expected = cpu.count(SEED, first_shot, shots, max_errors)
             assert engine.count(SEED, first_shot, shots, max_errors) == expected
-            numbers = cpu.error_shots(SEED, first_shot, shots, max_errors)
-            assert engine.error_shots(SEED, first_shot, shots, max_errors) == numbers
+            listed = cpu.count(SEED, first_shot, shots, max_errors, list_errors=True)
+            assert engine.count(SEED, first_shot, shots, max_errors, list_errors=True) == listed
         kept = cpu.sample_kept(SEED, first_shot, shots)
         np.testing.assert_array_equal(engine.sample_kept(SEED, first_shot, shots), kept)
 

@@ -186,7 +186,9 @@ def test_deep_circuits_of_stim() -> None:
     )
     lines = output.splitlines()
     assert lines[:2] == ["ValueError: REPEAT blocks are nested more than 100 deep."] * 2
-    assert lines[2].startswith("ValueError: REPEAT blocks are nested more than 100 deep. Combine repetitions: multiply less often")
+    assert lines[2].startswith(
+        "ValueError: REPEAT blocks are nested more than 100 deep. Combine repetitions: multiply less often"
+    )
 
 
 @pytest.mark.parametrize(

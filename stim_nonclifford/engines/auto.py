@@ -50,27 +50,24 @@ class AutoEngine:
         self._no_gpu = False
         self._seconds_per_shot: float | None = None
 
-    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
         """See ``SamplingEngine.count``."""
         attempted = discards = errors = 0
         patterns: dict[int, int] = {}
+        error_shots: list[int] = []
         for engine, begin, size in self._slices(first_shot, shots):
-            part = engine.count(seed, begin, size, max(0, max_errors - errors))
+            part = engine.count(seed, begin, size, max(0, max_errors - errors), list_errors=list_errors)
             attempted += part.shots
             discards += part.discards
             errors += part.errors
             for pattern, count in part.patterns.items():
                 patterns[pattern] = patterns.get(pattern, 0) + count
+            error_shots += part.error_shots
             if max_errors and errors >= max_errors:
                 break
-        return Tally(attempted, discards, errors, patterns)
-
-    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
-        """See ``SamplingEngine.error_shots``."""
-        if max_errors:
-            shots = self.count(seed, first_shot, shots, max_errors).shots
-        slices = self._slices(first_shot, shots)
-        return [number for engine, begin, size in slices for number in engine.error_shots(seed, begin, size)]
+        return Tally(attempted, discards, errors, patterns, error_shots)
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""

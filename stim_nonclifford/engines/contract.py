@@ -26,12 +26,14 @@ class Tally:
         discards: Number of discarded shots, in which a postselected output was 1.
         errors: Number of kept shots in which any output is 1.
         patterns: Number of kept shots with each non-zero pattern of outputs (bit k is output k).
+        error_shots: The numbers of the shots with errors, ascending; empty if the call did not ask for them.
     """
 
     shots: int
     discards: int
     errors: int
     patterns: dict[int, int] = field(default_factory=dict)
+    error_shots: list[int] = field(default_factory=list)
 
 
 class SamplingEngine(Protocol):
@@ -40,7 +42,9 @@ class SamplingEngine(Protocol):
     Shots are numbered. The results of a shot depend on the plan, the seed and the number of the shot alone.
     """
 
-    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
         """Counts the results of the shots first_shot, ..., first_shot + shots - 1.
 
         Args:
@@ -49,14 +53,11 @@ class SamplingEngine(Protocol):
             shots: How many shots to draw.
             max_errors: If positive, sampling stops at the end of the block of ``plan.BLOCK_SHOTS`` shots
                 (counted from shot 0) in which the number of errors reaches this value.
+            list_errors: Whether the result lists the numbers of the shots with errors.
 
         Returns:
             The counts.
         """
-        ...
-
-    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
-        """The numbers of the kept shots in which any output is 1, ascending; arguments as in ``count``."""
         ...
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:

@@ -58,16 +58,14 @@ class CpuEngine:
         except MemoryError:
             raise MemoryError(self._needs()) from None
 
-    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
         """See ``SamplingEngine.count``."""
         try:
-            return Tally(**self._engine.count(seed, first_shot, shots, max_errors))
+            return Tally(**self._engine.count(seed, first_shot, shots, max_errors, list_errors))
         except MemoryError:
             raise MemoryError(self._needs()) from None
-
-    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
-        """See ``SamplingEngine.error_shots``."""
-        return self._engine.error_shots(seed, first_shot, shots, max_errors)
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""

@@ -87,34 +87,24 @@ class ReferenceEngine:
     def __init__(self, plan: SamplingPlan) -> None:
         self.plan = plan
 
-    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
         """See ``SamplingEngine.count``."""
-        attempted = discards = errors = 0
+        attempted = discards = 0
         patterns: dict[int, int] = {}
-        for _, shot in self._counted_shots(seed, first_shot, shots, max_errors):
+        error_shots: list[int] = []
+        for number, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots), start=first_shot):
+            if max_errors and len(error_shots) >= max_errors and number % BLOCK_SHOTS == 0:
+                break
             attempted += 1
             discards += shot.discarded
-            if _is_error(shot):
-                errors += 1
+            if not shot.discarded and shot.outputs.any():
+                error_shots.append(number)
                 pattern = sum(1 << int(k) for k in np.flatnonzero(shot.outputs))
                 patterns[pattern] = patterns.get(pattern, 0) + 1
-        return Tally(attempted, discards, errors, patterns)
-
-    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
-        """See ``SamplingEngine.error_shots``."""
-        counted = self._counted_shots(seed, first_shot, shots, max_errors)
-        return [number for number, shot in counted if _is_error(shot)]
-
-    def _counted_shots(
-        self, seed: int, first_shot: int, shots: int, max_errors: int
-    ) -> Iterator[tuple[int, Shot]]:
-        """Yields numbers and shots, up to the end of the block in which max_errors is reached."""
-        errors = 0
-        for number, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots), start=first_shot):
-            if max_errors and errors >= max_errors and number % BLOCK_SHOTS == 0:
-                return
-            errors += _is_error(shot)
-            yield number, shot
+        listed = error_shots if list_errors else []
+        return Tally(attempted, discards, len(error_shots), patterns, listed)
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""
@@ -232,10 +222,6 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
         vector = _project(vector, plan.operations[k], outcome)
         k += 1
     return row[plan.num_signs + plan.num_outcome_checks :]
-
-
-def _is_error(shot: Shot) -> bool:
-    return not shot.discarded and bool(shot.outputs.any())
 
 
 def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:

@@ -82,10 +82,11 @@ Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
     return Bytes(owned->data(), {rows, columns}, owner);
 }
 
-nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors) {
+nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
+               bool list_errors) {
     const snc::Tally tally = [&] {
         const WithoutGil released;
-        return engine.count(seed, first_shot, shots, max_errors, false, WithoutGil::check_signals);
+        return engine.count(seed, first_shot, shots, max_errors, list_errors, WithoutGil::check_signals);
     }();
     nb::dict patterns;
     tally.patterns.for_each([&](const std::vector<uint64_t>& words, uint64_t number) {
@@ -99,13 +100,8 @@ nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t
     result["discards"] = tally.discards;
     result["errors"] = tally.errors;
     result["patterns"] = patterns;
+    result["error_shots"] = tally.error_shots;
     return result;
-}
-
-std::vector<uint64_t> error_shots(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots,
-                                  uint64_t max_errors) {
-    const WithoutGil released;
-    return engine.count(seed, first_shot, shots, max_errors, true, WithoutGil::check_signals).error_shots;
 }
 
 Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
@@ -212,9 +208,9 @@ NB_MODULE(_native, m) {
             },
             nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
-             "Shots, discards, errors and counts of output patterns of kept shots.")
-        .def("error_shots", &error_shots, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
-             nb::arg("max_errors"), "The numbers of the kept shots with any output set, ascending.")
+             nb::arg("list_errors"),
+             "Shots, discards, errors, counts of output patterns of kept shots, and the numbers of the shots with"
+             " errors if they are asked for.")
         .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "Outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
         .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),

@@ -15,7 +15,7 @@ namespace snc {
 
 namespace {
 
-// Blocks per thread between two looks at the number of errors.
+// The largest number of blocks per thread between two looks at the number of errors.
 constexpr uint64_t wave_blocks = 256;
 
 // A piece takes some microseconds, and asking the clock is not free.
@@ -90,7 +90,6 @@ void Tally::merge(const Tally& other) {
     errors += other.errors;
     patterns.merge(other.patterns);
     error_shots.insert(error_shots.end(), other.error_shots.begin(), other.error_shots.end());
-    std::ranges::sort(error_shots);
 }
 
 // Engine
@@ -261,54 +260,94 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
 Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                     const std::function<void()>& poll) {
     const Turns::Turn turn(turns_, poll);
-    const uint32_t output_words = plan_.layout.output_words;
-    const uint64_t first_block = first_shot / block_shots;
-    const uint64_t end_shot = first_shot + shots;
-    const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
-    // Counts blocks [begin, end); errors_of_block gets the errors of each, if it has room for them.
-    const auto run = [&](uint64_t begin, uint64_t end, std::vector<std::atomic<uint64_t>>& errors_of_block) {
-        std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
-        const uint64_t from = std::max(first_shot, begin * block_shots), to = std::min(end_shot, end * block_shots);
+    Tally total = max_errors == 0 ? count_all(seed, first_shot, shots, list_errors, poll)
+                                  : count_until(seed, first_shot, shots, max_errors, list_errors, poll);
+    std::ranges::sort(total.error_shots);
+    return total;
+}
+
+template <typename OnError>
+uint64_t Engine::for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error) {
+    const uint64_t block_start = piece.block * block_shots;
+    const uint32_t words = plan_.layout.output_words;
+    return run_piece(worker, seed, piece, false,
+                     [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                         uint64_t any = 0;
+                         for (uint32_t w = 0; w < words; ++w) any |= outputs[w] ^ flipped[w];
+                         if (any != 0) on_error(block_start + shot, outputs, flipped);
+                     });
+}
+
+Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors,
+                        const std::function<void()>& poll) {
+    std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
+    for_each_piece(
+        pieces(first_shot, shots),
+        [&](Worker& worker, const Piece& piece, uint64_t) {
+            Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
+            const uint64_t size = piece.end - piece.begin;
+            const uint64_t kept = for_each_error(
+                worker, seed, piece, [&](uint64_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                    ++tally.errors;
+                    tally.patterns.add(outputs, flipped);
+                    if (list_errors) tally.error_shots.push_back(shot);
+                });
+            tally.shots += size;
+            tally.discards += size - kept;
+        },
+        poll);
+    Tally total(plan_.layout.num_outputs);
+    for (const Tally& tally : tallies) total.merge(tally);
+    return total;
+}
+
+// Blocks are drawn in waves, all threads at once, and counted in order. What a wave has drawn beyond the last block that
+// counts is dropped.
+Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
+                          const std::function<void()>& poll) {
+    const uint32_t words = plan_.layout.output_words;
+    const std::vector<uint64_t> no_flips(words, 0);
+    const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
+    const uint64_t end_block = shots == 0 ? first_block : (end_shot + block_shots - 1) / block_shots;
+    Tally total(plan_.layout.num_outputs);
+    uint64_t block = first_block;
+    while (block < end_block && total.errors < max_errors) {
+        // Waves grow, so that frequent errors do not draw many blocks that do not count.
+        const uint64_t wanted = std::max<uint64_t>(workers_.size(), block - first_block);
+        const uint64_t end = std::min({end_block, block + wanted, block + wave_blocks * workers_.size()});
+        const uint64_t from = std::max(first_shot, block * block_shots), to = std::min(end_shot, end * block_shots);
+        // For each error the number of the shot, then the words of its outputs.
+        std::vector<std::vector<uint64_t>> found(workers_.size());
+        std::vector<std::atomic<uint64_t>> kept(end - block), errors(end - block);
         for_each_piece(
             pieces(from, to - from),
             [&](Worker& worker, const Piece& piece, uint64_t) {
-                Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
-                uint64_t errors = 0;
-                const uint64_t kept = run_piece(
-                    worker, seed, piece, false, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                        uint64_t any = 0;
-                        for (uint32_t w = 0; w < output_words; ++w) any |= outputs[w] ^ flipped[w];
-                        if (any == 0) return;
-                        ++errors;
-                        if (list_errors) tally.error_shots.push_back(piece.block * block_shots + shot);
-                        tally.patterns.add(outputs, flipped);
+                std::vector<uint64_t>& list = found[static_cast<size_t>(&worker - workers_.data())];
+                const size_t before = list.size();
+                kept[piece.block - block] += for_each_error(
+                    worker, seed, piece, [&](uint64_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                        list.push_back(shot);
+                        for (uint32_t w = 0; w < words; ++w) list.push_back(outputs[w] ^ flipped[w]);
                     });
-                tally.shots += piece.end - piece.begin;
-                tally.discards += piece.end - piece.begin - kept;
-                tally.errors += errors;
-                if (!errors_of_block.empty()) errors_of_block[piece.block - begin] += errors;
+                errors[piece.block - block] += (list.size() - before) / (1 + words);
             },
             poll);
-        Tally total(plan_.layout.num_outputs);
-        for (const Tally& tally : tallies) total.merge(tally);
-        return total;
-    };
-
-    std::vector<std::atomic<uint64_t>> none;
-    if (shots == 0) return Tally(plan_.layout.num_outputs);
-    if (max_errors == 0) return run(first_block, end_block, none);
-
-    Tally total(plan_.layout.num_outputs);
-    for (uint64_t block = first_block; block < end_block && total.errors < max_errors;) {
-        const uint64_t end = std::min(end_block, block + wave_blocks * workers_.size());
-        std::vector<std::atomic<uint64_t>> errors(end - block);
-        Tally wave = run(block, end, errors);
-        uint64_t used = 0;
-        for (uint64_t seen = total.errors; used < errors.size() && seen < max_errors; ++used) seen += errors[used];
-        // The last block that counts lies inside the wave: make the wave again, up to there.
-        if (used < errors.size()) wave = run(block, block + used, none);
-        total.merge(wave);
-        block += used;
+        const uint64_t start = block;
+        uint64_t kept_shots = 0;
+        for (; block < end && total.errors < max_errors; ++block) {
+            total.errors += errors[block - start];
+            kept_shots += kept[block - start];
+        }
+        const uint64_t counted_end = std::min(to, block * block_shots);
+        total.shots += counted_end - from;
+        total.discards += counted_end - from - kept_shots;
+        for (const std::vector<uint64_t>& list : found) {
+            for (size_t k = 0; k < list.size(); k += 1 + words) {
+                if (list[k] >= counted_end) continue;
+                total.patterns.add(&list[k + 1], no_flips.data());
+                if (list_errors) total.error_shots.push_back(list[k]);
+            }
+        }
     }
     return total;
 }

@@ -42,7 +42,7 @@ struct Tally {
     explicit Tally(uint32_t num_outputs) : patterns(num_outputs) {}
     uint64_t shots = 0, discards = 0, errors = 0;
     PatternCounts patterns;
-    std::vector<uint64_t> error_shots;  // only if asked for
+    std::vector<uint64_t> error_shots;  // the numbers of the shots with errors, if they are asked for
     void merge(const Tally& other);
 };
 
@@ -59,9 +59,9 @@ class Engine {
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    // Attempts `shots` shots from number `first_shot` on. With max_errors > 0 it stops after the first block
-    // with which the number of errors reaches it.
-    // With `list_errors` the result has the numbers of the shots with errors, ascending.
+    // Attempts `shots` shots from number `first_shot` on. With max_errors > 0 it stops at the end of the block in which
+    // the number of errors reaches max_errors. With `list_errors` the result has the numbers of the shots with errors,
+    // ascending.
     Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                 const std::function<void()>& poll);
 
@@ -97,6 +97,15 @@ class Engine {
         uint32_t begin, end;
     };
 
+    // See `count`. The first attempts all shots; the second stops once there are max_errors errors.
+    Tally count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors,
+                    const std::function<void()>& poll);
+    Tally count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
+                      const std::function<void()>& poll);
+    // Draws the shots of a piece, and returns how many are kept. Calls on_error(shot number, outputs of its row, outputs
+    // flipped by its outcomes) for the kept shots in which an output is 1.
+    template <typename OnError>
+    uint64_t for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error);
     // Shots of a piece of this many blocks: few if they take long and there are few, so that all threads have
     // work.
     uint32_t piece_shots(uint64_t blocks) const;

@@ -295,9 +295,12 @@ class CompiledDetectorSampler:
             1000000
         """
         with self._numbers.call():
-            return self._counts(shots, max_errors)
+            return self._counts(shots, max_errors)[0]
 
-    def _counts(self, shots: int, max_errors: int | None) -> SampleCounts:
+    def _counts(
+        self, shots: int, max_errors: int | None, *, list_errors: bool = False
+    ) -> tuple[SampleCounts, list[int]]:
+        """The counts, and the numbers of the shots with errors if they are asked for."""
         shots = checked_count(shots)
         if max_errors is not None:
             # There cannot be more errors than shots.
@@ -310,12 +313,15 @@ class CompiledDetectorSampler:
         if max_errors is not None and max_errors < 1:
             raise ValueError(f"max_errors must be at least 1 or None, but is {max_errors}.")
         first_shot = self._numbers.take(shots)
-        tally = self._counting_engine.count(self._seed, first_shot, shots, max_errors or 0)
+        tally = self._counting_engine.count(
+            self._seed, first_shot, shots, max_errors or 0, list_errors=list_errors
+        )
         self._numbers.give_back(shots - tally.shots)
         flips = np.zeros(self._num_observables, dtype=np.int64)
         for pattern, count in tally.patterns.items():
             flips[ones(pattern)] += count
-        return SampleCounts(tally.shots, tally.discards, tally.errors, flips, tally.patterns)
+        counts = SampleCounts(tally.shots, tally.discards, tally.errors, flips, tally.patterns)
+        return counts, tally.error_shots
 
     def sample_failures(self, shots: int, *, max_errors: int | None = None) -> FailureSamples:
         r"""Samples shots, and returns the faults that caused the logical errors among the kept shots.
@@ -342,11 +348,9 @@ class CompiledDetectorSampler:
             line 1, tick 0: X_ERROR 0: X0
         """
         with self._numbers.call():
-            first_shot = self._numbers.next
-            counts = self._counts(shots, max_errors)
-            if not counts.errors:
+            counts, numbers = self._counts(shots, max_errors, list_errors=True)
+            if not numbers:
                 return FailureSamples(counts, ())
-            numbers = self._counting_engine.error_shots(self._seed, first_shot, counts.shots)
             plan, causes = self._causes
             failures = []
             for number in numbers:

@@ -64,19 +64,26 @@ class GpuEngine:
         self._turns = Turns("engine")
         self._totals = dict.fromkeys(("simulations", "close_decisions", "chunks"), 0)
 
-    def count(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> Tally:
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
         """See ``SamplingEngine.count``."""
         if self.plan.never_kept:
             return Tally(shots, shots, 0, {})
-        results = Results.PATTERNS if self.plan.num_outputs <= MAX_TABLE_BITS else Results.ERRORS
+        table = self.plan.num_outputs <= MAX_TABLE_BITS and not list_errors
+        results = Results.PATTERNS if table else Results.ERRORS
         attempted = kept = errors = 0
         patterns: dict[int, int] = {}
+        error_shots: list[int] = []
         again = 0
         for chunk, sampler, counters in self._run(seed, first_shot, shots, results, max_errors > 0):
+            numbers: list[int] = []
             if results == Results.PATTERNS:
                 found = sampler.pattern_counts(self.plan.num_outputs)
             else:
-                found = _patterns(sampler.listed_errors(int(counters[_CONSTANTS["errors"]]))[1])
+                listed, rows = sampler.listed_errors(int(counters[_CONSTANTS["errors"]]))
+                found = _patterns(rows)
+                numbers = np.sort(listed).tolist() if list_errors else []
             chunk_errors = sum(found.values())
             if max_errors and errors + chunk_errors >= max_errors:
                 by_block = np.cumsum(sampler.block_errors(chunk))
@@ -89,28 +96,18 @@ class GpuEngine:
             kept += int(counters[_CONSTANTS["kept"]])
             errors += chunk_errors
             _add(patterns, found)
+            error_shots += numbers
             if max_errors and errors >= max_errors:
                 break
         if again:
             # The last chunk has more blocks than are counted: sample it again, up to the last of them.
-            rest = self.count(seed, first_shot + attempted, again)
+            rest = self.count(seed, first_shot + attempted, again, list_errors=list_errors)
             attempted += rest.shots
             kept += rest.shots - rest.discards
             errors += rest.errors
             _add(patterns, rest.patterns)
-        return Tally(attempted, attempted - kept, errors, patterns)
-
-    def error_shots(self, seed: int, first_shot: int, shots: int, max_errors: int = 0) -> list[int]:
-        """See ``SamplingEngine.error_shots``."""
-        if self.plan.never_kept:
-            return []
-        if max_errors:
-            shots = self.count(seed, first_shot, shots, max_errors).shots
-        numbers: list[int] = []
-        for _, sampler, counters in self._run(seed, first_shot, shots, Results.ERRORS):
-            found, _ = sampler.listed_errors(int(counters[_CONSTANTS["errors"]]))
-            numbers += np.sort(found).tolist()
-        return numbers
+            error_shots += rest.error_shots
+        return Tally(attempted, attempted - kept, errors, patterns, error_shots)
 
     def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample``."""

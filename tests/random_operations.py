@@ -19,7 +19,7 @@ def rotate(width: int, x: int, z: int, *, number: int = 0, half_turns: float = 0
 
 
 def activate(width: int, *, diagonal: bool = True, number: int = 0, half_turns: float = 0.25) -> Operation:
-    """A rotation that wakes a coordinate."""
+    """A rotation that activates a coordinate."""
     x, z = (0, 1 << width) if diagonal else (1 << width, 0)
     term = RotationTerm(half_turns, number, number)
     return Operation(OperationKind.ACTIVATE, width, x, z, 0, width, (term,))

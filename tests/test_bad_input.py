@@ -178,7 +178,7 @@ def test_too_many_active_coordinates() -> None:
         with pytest.raises(ResourceLimitError) as error:
             ask()
         message = str(error.value)
-        assert "needs 59 active coordinates" in message  # the last one is measured as it is woken
+        assert "needs 59 active coordinates" in message  # the last one is measured as it is activated
         assert "2^59 coefficients" in message
         assert "limit is 2^24" in message
         assert "max_active_coordinates=59" in message

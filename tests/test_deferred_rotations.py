@@ -50,9 +50,9 @@ def test_needed_rotations_through_changes_of_coordinates(first_stays: bool) -> N
         ]
         coordinates = rng.randrange(1, 1 << NUM_QUBITS)
         parts = [bits_of(expected[k])[0] & coordinates for k in rotations.steps(found)]
-        assert rotations.num_woken_by(found, coordinates, 3) == min(3, len(independent(parts)))
+        assert rotations.num_activated_by(found, coordinates, 3) == min(3, len(independent(parts)))
         parts.append(bits_of(measured)[0] & coordinates)
-        assert rotations.num_woken_by(found, coordinates, 3, measured) == min(3, len(independent(parts)))
+        assert rotations.num_activated_by(found, coordinates, 3, measured) == min(3, len(independent(parts)))
         several += found.bit_count() > 1
         for number in ones(found) if rng.random() < 0.3 else ():
             if not first_stays or rotations.steps(1 << number) != [0]:

@@ -56,7 +56,7 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 def test_work() -> None:
-    """One qubit woken, two rotations about X and Z, a measurement; 0.5 events of noise per shot."""
+    """One qubit activated, two rotations about X and Z, a measurement; 0.5 events of noise per shot."""
     circuit = Circuit("RX 0\nT 0\nX_ERROR(0.25) 0\nSQRT_X 0\nT 0\nR_Z(0.3) 0\nSQRT_X 0\nT 0\nM 0")
     plan = circuit.compile().record_plan()
     device_plan = DevicePlan(plan, HostBackend(), 0)

@@ -68,7 +68,7 @@ def test_widths_are_those_that_the_engine_allocates(seed: int) -> None:
 
 
 def test_a_weak_measurement_needs_no_larger_vector() -> None:
-    """Three magic states: two are woken, the third is woken and measured with the parity of the others."""
+    """Three magic states: two are activated, the third is activated and measured with the parity of the others."""
     text = "RX 0 1 2\nT 0 1 2\nMPP X0*X1*X2\nTICK\nCX 0 1\nT 0\nMX 0 1 2"
     operations = Circuit(text).plan().operations
     found = [(op.kind, op.weak, op.width, op.coefficients, op.outcome) for op in operations]
@@ -97,7 +97,7 @@ def test_gathered_rotations_are_one() -> None:
 
 
 def test_diagonal_rotations_need_no_pass() -> None:
-    """All rotations of cultivation commute with those that wake coordinates; an R_X after T does not."""
+    """All rotations of cultivation commute with those that activate coordinates; an R_X after T does not."""
     cultivation = counting_plan(Circuit(cultivation_circuit(distance=5, p=1e-3))).operations
     rotations = [op for op in cultivation if op.kind == "rotation"]
     assert len(rotations) > 50

@@ -1,4 +1,4 @@
-"""Weak measurements: coordinates that are woken and measured at once are joined, and outcomes keep their law."""
+"""Weak measurements: coordinates that are activated and measured at once are joined, and outcomes keep their law."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_outcomes_have_the_same_law() -> None:
         ([activate(0), activate(1), measure(2, 2, 0)], 1),  # a coin of its own
         ([activate(0), activate(1), measure(2, 2, 1)], 1),
         ([activate(0), activate(1), rotate(2, 0, 2), measure(2, 2, 1)], 1),  # by the sum of two angles
-        ([activate(0), activate(1), measure(2, 0, 3)], 2),  # in the basis in which it was woken
+        ([activate(0), activate(1), measure(2, 0, 3)], 2),  # in the basis in which it was activated
         ([activate(0), activate(1, diagonal=False), measure(2, 2, 1)], 2),
         ([activate(0), activate(1), rotate(2, 0, 3), measure(2, 2, 1)], 2),  # something is between
         ([activate(0), activate(1), measure(2, 1, 2)], 2),  # another coordinate leaves
@@ -49,9 +49,9 @@ def test_peak_width_without_weak_measurements(operations: list[Operation], peak:
 
 
 def test_a_joined_pair() -> None:
-    wake, result = activate(1, number=3), measure(2, 3, 2, number=4, outcome=5)
-    [_, joined] = join_weak_measurements([activate(0), wake, result])
+    activation, result = activate(1, number=3), measure(2, 3, 2, number=4, outcome=5)
+    [_, joined] = join_weak_measurements([activate(0), activation, result])
     expected = Operation(
-        OperationKind.WEAK_MEASURE, 1, 3, 2, result.i_power, 1, wake.terms, outcome=5, step=4
+        OperationKind.WEAK_MEASURE, 1, 3, 2, result.i_power, 1, activation.terms, outcome=5, step=4
     )
     assert joined == expected

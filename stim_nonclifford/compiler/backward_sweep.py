@@ -337,7 +337,7 @@ class _BackwardSweep:
     def choose_signs(self) -> Callable[[int], int]:
         """The function that removes the signs of ACTIVATE operations from an effect.
 
-        The coordinate that a rotation wakes is |0> before, so Z on it does nothing: adding the effect of
+        The coordinate that a rotation activates is |0> before, so Z on it does nothing: adding the effect of
         that Z to any effect is free, and we do so whenever it makes the rotation's sign +.
         """
         choices: dict[int, int] = {}

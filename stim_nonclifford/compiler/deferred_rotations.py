@@ -144,10 +144,10 @@ class DeferredRotations:
             left = (left | self._before[number] & self._deferred) ^ 1 << number
         return needed
 
-    def num_woken_by(
+    def num_activated_by(
         self, rotations: int, coordinates: int, limit: int, also: stim.PauliString | None = None
     ) -> int:
-        """The number of coordinates that the rotations of a set would wake.
+        """The number of coordinates that the rotations of a set would activate.
 
         Args:
             rotations: The set.

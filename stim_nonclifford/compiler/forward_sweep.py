@@ -4,8 +4,8 @@ The state of the noise-free machine is written U (|v> on the active coordinates,
 ones) with a Clifford U, and its coefficient vector v has 2^(number of active coordinates) entries. A
 Clifford gate changes U alone. A Pauli P of the circuit is the Pauli P' = U^-1 P U of the coordinates:
 
-* a rotation about P' acts on v (ROTATE), or wakes a dormant coordinate (ACTIVATE), or is a global phase;
-* a measurement of P' is a fair coin, or is determined, or samples v and puts one coordinate to sleep
+* a rotation about P' acts on v (ROTATE), or activates a dormant coordinate (ACTIVATE), or is a global phase;
+* a measurement of P' is a fair coin, or is determined, or samples v and makes one coordinate dormant
   (MEASURE).
 
 This is the generalized stabilizer formalism (T. J. Yoder, 2012) with the tableau computed once for all
@@ -101,7 +101,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
     Args:
         program: The circuit's steps.
         keep_order: Whether to do commuting measurements in the order of the circuit, not in the order that
-            wakes the fewest coordinates at a time.
+            activates the fewest coordinates at a time.
 
     Returns:
         The operations, the base path's record, and the insertions for the backward sweep.
@@ -204,7 +204,7 @@ class _ForwardSweep:
         self.batch.add(index, step)
 
     def measure_batch(self) -> None:
-        """Does the measurements of the batch, in the order that wakes the fewest coordinates at a time."""
+        """Adds the measurements of the batch, in the order that activates the fewest coordinates each."""
         if not self.batch:
             return
         in_order = self.batch.in_order(self.patch_of, lambda: not self.keep_order and self.num_deferred > 0)
@@ -273,14 +273,14 @@ class _ForwardSweep:
         dormant_x = x & ~patch.active_mask
         self.num_deferred -= 1
         if dormant_x:
-            woken = _lowest(dormant_x)
-            patch.change_coordinates(_to_x(pauli, woken))
-            activation = self._insertion(step, patch, woken, "Z", deferred.with_x_on(woken))
+            activated = _lowest(dormant_x)
+            patch.change_coordinates(_to_x(pauli, activated))
+            activation = self._insertion(step, patch, activated, "Z", deferred.with_x_on(activated))
             self.result.activations.append(activation)
-            if _becomes_diagonal(deferred, number, woken):
-                patch.change_coordinates(stim.Circuit(f"H {woken}"))
-            self.active.append((patch, woken))
-            patch.active_mask |= 1 << woken
+            if _becomes_diagonal(deferred, number, activated):
+                patch.change_coordinates(stim.Circuit(f"H {activated}"))
+            self.active.append((patch, activated))
+            patch.active_mask |= 1 << activated
             rotation, pauli = deferred.take(number)
             sign = pauli.sign.real
             term = self._term(rotation, sign * rotation.half_turns)
@@ -317,15 +317,15 @@ class _ForwardSweep:
         self.result.operations.append(Operation(kind, width, x, z, i_power, pivot, terms, outcome, step))
 
 
-def _becomes_diagonal(deferred: DeferredRotations, number: int, woken: int) -> bool:
-    """Whether a rotation that wakes a coordinate should be about its Z instead of its X.
+def _becomes_diagonal(deferred: DeferredRotations, number: int, activated: int) -> bool:
+    """Whether a rotation that activates a coordinate should be about its Z instead of its X.
 
-    Deferred rotations with nothing but Z on the coordinate are cheaper, because they are diagonal. As a
-    rule they are of the same kind as the rotation that wakes it. But a circuit that starts in eigenstates of
+    Deferred rotations with nothing but Z on the coordinate are cheaper, because they are diagonal. As a rule
+    they are of the same kind as the rotation that activates it. But a circuit that starts in eigenstates of
     Z, and rotates about all axes, has most of its rotations and CX gates in the basis of the state.
     """
-    with_x = deferred.with_x_on(woken) & ~(1 << number)
-    with_z = deferred.with_z_on(woken) & ~(1 << number)
+    with_x = deferred.with_x_on(activated) & ~(1 << number)
+    with_z = deferred.with_z_on(activated) & ~(1 << number)
     return (with_x & ~with_z).bit_count() >= (with_z & ~with_x).bit_count()
 
 

@@ -1,7 +1,7 @@
 """Batches: measurements that commute, and the order in which they are done.
 
-With nothing between them that depends on their order, the next one is always one of those that wake the
-fewest coordinates. What a measurement wakes depends on its patch alone, so that only one patch has to be
+With nothing between them that depends on their order, the next one is always one of those that activate the
+fewest coordinates. What a measurement activates depends on its patch alone, so that only one patch has to be
 looked at again after a measurement.
 """
 
@@ -18,7 +18,7 @@ from .steps import Measure
 __all__ = ["MeasurementBatch"]
 
 _Cost = tuple[int, bool, int]
-"""Coordinates that are woken, whether the outcome is a fair coin, and the number of rotations needed."""
+"""Coordinates that are activated, whether the outcome is a fair coin, and the number of rotations needed."""
 
 _COIN: _Cost = (0, True, 0)
 """The cost of a fair coin that needs no rotations."""
@@ -200,12 +200,12 @@ class _Order:
         for place in places:
             pauli = patch.coordinate_form(self._factors[place])
             needed = deferred.needed_by(pauli)
-            woken = deferred.num_woken_by(needed, dormant, least[0] + 1)
-            if woken > least[0]:
+            activated = deferred.num_activated_by(needed, dormant, least[0] + 1)
+            if activated > least[0]:
                 continue
-            # A fair coin puts no coordinate to sleep: it is about one that is never woken.
-            is_coin = deferred.num_woken_by(needed, dormant, woken + 1, pauli) > woken
-            cost = woken, is_coin, needed.bit_count()
+            # A fair coin makes no coordinate dormant: it concerns one that is never activated.
+            is_coin = deferred.num_activated_by(needed, dormant, activated + 1, pauli) > activated
+            cost = activated, is_coin, needed.bit_count()
             if cost < least:
                 best, least = place, cost
             if not needed:

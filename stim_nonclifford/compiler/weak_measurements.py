@@ -26,17 +26,17 @@ def join_weak_measurements(operations: Sequence[Operation]) -> list[Operation]:
         The operations, with WEAK_MEASURE in place of such pairs.
 
     Examples:
-        >>> wake = Operation(OperationKind.ACTIVATE, 1, 0, 0b10, 0, 1)
+        >>> activate = Operation(OperationKind.ACTIVATE, 1, 0, 0b10, 0, 1)
         >>> measure = Operation(OperationKind.MEASURE, 2, 0b11, 0, 0, 1, outcome=0)
-        >>> [(found.kind.name, found.width, found.x) for found in join_weak_measurements([wake, measure])]
+        >>> [(found.kind.name, found.width, found.x) for found in join_weak_measurements([activate, measure])]
         [('WEAK_MEASURE', 1, 3)]
     """
     joined: list[Operation] = []
     for operation in operations:
         if joined and _measures_weakly(joined[-1], operation):
-            woken = joined.pop()
+            activated = joined.pop()
             operation = replace(
-                operation, kind=OperationKind.WEAK_MEASURE, width=woken.width, terms=woken.terms
+                operation, kind=OperationKind.WEAK_MEASURE, width=activated.width, terms=activated.terms
             )
         joined.append(operation)
     return joined

@@ -360,8 +360,8 @@ def _rotate(
     if operation["kind"] != ROTATE:
         about_x = operation["kind"] == ACTIVATE and pauli.x != 0
         vector = coefficients.activate(vector, about_x, *angles.pop(0))
-        woken = 1 << int(operation["pivot"])
-        pauli = IndexPauli(woken, 0, 0) if about_x else IndexPauli(0, woken, 0)
+        activated = 1 << int(operation["pivot"])
+        pauli = IndexPauli(activated, 0, 0) if about_x else IndexPauli(0, activated, 0)
     for cosine, sine in angles:
         vector = coefficients.rotate(vector, pauli, cosine, sine)
     return vector

@@ -1,4 +1,4 @@
-// What each step does to the coefficient vector, as phases of a team; see `stim_nonclifford/coefficients.py`.
+// Applies each step to the coefficient vector, as sections of a team; see `stim_nonclifford/coefficients.py`.
 #pragma once
 
 #include "plan_image.h"
@@ -9,7 +9,7 @@ struct alignas(16) Coefficient {
     double re, im;
 };
 
-// Half a rotation angle. The cosine is 1, and the sine the tangent, where the norm does not matter.
+// Half a rotation angle. If the norm does not matter, the cosine is 1 and the sine is the tangent.
 struct Angle {
     double cosine, sine;
 };
@@ -19,8 +19,8 @@ struct Constant {
     static constexpr uint32_t value = number;
 };
 
-// Where coefficient `index` lies. Threads that read every second, fourth or eighth coefficient do not meet in
-// the same bank of shared memory.
+// The place of coefficient `index`. Threads that read every second, fourth or eighth coefficient use different banks of
+// shared memory.
 SNC_HOST_DEVICE uint32_t place(uint32_t index) { return index ^ (index >> 3 & 7); }
 
 // Index r with a 0 inserted at bit `bit`.
@@ -100,17 +100,17 @@ SNC_HOST_DEVICE Coefficient turned(const Coefficient& c, double cosine, double s
     return {fused(cosine, c.re, -(sine * c.im)), fused(cosine, c.im, sine * c.re)};
 }
 
-// A coordinate woken with a phase and measured at once, with an X on it and together with others, is a weak
-// measurement of the others, and the vector keeps its size: twice the projection on outcome 0 or 1 is the vector,
-// turned by the angle, plus or minus the other Pauli applied to the vector turned the other way.
+// If a coordinate is activated with a phase and measured at once, with an X on it, together with other coordinates, the
+// others are measured weakly, and the vector keeps its size. Twice the projection on outcome 0 or 1 is the vector rotated by
+// the angle, plus or minus the other Pauli applied to the vector rotated by minus the angle.
 struct alignas(16) WeakProjection {
     Angle angle{};
     uint32_t x = 0, z = 0, pivot = 0;  // of the measurement; the pivot as a mask, without which x is
     int32_t i_power = 0;
 
     SNC_HOST_DEVICE WeakProjection() {}
-    SNC_HOST_DEVICE WeakProjection(const Step& step, const Angle& woken)
-        : angle(woken), x(step.x ^ uint32_t{1} << step.pivot), z(step.z), pivot(uint32_t{1} << step.pivot),
+    SNC_HOST_DEVICE WeakProjection(const Step& step, const Angle& activated)
+        : angle(activated), x(step.x ^ uint32_t{1} << step.pivot), z(step.z), pivot(uint32_t{1} << step.pivot),
           i_power(step.i_power) {}
 
     // An entry of it, from the entries at the same index and at its partner, index ^ x.
@@ -123,8 +123,8 @@ struct alignas(16) WeakProjection {
     }
 };
 
-// What a pass through the vector does besides its rotations: before them, a weak projection (if there is one),
-// and after them, the sums of the squared norms of the next one (if they are wanted).
+// The work of a pass through the vector besides its rotations: before them, a weak projection, if there is one; after them,
+// the sums of the squared norms of the next weak projection, if they are wanted.
 struct WeakWork {
     bool projects, sums;
     bool outcome;
@@ -132,7 +132,7 @@ struct WeakWork {
     const WeakProjection& next;
 };
 
-// Replaces entries by those of the projection.
+// Replaces entries by the entries of the projection.
 template <uint32_t span, uint32_t flips>
 SNC_HOST_DEVICE void project_coset(Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
                                    bool outcome, const WeakProjection& projection) {
@@ -224,7 +224,7 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
     }
 }
 
-// Wakes a coordinate, which becomes the highest bit of the index: [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or,
+// Activates a coordinate, which becomes the highest bit of the index: [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or,
 // about X, [cos v, -i sin v].
 template <typename Team>
 SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, const Step& step, const Angle& angle) {
@@ -245,8 +245,7 @@ SNC_HOST_DEVICE void activate(Team& team, Coefficient* vector, const Step& step,
     });
 }
 
-// Entry r of the projection on an outcome, up to a factor that is the same for all. The pivot's coordinate is
-// not in it.
+// Entry r of the projection on an outcome, up to a common factor. The projection does not have the pivot's coordinate.
 SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& step, uint32_t r, bool outcome) {
     const uint32_t a = insert_zero(r, static_cast<uint32_t>(step.pivot));
     if (step.x == 0) {
@@ -278,7 +277,7 @@ SNC_HOST_DEVICE Weights outcome_weights(Team& team, const Coefficient* vector, c
     return weights;
 }
 
-// Projects on an outcome of that weight and normalizes.
+// Projects on an outcome of the given weight and normalizes.
 template <typename Team>
 SNC_HOST_DEVICE void project(Team& team, Coefficient* vector, const Step& step, bool outcome, double weight) {
     const double scale = 1 / square_root(weight);

@@ -1,14 +1,14 @@
-// What a launch works on: pointers to device memory and numbers, all of eight bytes.
+// The arguments of a launch: pointers to device memory and numbers, of eight bytes each.
 #pragma once
 
 #include "platform.h"
 
 namespace snc {
 
-// Rounds of walking through trees and growing them in one chunk of shots.
+// The number of rounds in a chunk of shots. A round walks through the trees and grows them.
 constexpr uint32_t num_rounds = 6;
 
-// What becomes of the outputs of kept shots.
+// What is done with the outputs of kept shots.
 enum class Results : uint64_t {
     patterns = 0,  // counted by pattern
     errors = 1,    // listed, if any output is set
@@ -33,7 +33,7 @@ enum LawCounter : uint32_t { nodes_used, signatures_used, num_law_counters };
 struct Node {
     double probability_of_one;
     uint32_t children[2];
-    int32_t outcome;     // number of the MEASURE, or how the leaf ends
+    int32_t outcome;     // number of the MEASURE, or kept_leaf or discarded_leaf
     uint32_t unused;
 };
 constexpr int32_t kept_leaf = -1, discarded_leaf = -2;

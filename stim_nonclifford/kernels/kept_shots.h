@@ -1,4 +1,4 @@
-// What becomes of the outputs of a kept shot: counted, listed or written.
+// Counts, lists or writes the outputs of a kept shot.
 #pragma once
 
 #include "job.h"
@@ -7,7 +7,7 @@
 
 namespace snc {
 
-// Every thread that finishes shots has one; the numbers are added to the job's at the end.
+// Each thread that finishes shots has one. Its numbers are added to those of the job at the end.
 struct Finished {
     uint32_t kept = 0;
     uint32_t close_decisions = 0;

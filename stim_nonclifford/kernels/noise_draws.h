@@ -1,4 +1,4 @@
-// What the random words of a block of shots mean: numbers of events, mechanisms, coins.
+// Interprets the random words of a block of shots: numbers of events, mechanisms, coins.
 #pragma once
 
 #include "philox.h"
@@ -32,7 +32,7 @@ SNC_HOST_DEVICE int32_t mechanism_of(const AliasCell* cells, uint64_t num_cells,
     const Product product = multiply(word, num_cells);
     const auto cell = static_cast<int32_t>(product.high);
     const AliasCell& entry = cells[cell];
-    // A mask instead of a branch: nobody can predict it.
+    // A mask instead of a branch, which would be unpredictable.
     const int32_t stays = -static_cast<int32_t>(product.low < entry.threshold);
     return entry.alias ^ ((entry.alias ^ cell) & stays);
 }

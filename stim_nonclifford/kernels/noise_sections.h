@@ -1,7 +1,7 @@
 // The noise of blocks of shots: a team of threads takes one block of 1024 shots after another.
 //
-// Shots that fail a noise-only check never leave registers. Of the others, those that need no quantum outcome
-// are finished here, and the rest is queued.
+// A shot that fails a noise-only check never leaves registers. Shots that need no quantum outcome are finished here, and the
+// others are queued.
 #pragma once
 
 #include "kept_shots.h"
@@ -50,7 +50,7 @@ struct RegisterRow {
     }
 };
 
-// Rows of any length, in the device's memory; those of a team word by word.
+// Rows of any length, in the device's memory; the rows of a team are stored word by word.
 template <>
 struct RegisterRow<0> {
     uint64_t* words;
@@ -80,7 +80,7 @@ struct RegisterRow<0> {
     SNC_HOST_DEVICE uint64_t word(uint32_t k) const { return words[uint64_t{k} * block_shots]; }
 };
 
-// What the noise kernel reads most, in shared memory where it fits. Rows have num_words words; 0: any number.
+// The tables that the noise kernel reads most, in shared memory if they fit. Rows have num_words words; 0: any number.
 template <uint32_t num_words>
 struct NoiseTables {
     const AliasCell* alias;
@@ -88,7 +88,7 @@ struct NoiseTables {
     const uint64_t* constant;
     const uint64_t* thresholds;
     const uint32_t* guide;
-    uint8_t* after;  // the shared memory that is left
+    uint8_t* after;  // the shared memory after the tables
 
     // Bytes of shared memory that the tables take.
     SNC_HOST_DEVICE static uint64_t bytes(const PlanImage& plan, bool in_shared) {

@@ -1,7 +1,7 @@
 // Philox4x64-10 (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, SC 2011): a counter-based generator.
 //
-// Word i of a stream is a function of (seed, stream, index, i): any engine, thread or GPU lane makes the
-// same words in any order. The Python module `engines/random_streams.py` is the definition.
+// Word i of a stream is a function of (seed, stream, index, i): any engine, thread or GPU lane computes
+// the same words in any order. The Python module `engines/random_streams.py` is the definition.
 #pragma once
 
 #include "platform.h"
@@ -72,7 +72,7 @@ class OutcomeDecisions {
    public:
     SNC_HOST_DEVICE OutcomeDecisions(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) { draw(); }
 
-    // The first number. What follows from it alone is a function of it.
+    // The first random number. Decisions that need no further number are a function of it.
     SNC_HOST_DEVICE double first() const { return first_; }
 
     // The number that the next decision compares with the probability.
@@ -99,7 +99,7 @@ class OutcomeDecisions {
     SNC_HOST_DEVICE double low() const { return low_; }
     SNC_HOST_DEVICE double mass() const { return mass_; }
 
-    // No product of likely probabilities: whether a mass is below it must not be a matter of rounding.
+    // Not a likely product of probabilities: rounding must not decide whether a mass is below it.
     static constexpr double min_mass = 0.0029;
 
    private:

@@ -6,19 +6,19 @@
 
 namespace snc {
 
-// Rotations of a segment (the operations between two MEASUREs) whose angles are summed at a time.
+// The number of rotations of a segment (the operations between two MEASUREs) whose angles are summed at a time.
 constexpr uint32_t max_angles = 256;
-// Rotations in one pass through the vector, and the number of generators of the combinations that they flip.
+// The largest number of rotations in a pass through the vector, and of generators of the masks that they flip.
 constexpr uint32_t max_pass_rotations = 64;
 constexpr uint32_t max_span = 3;
 
 // Coefficients are numbered with 32 bits.
 constexpr uint32_t max_vector_width = 31;
 
-// A number of thresholds is looked up by the highest byte of a word, and counted on from there.
+// The number of thresholds below a word is looked up by its highest byte, and then counted up.
 constexpr uint32_t guide_size = 256;
 
-// Rotations about the same Pauli, made by the sum of their angles.
+// Rotations about the same Pauli, applied as one rotation by the sum of their angles.
 struct Rotation {
     uint32_t z;            // bits of the coefficient index that give its sign
     uint32_t first_term, end_term;
@@ -33,7 +33,7 @@ enum class StepKind : uint32_t { rotate = 0, activate = 1, measure = 2, weak_mea
 struct Step {
     StepKind kind;
     uint32_t width;                  // of the vector before the step
-    uint32_t first_rotation, end_rotation;  // rotate: of the pass; activate, weak measure: the one that wakes
+    uint32_t first_rotation, end_rotation;  // rotate: of the pass; activate, weak measure: the activating rotation
     uint32_t span;                   // rotate: number of generators
     uint32_t angles_end;             // end of the rotations whose angles are known at this step
     uint32_t generators[max_span];   // rotate: ascending by their highest bits, which are all different

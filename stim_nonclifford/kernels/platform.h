@@ -1,4 +1,4 @@
-// What C++ and CUDA spell differently. The headers of this folder compile as both, without a standard library:
+// The differences between C++ and CUDA. The headers of this folder compile as both, without a standard library:
 // NVRTC has none.
 #pragma once
 
@@ -15,7 +15,7 @@ using int64_t = long long;
 
 #if defined(__CUDACC__)
 #define SNC_HOST_DEVICE __host__ __device__ __forceinline__
-// What is seldom needed is called: inlined, it would take registers from the rest.
+// For functions that are seldom called: inlined, they would take registers from the rest.
 #define SNC_HOST_DEVICE_CALLED __host__ __device__ __noinline__
 #else
 // Always inlined: the CPU engine is compiled for several instruction sets, and a function that is not inlined
@@ -47,7 +47,7 @@ SNC_HOST_DEVICE bool is_odd(uint64_t bits) {
 #endif
 }
 
-// The position of the lowest one of a word that has one.
+// The position of the lowest set bit of a word that is not 0.
 SNC_HOST_DEVICE uint32_t lowest_bit(uint64_t bits) {
 #if defined(__CUDA_ARCH__)
     return static_cast<uint32_t>(__ffsll(static_cast<long long>(bits)) - 1);
@@ -56,7 +56,7 @@ SNC_HOST_DEVICE uint32_t lowest_bit(uint64_t bits) {
 #endif
 }
 
-// a * b + c, rounded once. Elsewhere no product and sum are fused: all machines shall round alike.
+// a * b + c, rounded once. No other products and sums are fused, so that all machines round alike.
 SNC_HOST_DEVICE double fused(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
     return fma(a, b, c);

@@ -1,4 +1,4 @@
-// Shots whose outcomes are not in the trees: a team simulates one after another, and grows the trees.
+// Simulates the shots whose outcomes are not in the trees. A team simulates one shot after another, and grows the trees.
 #pragma once
 
 #include "coefficient_sections.h"
@@ -9,10 +9,10 @@ namespace snc {
 // Branch rows of at most this many words lie in shared memory.
 constexpr uint32_t max_shared_branch_words = 256;
 
-// For what a team notes of a shot, see ShotProgress.
+// The size of a ShotProgress.
 constexpr uint64_t max_progress_bytes = 256;
 
-// For the weak measurement that comes next, and the one before.
+// One for the next weak measurement, and one for the previous one.
 constexpr uint64_t weak_bytes = 2 * sizeof(WeakProjection);
 
 // Shared memory of a team that simulates.
@@ -41,7 +41,7 @@ class Simulation {
         shared_end_ = shared + (row_in_shared ? (uint64_t{plan_.branch_words} + 1) / 2 * 16 : 0);
     }
 
-    // The shared memory that it leaves.
+    // The shared memory after it.
     SNC_HOST_DEVICE uint8_t* shared_end() const { return shared_end_; }
 
     SNC_HOST_DEVICE void start(const uint64_t* signature) {
@@ -63,7 +63,7 @@ class Simulation {
         close_ = 0;
     }
 
-    // Runs up to the next MEASURE, or to the end. Returns its number, or how the leaf ends.
+    // Runs up to the next MEASURE, or to the end. Returns the number of the MEASURE, or the end.
     SNC_HOST_DEVICE int32_t advance() {
         const Step* steps = plan_.array<Step>(plan_.steps);
         if (check_fired_) return discarded_leaf;
@@ -71,7 +71,7 @@ class Simulation {
             const Step& step = steps[next_step_];
             if (step.kind == StepKind::rotate) {
                 know_angles(step);
-                // A weak measurement that follows finds its weights summed, if its angle is known with these.
+                // The pass also sums the weights of the weak measurement that follows, if its angle is already known.
                 const Step& next = steps[next_step_ + 1 < plan_.num_steps ? next_step_ + 1 : next_step_];
                 weights_are_known_ = step.sums_weights != 0 && next.end_rotation <= known_end_;
                 if (weights_are_known_) know_weak(next);
@@ -116,7 +116,7 @@ class Simulation {
         return probability_of_one_ < certain || probability_of_one_ > 1 - certain;
     }
 
-    // Finishes the MEASURE at which `advance` stopped.
+    // Applies an outcome of the MEASURE at which `advance` stopped.
     SNC_HOST_DEVICE void take(bool outcome) {
         const Step& step = plan_.array<Step>(plan_.steps)[next_step_];
         const double weight = outcome ? weights_.one : weights_.zero;
@@ -138,7 +138,7 @@ class Simulation {
 
     // The outputs that the outcomes flip.
     SNC_HOST_DEVICE const uint64_t* outputs() const { return row_ + plan_.sign_words; }
-    // Outcomes that rounding could have made certain, or uncertain.
+    // Counts outcomes that rounding could have turned from certain to uncertain, or back.
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
    private:
@@ -163,7 +163,7 @@ class Simulation {
         projection_is_pending_ = true;
     }
 
-    // The angles of a step's rotations, and, as they are needed soon, of those after it in the segment.
+    // Computes the angles of a step's rotations, and of the following rotations of the segment, which are needed soon.
     SNC_HOST_DEVICE void know_angles(const Step& step) {
         if (step.end_rotation <= known_end_) return;
         known_begin_ = step.first_rotation;
@@ -188,15 +188,15 @@ class Simulation {
     bool check_fired_ = false;
     double probability_of_one_ = 0;
     Weights weights_{};
-    // In shared memory, where they take no registers from the passes: the weak measurement at which `advance` stops
+    // In shared memory, so that they take no registers from the passes: the weak measurement at which `advance` stops
     // (number newer_), and the one before, whose projection the next pass through the vector makes.
     WeakProjection* weak_;
     uint32_t newer_ = 0;
     bool weights_are_known_ = false, projection_is_pending_ = false, outcome_ = false;
 };
 
-// What is known of a shot besides its vector. One thread of the team writes it: it lies in shared memory, as it
-// would take registers from the rotations.
+// The state of a shot besides its vector. One thread of the team writes it. It lies in shared memory, because it would take
+// registers from the rotations.
 struct ShotProgress {
     Request request;
     uint64_t shot;
@@ -219,7 +219,7 @@ struct ShotProgress {
           first_new(open_end),
           parent(open_end) {}
 
-    // Notes where the simulation has come, and decides.
+    // Stores the MEASURE that the simulation has reached, and decides its outcome.
     template <typename Team>
     SNC_HOST_DEVICE void reach(Team& team, const Job& job, const PlanImage& plan, double probability_of_one,
                                int32_t outcome, const uint64_t* outputs) {
@@ -255,7 +255,7 @@ struct ShotProgress {
 
 static_assert(sizeof(ShotProgress) <= max_progress_bytes, "room in shared memory");
 
-// One round: all shots that were requested, and some that wait.
+// One round: simulates all requested shots, and some waiting shots.
 template <typename Team>
 SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round, bool vector_in_shared) {
     if (is_void(job)) return;

@@ -1,14 +1,14 @@
 // Threads that work together, on the GPU. `native/team_host.h` has the same, run one after another.
 //
-// A kernel is written as a sequence of phases. Between phases every thread of the team does the same with the
-// same values; in a phase each thread has indices of its own, and the team meets at its end.
+// A kernel is a sequence of sections. Between sections, all threads of the team do the same with the same values. In a section,
+// each thread has its own indices, and the team synchronizes at its end.
 #pragma once
 
 #include "platform.h"
 
 namespace snc {
 
-// The types that CUDA's atomic functions know.
+// The types of CUDA's atomic functions.
 template <uint32_t bytes>
 struct AtomicWord {
     using Type = unsigned int;
@@ -33,21 +33,21 @@ class DeviceTeam {
     __device__ __forceinline__ uint32_t index() const { return blockIdx.x * num_teams + index_in_block(); }
     __device__ __forceinline__ uint8_t* shared() const { return shared_; }
 
-    // Phases.
+    // Sections.
     template <typename Use>
     __device__ __forceinline__ void for_each(uint32_t count, Use use) {
-        // Several indices at a time would take registers, and there are enough warps.
+        // One index at a time: more would take registers, and there are enough warps.
 #pragma unroll 1
         for (uint32_t k = rank(); k < count; k += team_size) use(k);
         meet();
     }
-    // The same over the threads of the block, which must all come here.
+    // The same over the threads of the thread block, all of which must call it.
     template <typename Use>
     __device__ __forceinline__ void block_for_each(uint32_t count, Use use) {
         for (uint32_t k = threadIdx.x; k < count; k += block_threads) use(k);
         __syncthreads();
     }
-    // Over the threads of the grid; whole warps come to every call of use(k, k < count).
+    // Over the threads of the grid. Whole warps take part in each call of use(k, k < count).
     template <typename Use>
     __device__ __forceinline__ void grid_for_each(uint64_t count, Use use) {
         const uint64_t padded = (count + 31) / 32 * 32;
@@ -55,8 +55,8 @@ class DeviceTeam {
              k += uint64_t{gridDim.x} * blockDim.x)
             use(k, k < count);
     }
-    // Writes what was read, where an entry that is written may be one that an index up to team_size * batch
-    // higher or lower reads.
+    // First reads, then writes, in batches: an index may write an entry that another index, up to team_size * batch higher or
+    // lower, reads.
     template <typename Value, typename Read, typename Write>
     __device__ __forceinline__ void read_then_write(uint32_t count, Read read, Write write) {
         constexpr uint32_t batch = 4;
@@ -108,7 +108,7 @@ class DeviceTeam {
         meet();
     }
 
-    // A phase that makes a pair of sums, if they are wanted: thread by thread, then over the lanes of a warp, then
+    // A section that computes a pair of sums, if they are wanted: thread by thread, then over the lanes of a warp, then
     // over the warps.
     template <typename Term>
     __device__ __forceinline__ void sums(uint32_t count, bool wanted, Term term, double& first, double& second) {
@@ -159,7 +159,7 @@ class DeviceTeam {
         }
     }
 
-    // For single threads. All lanes of the warp come to `append`, which gives the wanting ones a number each.
+    // For single threads. All lanes of the warp call `append`, which returns a number to each lane that wants one.
     __device__ __forceinline__ uint64_t append(uint64_t* counter, bool wants) {
         const uint32_t wanting = __ballot_sync(all_lanes, wants);
         if (wanting == 0) return 0;
@@ -174,13 +174,13 @@ class DeviceTeam {
         using Word = typename AtomicWord<sizeof(T)>::Type;
         return atomicAdd(reinterpret_cast<Word*>(counter), static_cast<Word>(value));
     }
-    // Stores `desired` if *word is `expected`; returns what was there.
+    // Stores `desired` if *word is `expected`. Returns the previous value.
     template <typename T>
     __device__ __forceinline__ static T exchange_if(T* word, T expected, T desired) {
         using Word = typename AtomicWord<sizeof(T)>::Type;
         return atomicCAS(reinterpret_cast<Word*>(word), static_cast<Word>(expected), static_cast<Word>(desired));
     }
-    // A word that others may be writing.
+    // Reads a word that other threads may be writing.
     template <typename T>
     __device__ __forceinline__ static T read_shared_word(const T* word) {
         return *static_cast<const volatile T*>(word);
@@ -191,7 +191,7 @@ class DeviceTeam {
         if (leads()) use();
         meet();
     }
-    // Whether this thread is the one that does what is done once for the team.
+    // Whether this thread is the one that acts for the whole team.
     __device__ __forceinline__ bool leads() const { return rank() == 0; }
 
    private:
@@ -204,7 +204,7 @@ class DeviceTeam {
         } else if constexpr (num_teams == 1) {
             __syncthreads();
         } else {
-            // Barrier 0 is that of the block.
+            // Barrier 0 belongs to the thread block.
             switch (index_in_block()) {
                 case 0: meet_at<1>(); break;
                 case 1: meet_at<2>(); break;

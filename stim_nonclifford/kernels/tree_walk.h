@@ -1,22 +1,22 @@
-// Shots walk through the trees of outcomes that are known; see `native/outcome_law.h` for what a tree is.
+// Shots walk through the stored trees of outcomes; `native/law_store.h` defines the trees.
 //
-// A tree is grown by one shot at a time for each of its open ends: the walk reserves the end for a shot and
-// requests its simulation, and other shots that come there wait for the next round. A launch reads only
-// what earlier launches have written, and words that are exchanged atomically.
+// At each open end, one shot at a time grows a tree: the walk reserves the end for a shot and requests its simulation, and
+// other shots that reach this end wait for the next round. A launch reads only data of earlier launches, and words that are
+// exchanged atomically.
 #pragma once
 
 #include "kept_shots.h"
 
 namespace snc {
 
-// In the place of a node.
+// Special values in place of a node.
 enum Link : uint32_t {
     open_end = 0,             // of a node: no child yet
-    reserved = 0xFFFFFFFF,    // being grown, or, of a place in the table, free
-    cannot_grow = 0xFFFFFFFE  // no memory: shots that come here are simulated
+    reserved = 0xFFFFFFFF,    // being grown; in the table: free
+    cannot_grow = 0xFFFFFFFE  // no memory: shots that reach this end are simulated
 };
 
-// Places of the table that are looked at for a signature.
+// The largest number of table places that are searched for a signature.
 constexpr uint64_t max_probes = 64;
 
 // Decides outcomes and counts how often rounding could have changed them.
@@ -36,7 +36,7 @@ class CountedDecisions {
     uint32_t close_ = 0;
 };
 
-// Of every bit of the key, in every bit, and never 0. The end is that of SplitMix64.
+// Each bit of the hash depends on every bit of the key; never 0. It ends like SplitMix64.
 SNC_HOST_DEVICE uint64_t fingerprint_of(const uint64_t* key, uint32_t words) {
     uint64_t h = 0x9E3779B97F4A7C15;
     for (uint32_t w = 0; w < words; ++w) {
@@ -49,7 +49,7 @@ SNC_HOST_DEVICE uint64_t fingerprint_of(const uint64_t* key, uint32_t words) {
     return h != 0 ? h : 1;
 }
 
-// Where a walk ends.
+// The end of a walk.
 struct WalkEnd {
     enum Kind : uint32_t { leaf, request, wait } kind;
     uint32_t node;       // leaf
@@ -76,7 +76,7 @@ SNC_HOST_DEVICE WalkEnd find_root(Team& team, const Job& job, uint32_t words, co
         }
         if (found != mine) continue;
         const uint32_t root = job.roots[slot];
-        // Reserved in this launch: the key need not be there yet.
+        // Reserved in this launch: the key may not be stored yet.
         if (root == reserved) return {WalkEnd::wait, 0, {}};
         bool same = true;
         for (uint32_t w = 0; w < words; ++w) same = same && job.keys[slot * words + w] == key[w];
@@ -112,8 +112,8 @@ SNC_HOST_DEVICE WalkEnd walk(Team& team, const Job& job, uint32_t words, const u
     return end;
 }
 
-// How many of the shots that wait after a round are simulated without growing trees, so that no round does
-// little: growing numbers, and all after the last round.
+// The number of waiting shots that are simulated without growing trees after a round, so that no round has too little work.
+// It grows with the rounds; after the last round, all are simulated.
 SNC_HOST_DEVICE uint64_t waiting_limit(const Job& job, uint32_t round) {
     return round + 1 == num_rounds ? ~uint64_t{0} : job.first_waiting_limit << (3 * round);
 }
@@ -124,10 +124,10 @@ SNC_HOST_DEVICE uint64_t* round_counter(const Job& job, uint32_t round, RoundCou
 SNC_HOST_DEVICE uint32_t* waiting_entries(const Job& job, uint32_t round) {
     return round % 2 == 0 ? job.waiting_even : job.waiting_odd;
 }
-// If more shots were queued or more errors listed than there is room for, the chunk is void.
+// A chunk is void if more shots were queued, or more errors listed, than there is room for.
 SNC_HOST_DEVICE bool is_void(const Job& job) { return job.counters[queued] > job.queue_capacity; }
 
-// One round: the shots that wait from the round before, in the first one all queued shots.
+// One round: walks the waiting shots of the previous round; in the first round, all queued shots.
 template <typename Team>
 SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
     if (is_void(job)) return;

@@ -1,4 +1,4 @@
-// Elements that stay where they are while threads add more of them.
+// A container whose elements never move while threads append to it.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 
 namespace snc {
 
-// A limit for the memory of several arrays together.
+// A limit for the total memory of several arrays.
 class MemoryBudget {
    public:
     explicit MemoryBudget(size_t limit) : limit_(limit) {}
 
-    // False, and nothing taken, if that is more than is left.
+    // Reserves bytes. Returns false, and reserves nothing, if fewer bytes remain.
     bool take(size_t bytes) {
         size_t used = used_.load(std::memory_order_relaxed);
         do {
@@ -29,7 +29,7 @@ class MemoryBudget {
         } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
         return true;
     }
-    // The same with the memory itself, which `allocate` takes from the system: false too if that has no more.
+    // Reserves bytes and calls `allocate` for the memory. Returns false if the limit or the system's memory does not suffice.
     template <typename Allocate>
     bool take(size_t bytes, Allocate allocate) {
         if (!take(bytes)) return false;
@@ -52,7 +52,7 @@ class MemoryBudget {
     std::atomic<size_t> used_ = 0;
 };
 
-// Elements of `items` consecutive T each, in segments.
+// Elements of `items` consecutive T each, stored in segments.
 template <typename T>
 class Arena {
    public:
@@ -65,7 +65,7 @@ class Arena {
           segments_(std::min(budget.limit() / segment_bytes(), max_elements >> shift_)),
           budget_(budget) {}
 
-    // The number of a new element, whose items are not yet constructed; `none` if there is no memory for one.
+    // The number of a new element, whose items are not yet constructed; `none` if there is no memory for it.
     uint32_t take() {
         uint32_t number = size_.load(std::memory_order_relaxed);
         do {
@@ -74,10 +74,10 @@ class Arena {
         return number;
     }
 
-    // To be called when memory has been given back: `take` asks for it no more once there was none.
+    // Call this when memory was released: after a failure, `take` does not ask for memory until then.
     void ask_again() { is_full_.store(false, std::memory_order_relaxed); }
 
-    // The items of an element, for threads that have its number from the one that took it.
+    // The items of an element. A thread may call this once it has the number from the thread that appended it.
     T* at(uint32_t number) const {
         return static_cast<T*>(segments_[number >> shift_].get()) + (number & ((uint32_t{1} << shift_) - 1)) * items_;
     }
@@ -87,7 +87,7 @@ class Arena {
    private:
     static_assert(std::is_trivially_destructible_v<T>);
     static constexpr size_t max_elements = size_t{1} << 30;
-    // Some huge pages, but a small part of the memory.
+    // A few huge pages, yet a small part of the memory limit.
     static constexpr size_t wanted_segment_bytes = huge_page_bytes, min_segments = 64;
 
     struct Free {

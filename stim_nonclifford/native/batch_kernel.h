@@ -1,4 +1,4 @@
-// What the steps of a simulation do to the vectors of several shots side by side; the twin of coefficient_kernel.h and
+// Applies the steps of a simulation to the vectors of several shots at once; the counterpart of coefficient_kernel.h and
 // phase_kernel.h for narrow vectors.
 //
 // Included by kernels_isa.cc, once per instruction set, inside its namespace. Block k of a vector has the coefficients
@@ -104,8 +104,8 @@ struct Branches {
     ComplexBlock zero, one;
 };
 
-// Puts entry r of the projections on outcome 0 and 1 at 2 r and 2 r + 1, up to a common factor, and their squared norms
-// into `weights`, and the probability of outcome 1. `at(r)` gives both.
+// Stores entry r of the projections on outcome 0 and 1 at 2 r and 2 r + 1, up to a common factor, their squared norms in
+// `weights`, and the probability of outcome 1. `at(r)` returns both entries.
 template <typename At>
 inline void batch_project(double* branches, double* weights, uint64_t size, At at) {
     Block zero{}, one{};

@@ -9,7 +9,7 @@ namespace snc {
 
 namespace {
 
-// Wider vectors fill the vector units, and the cache, one by one.
+// A wider vector alone fills the SIMD registers and the cache.
 constexpr int32_t max_width = 8;
 
 constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
@@ -29,7 +29,7 @@ uint64_t flops_of(const PhaseProduct& product) {
     return sum;
 }
 
-// Byte k has bit k of all bytes.
+// Transposes: byte k of the result has bit k of all bytes.
 uint64_t transposed(uint64_t bytes) {
     constexpr auto exchange = [](uint64_t x, uint64_t mask, int shift) {
         const uint64_t t = (x ^ x >> shift) & mask;
@@ -115,7 +115,7 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
     };
     switch (step.kind) {
         case rotate_group:
-            return true;  // not in plans that this suits
+            return true;  // cannot occur in plans that suit batches
         case rotate:
             note(size, 8 * size);
             sum_angles(operation);

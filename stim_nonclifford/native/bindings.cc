@@ -35,7 +35,7 @@ snc::SparseRows to_rows(nb::handle object) {
     return {to_vector<int64_t>(object.attr("starts")), to_vector<int32_t>(object.attr("bits"))};
 }
 
-// Structured arrays have no type of their own here, and come as bytes.
+// nanobind has no type for structured arrays: they are passed as bytes.
 template <typename Record>
 std::vector<Record> to_records(nb::handle object) {
     const auto raw = nb::cast<nb::bytes>(object.attr("tobytes")());

@@ -1,8 +1,8 @@
-// Blocks of eight numbers, which all kernels calculate with, and where they lie in a coefficient vector.
+// Blocks of eight numbers, the unit of arithmetic of all kernels, and their places in a coefficient vector.
 //
-// Included by kernels_isa.cc, once per instruction set, inside its namespace. Vectors go through in blocks of
-// eight coefficients, first their real, then their imaginary parts: the low three bits of an index are the lane. Every
-// lane does the same arithmetic in every instruction set, and sums are made lane by lane and then in a fixed order: all
+// Included by kernels_isa.cc, once per instruction set, inside its namespace. A vector is stored in blocks of eight
+// coefficients, first their real parts, then their imaginary parts: the low three bits of an index are the lane. Each lane
+// does the same arithmetic in every instruction set. Sums are taken lane by lane and then in a fixed order, so that all
 // instruction sets round alike.
 #pragma once
 
@@ -26,7 +26,7 @@ constexpr uint64_t lanes = uint64_t{1} << lane_bits;
 inline bool odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
 inline double sign_of(uint64_t bits) { return odd(bits) ? -1.0 : 1.0; }
 
-// A block is as many registers as it takes: compilers keep vectors that are larger than a register in memory.
+// A block consists of as many registers as it needs: compilers keep vectors larger than a register in memory.
 template <typename Half>
 struct Halves {
     Half low, high;
@@ -69,7 +69,7 @@ template <typename Part = Block, typename Make>
     }
 }
 
-// A block of the registers change(those of these blocks).
+// A block of the registers change(registers of the given blocks).
 template <typename Change, typename Part, typename... Parts>
 [[gnu::always_inline]] inline Part changed(Change change, const Part& part, const Parts&... others) {
     if constexpr (std::is_same_v<Part, Register>)
@@ -100,7 +100,7 @@ inline void store(double* to, const Block& block) {
     for_each_register([=](Register value, uint64_t first) { __builtin_memcpy(to + first, &value, sizeof value); }, block);
 }
 
-// Where the parts of a block, and of a coefficient, lie in the vector.
+// The places of the parts of a block, and of a coefficient, in the vector.
 inline Block load_re(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
 inline Block load_im(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
 inline void store_re(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
@@ -116,7 +116,7 @@ inline Block all(double value) {
     return by_registers([=](uint64_t) { return value - Register{}; });
 }
 
-// a * b + c, rounded once: also where there is no such instruction, so that all instruction sets round alike.
+// a * b + c, rounded once, even without such an instruction, so that all instruction sets round alike.
 inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline Block fused(const Block& a, const Block& b, const Block& c) {
     return changed(
@@ -153,7 +153,7 @@ inline Block square_roots(const Block& block) {
         block);
 }
 
-// Where the lane's bit is set, b; else a.
+// b in the lanes whose bit is set, a in the others.
 inline Block chosen(uint64_t mask, const Block& a, const Block& b) {
 #if defined(__AVX512F__)
     return (Block)_mm512_mask_blend_pd(static_cast<__mmask8>(mask), (__m512d)a, (__m512d)b);
@@ -180,7 +180,7 @@ inline Block lane_signs(uint64_t x, uint64_t z) {
     return odd(x & z & (lanes - 1)) ? -found : found;
 }
 
-// Puts lane k ^ x of a block into lane k, for the low bits of x.
+// Moves lane k ^ x of a block to lane k, for the low bits of x.
 class LaneExchange {
    public:
 #if defined(__AVX512F__)
@@ -235,11 +235,11 @@ inline uint64_t insert_zero(uint64_t r, int bit) {
     return ((r ^ low) << 1) | low;
 }
 
-// Goes through the blocks with 0 at some bits of their number, in order, and knows the sum of the columns of its bits: from
-// r to r + 1 the trailing ones of r and the 0 before them change.
+// Iterates over the blocks with 0 at some bits of their number, in order, and keeps the XOR of the columns of the set bits.
+// From r to r + 1, the trailing ones of r and the 0 before them change.
 class BlockWalk {
    public:
-    // column(bit) for each bit of the number that is not left out.
+    // column(bit) is called for each bit of the number that is not left out.
     template <typename Column>
     [[gnu::always_inline]] BlockWalk(int bits, uint64_t left_out, Column column) {
         uint64_t sum = 0, *change = changes_;
@@ -248,7 +248,7 @@ class BlockWalk {
         *change = 0;
     }
     uint64_t now() const { return now_; }
-    // From block r on.
+    // Starts at block r.
     void advance(uint64_t r) { now_ ^= changes_[std::countr_one(r)]; }
 
    private:
@@ -258,7 +258,7 @@ class BlockWalk {
 
 inline int highest_bit(uint64_t bits) { return 63 - std::countl_zero(bits); }
 
-// A power of i times a real number: `real` says which part the number is.
+// A power of i times a real number; `real` tells whether the product is real or imaginary.
 struct PowerOfI {
     double value;
     bool real;

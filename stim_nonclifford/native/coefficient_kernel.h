@@ -1,4 +1,4 @@
-// What activations and measurements do to the coefficient vector; with rotation_kernel.h the twin of
+// Activations and measurements of the coefficient vector. With rotation_kernel.h, the counterpart of
 // `stim_nonclifford/coefficients.py`.
 //
 // Included by kernels_isa.cc, once per instruction set, inside its namespace.
@@ -68,7 +68,7 @@ inline void for_each_projected_block(const double* vector, const Operation& oper
     const int pivot = operation.pivot - lane_bits;
     const uint64_t x = operation.x >> lane_bits, z = operation.z >> lane_bits;
     if (operation.x == 0) {
-        // A lane takes the entry with the pivot bit that its parity asks for.
+        // Each lane takes the entry whose pivot bit equals the lane's parity.
         uint64_t odd_lanes = 0;
         for (uint64_t lane = 0; lane < lanes; ++lane) odd_lanes |= uint64_t{odd(lane & operation.z)} << lane;
         for (uint64_t r = 0; r < half; ++r) {
@@ -146,7 +146,7 @@ inline void project(const double* from, double* to, const Operation& operation, 
 }
 
 // Calls use(r, entry r of the projection on outcome 0 times 2, the same for outcome 1) for a coordinate
-// that is woken with this phase and measured at once: entry r of either half is (cos -+ i sin) v[r].
+// that is activated with this phase and measured at once: entry r of either half is (cos -+ i sin) v[r].
 template <typename Use>
 inline void for_each_weakly_projected(const double* vector, const Operation& measurement,
                                       double cosine, double sine, Use use) {
@@ -162,7 +162,7 @@ inline void for_each_weakly_projected(const double* vector, const Operation& mea
         give(own_r + p_r, own_i + p_i, own_r - p_r, own_i - p_i);
     };
     if (size < lanes) {
-        // Both of a pair are read before either is written.
+        // Both entries of a pair are read before either is written.
         for (uint64_t r = 0; r < size; ++r) {
             const uint64_t q = r ^ x;
             if (q < r) continue;

@@ -14,11 +14,11 @@ namespace snc {
 
 namespace {
 
-// Rotations between two MEASUREs up to which their norms may be left alone: each doubles the squared norm at
-// most, and 2^512 squared is still a double.
+// The largest number of rotations between two MEASUREs that may leave the norm unnormalized: each one at most doubles the
+// squared norm, and 2^512 squared is still a double.
 constexpr size_t max_unit_rotations = 512;
 
-// An image under construction: the header first, then arrays, each from a multiple of 16 bytes on.
+// An image under construction: first the header, then arrays, each aligned to 16 bytes.
 class Image {
    public:
     Image() : words_(padded(sizeof(PlanImage)) / sizeof(uint64_t)) {}
@@ -89,7 +89,7 @@ class Steps {
         }
     }
 
-    // A step with the rotation that wakes a coordinate, if the operation has one.
+    // A step with the rotation that activates a coordinate, if the operation has one.
     Step step_of(StepKind kind, const Operation& operation) {
         Step step{};
         step.kind = kind;
@@ -135,7 +135,7 @@ class Steps {
         rotations.push_back(rotation);
     }
 
-    // A pass makes the projection of a weak measurement just before it.
+    // A pass applies the projection of the weak measurement just before it.
     void open_pass(size_t first_rotation, uint32_t width) {
         pass_is_open_ = true;
         pass_begin_ = first_rotation;
@@ -145,7 +145,7 @@ class Steps {
             projected_ = combination(steps.back().x ^ 1U << steps.back().pivot).value();
     }
 
-    // Whether the pass has room for a rotation that flips x; if so, notes what it flips.
+    // Whether the pass has room for a rotation that flips x; if so, stores the combination that it flips.
     bool fits_pass(Rotation& rotation, uint32_t x) {
         if (!pass_is_open_ || rotations.size() - pass_begin_ > max_pass_rotations) return false;
         const std::optional<uint32_t> flips = combination(x);
@@ -153,7 +153,7 @@ class Steps {
         return flips.has_value();
     }
 
-    // x as a combination of the pass's generators, to which it is added if there is room; else nothing.
+    // x as a combination of the pass's generators. If x is independent of them, it becomes a generator if there is room.
     std::optional<uint32_t> combination(uint32_t x) {
         uint32_t flips = 0;
         while (x != 0) {

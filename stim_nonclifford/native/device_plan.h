@@ -14,7 +14,7 @@ namespace snc {
 // The plan as a PlanImage.
 std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels);
 
-// A launch of one of the kernels of `kernels/entries.cu`, all teams one after another.
+// A launch of one of the device's kernels on the host, one team after another.
 struct HostLaunch {
     std::string kernel;       // "noise", "walk" or "simulate"
     uint64_t job;             // address of the Job
@@ -23,7 +23,7 @@ struct HostLaunch {
     uint32_t row_words = 0;   // noise: 0 for wide rows
     uint32_t team_size = 32;  // simulate
     bool in_shared = false;   // noise: the tables; simulate: the vector
-    bool reversed = false;    // whether phases run backwards
+    bool reversed = false;    // whether sections run backwards
 };
 void run_on_host(const HostLaunch& launch);
 

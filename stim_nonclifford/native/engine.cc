@@ -18,10 +18,10 @@ namespace {
 // The largest number of blocks per thread between two looks at the number of errors.
 constexpr uint64_t wave_blocks = 256;
 
-// A piece takes some microseconds, and asking the clock is not free.
+// A piece takes some microseconds, and reading the clock costs part of one.
 constexpr uint64_t pieces_per_poll = 16;
 
-// From this width on, a few shots are work for a thread of its own; from this one on, very few.
+// From the first width on, 64 shots are enough work for a thread; from the second one on, 8 shots.
 constexpr uint32_t long_work_width = 8;
 constexpr uint32_t longer_work_width = 16;
 
@@ -36,7 +36,7 @@ void write_row(uint8_t* to, size_t bytes, const uint64_t* outputs, const uint64_
         std::memcpy(to + b, &word, sizeof word);
     }
     if (b == bytes) return;
-    // A copy of unknown length would be a call.
+    // Copies of fixed sizes: a copy of unknown length would be a function call.
     uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
     const auto write = [&](auto part) {
         if (((bytes - b) & sizeof part) == 0) return;
@@ -104,7 +104,7 @@ Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cac
 }
 
 uint32_t Engine::piece_shots(uint64_t blocks) const {
-    constexpr uint64_t enough = 16;  // for each thread; parts of a block draw its noise again
+    constexpr uint64_t enough = 16;  // for each thread; each part of a block draws the noise of the block again
     if (workers_.size() == 1 || blocks >= enough * workers_.size()) return block_shots;
     if (plan_.peak_width >= longer_work_width) return block_shots / 128;
     return plan_.peak_width >= long_work_width ? block_shots / 16 : block_shots;
@@ -164,14 +164,14 @@ void Engine::for_each_piece(const Pieces& pieces,
     };
     {
         Threads threads;
-        // Starting a thread takes as long as some pieces of a circuit that needs little quantum work.
+        // Starting a thread takes as long as several pieces of a circuit with little quantum work.
         const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
         const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
         const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
         try {
             if (num_threads > 1) threads.start(num_threads - 1, [&](size_t t) { work(workers_[t + 1]); });
         } catch (...) {
-            stop = true;  // or those that were started would do all the work first
+            stop = true;  // else the started threads would finish all the work first
             throw;
         }
         work(workers_[0]);
@@ -189,7 +189,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const uint64_t first_shot = piece.block * block_shots;
     uint64_t kept = 0;
 
-    // Those whose outcomes are drawn, and the outputs of their rows.
+    // Shots whose outcomes have to be drawn, and the outputs of their rows.
     std::vector<OutcomeLaws::Shot>& drawn = worker.drawn;
     std::vector<const uint64_t*>& drawn_outputs = worker.drawn_outputs;
     drawn.clear();
@@ -224,7 +224,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             kernels_.draw_outcome_cells(seed, first_shot, noise.event_free, noise.num_event_free, cells);
             uint32_t num_open = 0;
             if (!every && !constant_flips) {
-                // Most are counted here, without a branch.
+                // Most shots are counted here, without a branch.
                 for (uint32_t k = 0; k < noise.num_event_free; ++k) {
                     const Fate fate = store_.zero_fate(cells[k]);
                     kept += fate == Fate::kept_without_flips;
@@ -377,7 +377,7 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
     for_each_piece(
         all,
         [&](Worker& worker, const Piece& piece, uint64_t k) {
-            // Shots come in any order: first into their places, then together.
+            // Shots arrive in any order: write each row to its place, then join the rows of kept shots.
             std::vector<uint8_t> rows(block_shots * bytes);
             std::vector<bool> is_kept(block_shots);
             parts[k].kept = run_piece(

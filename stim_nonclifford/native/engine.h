@@ -17,11 +17,11 @@
 
 namespace snc {
 
-// Counts of kept shots by the pattern of their outputs; the pattern 0 is not counted.
+// Counts of kept shots by the pattern of their outputs. Pattern 0 is not counted.
 class PatternCounts {
    public:
     explicit PatternCounts(uint32_t num_outputs);
-    // The pattern is the sum of two rows of words.
+    // The pattern is the XOR of two rows of words.
     void add(const uint64_t* outputs, const uint64_t* flipped);
     void merge(const PatternCounts& other);
     // Calls use(pattern words, count) for each pattern seen.
@@ -51,8 +51,8 @@ struct KeptRows {
     uint64_t kept = 0;
 };
 
-// Calls from several threads follow one another. Each call has a `poll`, which is called several times a second from the
-// calling thread, while it waits and while it works, and may throw to stop.
+// Calls from several threads are executed one after another. Each call passes a `poll`. The calling thread calls it several
+// times a second, while it waits and while it works; it may throw to stop the call.
 class Engine {
    public:
     Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes);
@@ -106,8 +106,8 @@ class Engine {
     // flipped by its outcomes) for the kept shots in which an output is 1.
     template <typename OnError>
     uint64_t for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error);
-    // Shots of a piece of this many blocks: few if they take long and there are few, so that all threads have
-    // work.
+    // The number of shots of a piece, for a range of this many blocks. Pieces are small if shots take long and blocks are
+    // few, so that all threads have work.
     uint32_t piece_shots(uint64_t blocks) const;
     // The pieces of a range of shots, in order. Some may be empty.
     struct Pieces {
@@ -118,8 +118,8 @@ class Engine {
         Piece operator[](uint64_t number) const;
     };
     Pieces pieces(uint64_t first_shot, uint64_t shots) const;
-    // Calls use(worker, piece, number of the piece) for every piece that is not empty, from all threads. What one of
-    // them throws stops all.
+    // Calls use(worker, piece, number of the piece) for every piece that is not empty, from all threads. An exception in one
+    // thread stops all of them.
     void for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use,
                         const std::function<void()>& poll);
     // Calls keep(shot of the block, outputs of its row, outputs flipped by its outcomes) for kept shots, and
@@ -134,8 +134,8 @@ class Engine {
     LawStore store_;
     std::vector<Worker> workers_;
     PathSimulation::ZeroSignatureLaw zero_law_;
-    std::chrono::steady_clock::time_point last_poll_{};  // lasts over the waves of a call
-    // Set while another thread, or the poll, has thrown.
+    std::chrono::steady_clock::time_point last_poll_{};  // kept over the waves of a call
+    // Set during a call. Throws if another thread, or the poll, has thrown.
     std::function<void()> interrupted_;
 };
 

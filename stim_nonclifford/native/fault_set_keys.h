@@ -14,7 +14,7 @@ class FaultSetKeys {
     uint32_t size() const { return static_cast<uint32_t>(count_); }
     const uint64_t* key(uint32_t number) const { return &keys_[size_t{number} * words_]; }
 
-    // The number of a key, which gets the next one if it is new.
+    // The number of a key; a new key gets the next number.
     uint32_t number_of(const uint64_t* key) {
         if (2 * (count_ + 1) > slots_.size()) grow();
         size_t slot = slot_of(key);

@@ -17,12 +17,12 @@ constexpr size_t chunk_size = 4096;
 
 bool test(const uint64_t* row, size_t bit) { return (row[bit / 64] >> (bit % 64) & 1) != 0; }
 
-// What the simulation asks of a signature, in its order: parities of its bits.
+// The questions of the simulation about a signature, in its order: parities of bits.
 class Questions {
    public:
     explicit Questions(const Plan& plan) : words_(plan.layout.signature_words) {
         const size_t num_operations = plan.operations.size();
-        // For each bit of the branch row how many operations depend on what is before it, or do not ask for it.
+        // For each bit of the branch row, the number of operations up to the first one that reads it.
         std::vector<size_t> positions(size_t{64} * plan.sign_words, num_operations + 1);
         for (size_t k = num_operations; k-- > 0;)
             for (int32_t t = plan.operations[k].first_term; t < plan.operations[k].end_term; ++t)
@@ -53,14 +53,14 @@ class Questions {
         }
     }
 
-    // How many questions there are up to an operation, and up to the outcome of a MEASURE.
+    // The number of questions up to an operation, and up to the outcome of a MEASURE.
     size_t before_operation(size_t operations) const {
         return static_cast<size_t>(std::ranges::upper_bound(positions_, operations) - positions_.begin());
     }
     size_t before_outcome(int32_t outcome) const { return before_operation(up_to_[static_cast<size_t>(outcome)]); }
     size_t size() const { return positions_.size(); }
     uint32_t answer_words() const { return std::max(1U, words_for(static_cast<uint32_t>(size()))); }
-    // The answers of a signature; the first is the leading bit of the first word.
+    // The answers for a signature; the first one is the leading bit of the first word.
     void answer(const uint64_t* signature, uint64_t* answers) const {
         std::fill_n(answers, answer_words(), 0);
         for (size_t q = 0; q < size(); ++q) {
@@ -71,7 +71,7 @@ class Questions {
     }
 
    private:
-    // Whether it does not follow from those before.
+    // Whether the answer does not follow from earlier answers.
     bool is_new(std::vector<uint64_t> parity) {
         for (const auto& row : echelon_) {
             uint32_t w = 0;
@@ -85,9 +85,9 @@ class Questions {
     }
 
     uint32_t words_;
-    std::vector<size_t> up_to_;       // for each outcome the operations up to its MEASURE
+    std::vector<size_t> up_to_;       // for each outcome, the number of operations up to its MEASURE
     std::vector<uint64_t> parities_;  // [questions][signature_words]
-    std::vector<size_t> positions_;   // operations up to the one that asks
+    std::vector<size_t> positions_;   // for each question, the number of operations up to the one that asks it
     std::vector<std::vector<uint64_t>> echelon_;
 };
 
@@ -100,7 +100,7 @@ struct Sorted {
     std::vector<uint32_t> order;
 
     const uint64_t* signature(size_t place) const { return signatures.data() + size_t{order[place]} * plan.layout.signature_words; }
-    // Whether two of them answer the first `count` questions alike.
+    // Whether two signatures have the same answers to the first `count` questions.
     bool agree(size_t a, size_t b, size_t count) const {
         const uint64_t* x = &answers[size_t{order[a]} * questions.answer_words()];
         const uint64_t* y = &answers[size_t{order[b]} * questions.answer_words()];
@@ -110,7 +110,7 @@ struct Sorted {
     }
 };
 
-// Walks through the simulations of a range of signatures.
+// Runs the simulations of a range of signatures.
 class Walk {
    public:
     Walk(const Sorted& sorted, const Kernels& kernels)
@@ -137,7 +137,7 @@ class Walk {
             simulation_.resume(*from);  // whose checks have not fired for any of the range
     }
 
-    // Signatures [begin, end) agree in all that comes before a checkpoint, which a path of that probability has reached.
+    // Signatures [begin, end) agree in all answers before a checkpoint; `probability` is that of the path to the checkpoint.
     void walk(size_t begin, size_t end, const Checkpoint* from, double probability) {
         while (begin < end) {
             set_off(begin, from);
@@ -176,7 +176,7 @@ class Walk {
         }
     }
 
-    // The same for a single signature: as long as one outcome is not discarded, no checkpoint is needed.
+    // The same for a single signature. While only one of the outcomes is kept, no checkpoint is needed.
     void follow(size_t place, const Checkpoint* from, Stop stop, double probability) {
         while (stop.outcome >= 0) {
             const bool zero = !simulation_.would_discard(false), one = !simulation_.would_discard(true);
@@ -184,7 +184,7 @@ class Walk {
             if (zero && one) {
                 simulation_.take(true);
                 const Checkpoint after = simulation_.shared_checkpoint();
-                // First the other outcome, from the last checkpoint: the way there is short.
+                // First the other outcome, from the last checkpoint, which is near.
                 fork(place, from, stop, probability);
                 return walk(place, place + 1, &after, probability * stop.probability_of_one);
             }
@@ -195,7 +195,7 @@ class Walk {
         if (stop.outcome == PathSimulation::kept) note(place, place + 1, probability);
     }
 
-    // Takes outcome 0 at a MEASURE, with what has been decided since the checkpoint.
+    // Takes outcome 0 at a MEASURE after the decisions since the checkpoint.
     void fork(size_t place, const Checkpoint* from, const Stop& stop, double probability) {
         set_off(place, from);
         for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance())

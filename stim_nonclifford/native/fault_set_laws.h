@@ -1,7 +1,7 @@
 // Outcome laws of many signatures at once.
 //
-// Signatures are sorted by what the simulation asks of them, in its order: signs of rotations, outcome checks. Those that
-// agree up to some point share the simulation up to there.
+// Signatures are sorted by the parities that the simulation reads, in its order: signs of rotations, then outcome checks.
+// Signatures that agree up to some point share the simulation up to that point.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct KeptBranches {
     std::vector<double> probabilities;
 };
 
-// The laws of signatures, [count][signature_words]. What comes out does not depend on the number of threads.
+// The laws of signatures, [count][signature_words]. The result does not depend on the number of threads.
 KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
                            uint32_t num_threads, const std::function<void()>& interrupted);
 

@@ -1,8 +1,8 @@
 // Finds every fault set of a given weight that flips the target's checks, once.
 //
-// Depth first: of the checks that are still wrong the first one must be flipped by another member, so only the mechanisms
-// that flip it are tried. Of several members that flip it the smallest one comes first; those below it are excluded from
-// then on. Where nothing is wrong, the smallest member that is left comes next. The last member is looked up.
+// The search is depth-first. Some further member must flip the first check that is still wrong, so only the mechanisms that
+// flip it are tried. If several members flip it, the smallest one is chosen first, and smaller mechanisms are excluded from
+// then on. If no check is wrong, the smallest remaining member is chosen next. The last member is found in a hash table.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +29,13 @@ struct ClosedSets {
     }
 };
 
-// What a set must flip: the checks of the target, or none.
+// The checks that a set must flip: those of the target, or none.
 enum class FaultSetGoal : uint8_t { target, nothing };
 
-// Calls visit(members, weight of the set); `members` has room for all of them, in no particular order.
+// Calls visit(members, weight of the set) for each set. The members are in no particular order.
 //
-// A visitor with a member draws() is not shown every set: it is asked for the number of random points on an axis of sets
-// of a given total weight, and gets a set for each of them. Sets that are there in numbers are then never listed.
+// A visitor with a member draws() does not see every set. It returns the number of random points on an axis of sets of a
+// given total weight, and gets the set at each point. Numerous sets are then never listed one by one.
 template <typename Visit>
 class FaultSetSearch {
    public:
@@ -48,7 +48,7 @@ class FaultSetSearch {
         first_check_ = table.first_check(residues_.data());
     }
 
-    // The search falls into independent parts, by the first member.
+    // The search splits into independent parts, by the first member.
     uint32_t num_parts() const {
         if (weight_ <= 2) return 1;
         return first_check_ == FaultSetTable::none ? table_.num_mechanisms()
@@ -64,13 +64,14 @@ class FaultSetSearch {
             push(0, 1, goal_hash_, is_right ? part : table_.flipping(first_check_)[part], first_check_);
         }
     }
-    // Look-ups and the like up to now.
+    // Number of look-ups and similar steps so far.
     uint64_t steps() const { return steps_; }
 
    private:
     struct Exclusion {
-        uint32_t check;  // or none: of all mechanisms
-        uint32_t bound;  // the mechanisms below
+        // Excludes the mechanisms below `bound` that flip `check`, or all mechanisms below it if `check` is none.
+        uint32_t check;
+        uint32_t bound;
     };
 
     bool may_join(uint32_t depth, uint32_t mechanism) const {
@@ -135,7 +136,7 @@ class FaultSetSearch {
         }
     }
 
-    // The sets with the first `depth` members as they are; `hash` is that of what is still wrong.
+    // Finds the sets that have the first `depth` members; `hash` is the hash of the checks that are still wrong.
     void extend(uint32_t depth, double product, uint64_t hash) {
         const uint32_t left = weight_ - depth;
         if (left == 1) return complete(depth, product, hash);

@@ -18,10 +18,10 @@ constexpr auto left_stream = static_cast<Stream>(5);   // weight, round and draw
 constexpr auto right_stream = static_cast<Stream>(6);
 constexpr auto select_stream = static_cast<Stream>(7);  // weight and round of a join
 
-// Parts of the search are put together to groups, the sums of which are added in their order.
+// Parts of the search are combined into groups. Sums are taken within each group, then over the groups in order.
 constexpr size_t max_groups = 64;
 
-// Draws of a join that are made together.
+// The number of draws of a join that are joined together.
 constexpr uint32_t draw_chunk = 4096;
 
 constexpr size_t max_expanded_keys = size_t{1} << 20;
@@ -41,11 +41,11 @@ class Uniform {
     DrawnWords words_{};
 };
 
-// Points on an axis, as many on average as its length in units of the spacing.
+// Random points on an axis, on average one for each spacing.
 class PoissonPoints {
    public:
     PoissonPoints(Uniform numbers, double spacing) : numbers_(numbers), spacing_(spacing) { next(); }
-    // Goes on by a length; the number of points passed.
+    // Advances by a length. Returns the number of points on the way.
     uint32_t pass(double length) {
         uint32_t points = 0;
         for (left_ -= length; left_ < 0; next()) ++points;
@@ -76,7 +76,7 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
     if (table_.bytes_for_pairs() <= max_pair_bytes) table_.list_pairs();
 }
 
-// make_visitor(group) makes what visits the sets of a group; it also hears of the parts by start(part).
+// make_visitor(group) returns the visitor for the sets of a group; start(part) tells the visitor that a part begins.
 template <typename MakeVisitor>
 bool FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, uint64_t max_steps, uint64_t& steps, MakeVisitor make_visitor) const {
     using Visitor = decltype(make_visitor(size_t{0}));
@@ -197,7 +197,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
         uint32_t weight;
         double spacing;
         uint64_t seed;
-        uint64_t points_left;  // before there are too many
+        uint64_t points_left;  // how many more are allowed
         std::atomic<bool>& has_room;
         PoissonPoints axis;
 
@@ -219,7 +219,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
     std::vector<std::vector<uint32_t>> groups(max_groups);
     Draws found;
     std::atomic<bool> has_room = true;
-    // Not all points give a set: some of the sets on the axis exclude themselves.
+    // Some points give no set: the members of the set at that point exclude one another.
     constexpr uint64_t points_of_a_draw = 64;
     search(weight, FaultSetGoal::target, ~uint64_t{0}, found.steps, [&](size_t group) {
         return Visitor{closed_.data(), std::min(3U, weight - 1), groups[group], weight, spacing, seed,

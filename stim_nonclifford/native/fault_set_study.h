@@ -1,7 +1,7 @@
-// What is found out about the fault sets of a plan: all of a weight, or a random sample of them.
+// Examines the fault sets of a plan: all sets of a weight, or a random sample of them.
 //
-// Everything that is drawn depends on the seed alone, and all sums are made in a fixed order: results do not depend on the
-// number of threads.
+// Draws depend on the seed alone, and sums are taken in a fixed order, so that results do not depend on the number of
+// threads.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ class FaultSetStudy {
     const FaultSetSampler& sampler() const { return sampler_; }
     const FaultSetKeys& keys() const { return keys_; }
 
-    // The weights of the mechanisms in several circuits, [circuits][mechanisms]: masses are those of each of them.
+    // The weights of the mechanisms in several circuits, [circuits][mechanisms]. There is a mass for each circuit.
     using Weights = std::vector<double>;
 
     struct Enumeration {
-        bool is_complete = false;        // or it would have taken more than the limits
+        bool is_complete = false;        // false: the search would have exceeded its limits
         uint64_t steps = 0, sets = 0;
         std::vector<uint32_t> keys;
         std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
@@ -46,32 +46,32 @@ class FaultSetStudy {
         std::vector<uint32_t> members;   // [draws][weight]
     };
     // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
-    // Not complete if there would be many more than max_draws.
+    // The result is incomplete if there would be many more than max_draws draws.
     Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws);
 
     struct Join {
-        bool is_complete = true;         // or it would have been more than max_sets
+        bool is_complete = true;         // false: there would have been more than max_sets sets
         double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
         uint64_t sets = 0;
         std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
         std::vector<uint32_t> left, right;
     };
-    // Draws parts of `left` and of `right` mechanisms, so many of each, and joins them to sets. Of the sets found, each is
-    // selected with probability 1 / stride.
+    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. Each set that is
+    // found is selected with probability 1 / stride.
     Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
               uint64_t max_sets);
 
     // The number of the key of each set, [sets][weight].
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight);
 
-    // The laws of the keys that have got a number since the last call: entries of key first + k.
+    // The laws of the keys that are new since the last call: entries of key first + k.
     struct Laws {
         uint32_t first = 0;
         KeptBranches branches;
     };
     Laws evaluate();
 
-    // For each mechanism the sum over the sets of a weight that have it: their weight times the value of their key.
+    // For each mechanism, the sum of weight times value of the key over the sets of a weight that contain the mechanism.
     std::vector<double> shares(uint32_t weight, const std::vector<double>& values);
     // The sets of a weight with a key of positive value, [sets][weight].
     std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);

@@ -11,12 +11,12 @@ namespace snc {
 
 namespace {
 
-// Keys the words of the linear hash: any fixed number does.
+// The seed of the linear hash: any fixed number is as good.
 constexpr uint64_t hash_seed = 0x9AE16A3B2F90404F;
 
 uint64_t hash_word(uint32_t check) { return random_word(hash_seed, Stream::counts, check, 0); }
 
-// Rows of bits over the mechanisms, and one more bit for the target.
+// Rows of bits, one for each mechanism and one for the target.
 using BitRow = std::vector<uint64_t>;
 
 size_t ones_of(const BitRow& row, size_t words) {
@@ -49,7 +49,7 @@ FaultSetTable::FaultSetTable(FaultSetMechanisms mechanisms) : mechanisms_(std::m
     list_classes();
 }
 
-// A basis of the checks in which few mechanisms flip each: the search branches over those that flip the first one.
+// A basis of the checks in which few mechanisms flip each check: the search branches over the mechanisms of one check.
 void FaultSetTable::choose_sparse_checks() {
     const size_t size = mechanisms_.size(), words = check_words();
     const size_t row_words = size / 64 + 1;
@@ -143,7 +143,7 @@ void FaultSetTable::list_pairs() {
     pair_weights_.assign(cells, 0);
     pair_filter_shift_ = static_cast<uint32_t>(64 - std::countr_zero(bits));
     pair_weights_shift_ = static_cast<uint32_t>(64 - std::countr_zero(cells));
-    constexpr double round_up = 1 + 1e-4;  // more than what additions of floats can lose
+    constexpr double round_up = 1 + 1e-4;  // more than the rounding of sums of floats can lose
     for (uint32_t a = 0; a < num_mechanisms(); ++a)
         for (uint32_t b = a + 1; b < num_mechanisms(); ++b) {
             const uint64_t hash = hashes_[a] ^ hashes_[b], bit = hash >> pair_filter_shift_;
@@ -200,7 +200,7 @@ FaultSetSampler::FaultSetSampler(const FaultSetTable& table, uint32_t max_weight
             tails_[k][g] = tails_[k][g + 1] + choice_sums_[group_starts_[g + 1] - 1] * tails_[k - 1][g + 1];
     sites_ = sites;
     fill_cells(table.weights());
-    double probability = 1;  // that independent draws make a set
+    double probability = 1;  // that independent draws form a set
     for (uint32_t k = 0; k <= max_weight; ++k) {
         if (k > 0) probability *= k * (total(k) / total(k - 1)) / total(1);
         is_quick_.push_back(probability > 0.3);

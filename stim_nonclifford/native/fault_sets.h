@@ -1,4 +1,4 @@
-// Fault sets: sets of error mechanisms, at most one of a site, whose effects together leave no noise-only check violated.
+// Fault sets: sets of error mechanisms, at most one from each site, whose effects together violate no noise-only check.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace snc {
 
-// The mechanisms as they come from Python. A *key* is what a set flips besides the checks: signature words, output words.
+// The mechanisms as Python passes them. A *key* holds the bits other than checks that a set flips: signature, outputs.
 struct FaultSetMechanisms {
     uint32_t check_words = 0, key_words = 0;
     std::vector<uint64_t> checks;   // [mechanisms][check_words]
@@ -46,7 +46,7 @@ class FaultSetTable {
     }
     const std::vector<int32_t>& sites() const { return mechanisms_.sites; }
 
-    // A linear hash of the checks that a mechanism flips: the hash of a set is the XOR of its members'.
+    // A linear hash of the checks that a mechanism flips: the hash of a set is the XOR of the hashes of its members.
     uint64_t hash(uint32_t mechanism) const { return hashes_[mechanism]; }
     uint64_t target_hash() const { return target_hash_; }
 
@@ -58,7 +58,7 @@ class FaultSetTable {
     // The first check that is set, or none.
     uint32_t first_check(const uint64_t* checks) const;
 
-    // The mean number of mechanisms that flip the first check that a mechanism flips: the search grows by about that.
+    // The mean number of mechanisms that flip the first check of a mechanism: each member multiplies the search by about this.
     double branching() const;
 
     // Whether any mechanism may have this hash; false is certain.
@@ -66,16 +66,16 @@ class FaultSetTable {
         const uint64_t bit = hash >> filter_shift_;
         return (filter_[bit / 64] >> (bit % 64) & 1) != 0;
     }
-    // The same of pairs.
+    // The same for pairs.
     bool may_be_pair(uint64_t hash) const {
         if (pair_filter_.empty()) return true;
         const uint64_t bit = hash >> pair_filter_shift_;
         return (pair_filter_[bit / 64] >> (bit % 64) & 1) != 0;
     }
-    // At least the total weight of the pairs with this hash.
+    // An upper bound on the total weight of the pairs with this hash.
     float weight_of_pairs(uint64_t hash) const { return pair_weights_[hash >> pair_weights_shift_]; }
     bool knows_pairs() const { return !pair_weights_.empty(); }
-    // Takes memory for these; without it, searches take longer.
+    // Builds the tables for pairs. Without them, searches take longer.
     void list_pairs();
     uint64_t bytes_for_pairs() const;
 
@@ -85,7 +85,7 @@ class FaultSetTable {
     // All pairs of mechanisms that flip the same checks, the smaller one first.
     const std::vector<std::pair<uint32_t, uint32_t>>& twins() const { return twins_; }
 
-    // The key of a set, to `key`.
+    // Writes the key of a set to `key`.
     void key_of(std::span<const uint32_t> members, uint64_t* key) const;
 
    private:
@@ -110,19 +110,19 @@ class FaultSetTable {
     std::vector<std::pair<uint32_t, uint32_t>> twins_;
 };
 
-// Elementary symmetric polynomials of the weights of mechanisms, of which a set holds at most one of a site, and sets
-// drawn with probability proportional to their weight.
+// Elementary symmetric polynomials of the weights of mechanisms, where a set has at most one mechanism from each site. Draws
+// sets with probability proportional to their weight.
 class FaultSetSampler {
    public:
     FaultSetSampler(const FaultSetTable& table, uint32_t max_weight);
 
-    // The sum of the weights of all sets of that many mechanisms.
+    // The sum of the weights of all sets of this many mechanisms.
     double total(uint32_t weight) const { return tails_[weight][0]; }
-    // A set; `next` gives numbers uniform in [0, 1). There must be one.
+    // Draws a set; `next` returns numbers uniform in [0, 1). A set must exist.
     template <typename Next>
     void draw(uint32_t weight, Next next, uint32_t* members) const {
         if (is_quick_[weight]) {
-            // Independent draws, until they make a set.
+            // Draws independent mechanisms until they form a set.
             for (uint32_t k = 0; k < weight;) {
                 members[k] = draw_one(next());
                 k = joins(members, k) ? k + 1 : 0;
@@ -138,7 +138,7 @@ class FaultSetSampler {
     }
 
    private:
-    // A mechanism with probability proportional to its weight, by an alias table.
+    // Draws a mechanism with probability proportional to its weight, by an alias table.
     uint32_t draw_one(double number) const {
         const double at = number * static_cast<double>(cells_.size());
         const auto cell = static_cast<uint32_t>(at);
@@ -151,7 +151,7 @@ class FaultSetSampler {
     }
     void fill_cells(const std::vector<double>& weights);
 
-    // The first group of a set that has its groups from `begin` on.
+    // Draws the first group of a set whose groups are `begin` or later.
     size_t find_group(uint32_t weight, size_t begin, double number) const;
     uint32_t find_choice(size_t group, double number) const;
 
@@ -160,10 +160,10 @@ class FaultSetSampler {
         uint32_t other;
     };
     std::vector<Cell> cells_;
-    std::vector<bool> is_quick_;            // for each weight, whether independent draws often make a set
+    std::vector<bool> is_quick_;            // for each weight, whether independent draws often form a set
     std::vector<int32_t> sites_;
-    std::vector<uint32_t> choices_;         // mechanisms, those of a group in a row
-    std::vector<double> choice_sums_;       // weights up to and with each, in its group
+    std::vector<uint32_t> choices_;         // mechanisms, group after group
+    std::vector<double> choice_sums_;       // cumulative weights within each group
     std::vector<size_t> group_starts_;
     std::vector<std::vector<double>> tails_;  // [weight][group]: sum over the sets with groups from this one on
 };

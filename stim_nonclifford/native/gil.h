@@ -7,10 +7,10 @@
 #include <chrono>
 #include <thread>
 
-// Releases the lock for the time of a scope, so that other threads of Python run.
+// Releases the lock for the duration of a scope, so that other Python threads can run.
 class WithoutGil {
    public:
-    // To be called when the module is loaded.
+    // Call this when the module is loaded.
     static void prepare() {
         main_thread_ = nanobind::object(nanobind::module_::import_("threading").attr("main_thread")).release();
         note_main_thread();
@@ -24,8 +24,8 @@ class WithoutGil {
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
 
-    // To be called now and then in such a scope, by the thread that opened it. Throws what a signal handler raises, such as
-    // KeyboardInterrupt. Handlers run in Python's main thread only; the others do not take the lock here.
+    // Call this from time to time in such a scope, in the thread that opened it. Throws the exception of a signal handler,
+    // such as KeyboardInterrupt. Handlers run in Python's main thread only; the other threads do not take the lock here.
     static void check_signals() {
         if (PyThread_get_thread_ident() != main_ident_.load(std::memory_order_relaxed)) return;
         const nanobind::gil_scoped_acquire gil;
@@ -33,7 +33,7 @@ class WithoutGil {
     }
 
    private:
-    // It is another one after a fork.
+    // A fork changes the main thread.
     static void note_main_thread() { main_ident_ = nanobind::cast<unsigned long>(main_thread_().attr("ident")); }
 
     // When the program ends while a daemon thread is in such a scope, Python (before 3.14) ends the thread as soon as it

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t noise_team_size = 128;
 
-// Runs the kernel for every team. Shared memory starts with arbitrary contents, as on the device.
+// Runs the kernel for every team. Shared memory has arbitrary initial contents, as on the device.
 template <uint32_t team_size, typename Kernel>
 void for_each_team(const HostLaunch& launch, uint64_t bytes, Kernel kernel) {
     for (uint32_t index = 0; index < launch.num_teams; ++index) {

@@ -16,7 +16,7 @@ struct NoiseBlock {
     // Shots without events, ascending; only if the plan has no coins.
     uint32_t num_event_free;
     uint16_t event_free[block_shots + 1];
-    // The other shots that pass all checks, in no particular order, and their rows, constant included.
+    // The other shots that pass all checks, in no particular order, and their rows, including the constant.
     uint32_t num_shots;
     uint16_t shots[block_shots + 1];
     std::vector<uint64_t> rows;        // [num_shots][layout.words()]
@@ -43,7 +43,7 @@ struct Phases {
     uint64_t rows_of_first;                        // rows of the first group's table
 };
 
-// What is done with a coefficient vector. It comes in blocks of 2^index_lane_bits coefficients (a narrower one is part
+// Functions on a coefficient vector. The vector consists of blocks of 2^index_lane_bits coefficients (a narrower one is part
 // of a block): the real parts of a block, then its imaginary parts.
 struct CoefficientKernels {
     // v <- [1].
@@ -62,30 +62,30 @@ struct CoefficientKernels {
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit; `to` may be `from`.
     void (*project)(const double* from, double* to, const Operation& operation, bool outcome, double weight);
 
-    // The same for a MEASURE with an X on a coordinate that the vector does not have yet, because it is
-    // woken, with this cosine and sine, just before.
+    // The same for a MEASURE with an X on a coordinate that is not in the vector yet, because it is
+    // activated, with this cosine and sine, just before.
     OutcomeWeights (*weak_weights)(const double* vector, const Operation& measurement, double cosine, double sine);
     void (*weak_project)(const double* from, double* to, const Operation& measurement, double cosine, double sine,
                          bool outcome, double weight);
 
-    // Multiplies by phases, and wakes coordinates in |+>.
+    // Multiplies by phases, and adds coordinates in |+>.
     void (*apply_phases)(double* vector, const Phases& phases);
 
-    // A MEASURE of the vector that has all coordinates, and in which the partner of an entry counts `phases`
-    // times; and the projection, which is not normalized.
+    // A MEASURE of the vector with all coordinates, in which the partner of an entry is multiplied by `phases`; and the
+    // projection, which is not normalized.
     OutcomeWeights (*weights_through)(const double* vector, const Phases& phases, const Operation& measurement);
     void (*project_through)(const double* from, double* to, const Phases& phases, const Operation& measurement, bool outcome);
 };
 
-// Shots whose narrow vectors are worked on together, by kernels with a lane for each.
+// The number of shots whose narrow vectors are processed together, one lane for each shot.
 constexpr uint32_t batch_shots = 8;
 
-// What is done with the vectors of a batch of shots, as in CoefficientKernels. Coefficient k of all shots is block k: the
-// real parts, then the imaginary parts. An angle is such a block too, of cosines and sines.
+// Functions on the vectors of a batch of shots, as in CoefficientKernels. Block k holds coefficient k of all shots: real
+// parts, then imaginary parts. An angle is such a block too, of cosines and sines.
 struct BatchKernels {
-    // The sum of the angles of rotations; `flipped` has for each sign the shots, as a mask, that reverse it.
+    // The sum of the angles of rotations; `flipped` has a mask for each sign: the shots in which the sign is reversed.
     void (*sum_angles)(double* angle, const RotationTerm* terms, size_t count, const uint8_t* flipped);
-    // Adds it, or minus it, to another one, which has no value yet if `is_new`.
+    // Adds an angle, or minus the angle, to another one, which has no value yet if `is_new`.
     void (*add_angle)(double* to, const double* angle, bool is_new, bool reverse);
     // The product of phases, or of the squares of their inverses, for each index of that width.
     void (*phases)(double* table, int32_t width, const PhaseProduct& product, const double* angles, bool inverse_squares);

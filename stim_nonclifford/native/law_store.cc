@@ -75,7 +75,7 @@ void LawStore::pass(Node& node, size_t bytes, const std::function<Checkpoint()>&
         if (!node.checkpoint.compare_exchange_strong(passed, passed - 1, std::memory_order_relaxed)) return;
         if (--passed > -passes_before_checkpoint) return;
     }
-    // Mostly there is none, and threads that write to the same place wait for each other.
+    // Read first: mostly there is no checkpoint, and threads that write to the same place wait for each other.
     const size_t most = budget_.limit() / 2;
     if (bytes_of_checkpoints_.load(std::memory_order_relaxed) + bytes > most || budget_.left() < bytes) return;
     if (bytes_of_checkpoints_.fetch_add(bytes) + bytes <= most) {
@@ -120,7 +120,7 @@ void LawStore::Entry::note(Ref leaf, double low, double high) {
 LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
     : slots(num_slots), slot_words(words_per_slot), words(slots * slot_words) {}
 
-// Of every bit of the key, in every bit: the table uses the low ones. The end is that of SplitMix64.
+// Each bit of the hash depends on every bit of the key, as the table uses the low bits. It ends like SplitMix64.
 uint64_t LawStore::hash_of(std::span<const uint64_t> signature) {
     uint64_t h = 0x9E3779B97F4A7C15;
     for (uint64_t word : signature) {
@@ -133,7 +133,7 @@ uint64_t LawStore::hash_of(std::span<const uint64_t> signature) {
 }
 
 bool LawStore::is_slot_of(const Word* slot, std::span<const uint64_t> signature) {
-    // Mostly a single word: a call would take longer than the comparison.
+    // Mostly a single word: a function call would take longer than the comparison.
     uint64_t differences = 0;
     for (size_t w = 0; w < signature.size(); ++w) differences |= signature[w] ^ slot[2 + w].load(std::memory_order_relaxed);
     return differences == 0;
@@ -175,7 +175,7 @@ bool LawStore::insert(std::span<const uint64_t> signature, Ref root) {
 }
 
 bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely) {
-    // Some slots stay free: they end a search.
+    // Some slots stay free, so that a search ends.
     if (8 * (table.used.fetch_add(1, std::memory_order_relaxed) + 1) <= 7 * table.slots) {
         const size_t mask = table.slots - 1;
         for (size_t number = hash_of(signature) & mask;; number = (number + 1) & mask) {
@@ -205,7 +205,7 @@ void LawStore::grow_table() {
     std::unique_ptr<Table> table;
     const auto allocate = [&] { table = std::make_unique<Table>(slots, slot_words()); };
     if (!budget_.take(slots * slot_words() * sizeof(uint64_t), allocate)) return;
-    // What others add to the old one in the meantime is lost, and will be found again.
+    // Entries that other threads add to the old table in the meantime are lost, and will be found again.
     for (size_t number = 0; old != nullptr && number < old->slots; ++number) {
         const Word* const slot = old->slot(number);
         const uint64_t root = slot[0].load(std::memory_order_acquire);

@@ -1,9 +1,9 @@
-// What is known of the outcome laws: for each signature a tree of the outcomes of its measurements, grown as shots need
-// it, by all threads.
+// Stores outcome laws: for each signature, a tree of the outcomes of its measurements. All threads grow the trees as shots
+// need them.
 //
-// A node stands for the MEASUREs so far and their outcomes, and for the MEASURE that comes next; measurements whose
-// outcome is certain make no node. A leaf is where a path ends. What is there never changes, so who reads takes no lock.
-// Two threads may find the same thing at the same time: one of them wins, and the other one's memory is lost.
+// A node stands for a sequence of outcomes, and for the MEASURE that comes next. A measurement whose outcome is certain has
+// no node. A path ends in a leaf. Stored entries never change, so that readers take no lock. If two threads find the same
+// node at the same time, one of them stores it, and the memory of the other one stays unused.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@
 
 namespace snc {
 
-// Sizes of the store, and the work that was done with it; both add up.
+// Sizes of the store, and the work done so far. Statistics of several threads add up.
 struct LawStatistics {
     uint64_t signatures = 0;    // signatures with a tree
     uint64_t nodes = 0;         // nodes and leaves of all trees
     uint64_t checkpoints = 0;      // stored vectors
     uint64_t bytes = 0;         // memory of the trees and the vectors
     uint64_t lookups = 0;       // shots whose outcomes were asked for
-    uint64_t simulations = 0;   // of them those for which the coefficient vector was run
+    uint64_t simulations = 0;   // those for which the coefficient vector was simulated
     SimulationWork work;        // of these simulations
 
     LawStatistics& operator+=(const LawStatistics& other);
@@ -46,7 +46,8 @@ class LawStore {
     struct Node {
         double probability_of_one;        // of MEASURE `outcome`
         int32_t outcome;
-        std::atomic<int32_t> checkpoint{0};  // minus how many simulations have passed; or the number of its checkpoint, from 1 on
+        // The number of its checkpoint, from 1 on; without one, minus the number of simulations that have passed.
+    std::atomic<int32_t> checkpoint{0};
         std::array<std::atomic<Ref>, 2> children{};
     };
 
@@ -58,9 +59,9 @@ class LawStore {
         return leaf <= kept_leaf ? no_flips_.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
     }
 
-    // No reference if there is no room. `stop` is where a simulation has come.
+    // Stores a place. Returns no reference if there is no room. `stop` is the place that a simulation has reached.
     Ref add(const PathSimulation::Stop& stop, const uint64_t* outputs);
-    // Whether nothing was there.
+    // Whether the place was empty.
     static bool add_child(Node& parent, bool outcome, Ref child) {
         Ref nothing = Ref::none;
         return parent.children[outcome].compare_exchange_strong(nothing, child, std::memory_order_release,
@@ -68,7 +69,7 @@ class LawStore {
     }
 
     using Word = std::atomic<uint64_t>;
-    // What the table has of a signature. Its most likely leaf, as far as that is known, is the one that follows from a
+    // The entry of a signature in the table. Its most likely leaf, if known, follows from a
     // first random number in [k, k + 1) / cells for some consecutive k.
     class Entry {
        public:
@@ -76,9 +77,9 @@ class LawStore {
         explicit operator bool() const { return root_ != nullptr; }
         bool operator==(const Entry&) const = default;
         Ref root() const { return static_cast<Ref>(root_->load(std::memory_order_acquire)); }
-        // The leaf that follows from a first random number, if that is known.
+        // The leaf that follows from a first random number, if it is known.
         Ref likely(double first) const;
-        // Notes a leaf that follows from numbers in [low, high), if the one that is known is less likely.
+        // Stores the leaf that follows from numbers in [low, high), unless a likelier leaf is stored already.
         void note(Ref leaf, double low, double high);
 
        private:
@@ -98,15 +99,15 @@ class LawStore {
     // The entry of a signature; none if there is none.
     Entry find(std::span<const uint64_t> signature) { return find(signature, hash_of(signature)); }
     Entry find(std::span<const uint64_t> signature, uint64_t hash);
-    // Has the memory fetched that `find`, `node` or `outputs_of` will read. Returns the hash of the signature.
+    // Prefetches the memory that `find`, `node` or `outputs_of` will read. Returns the hash of the signature.
     uint64_t announce(std::span<const uint64_t> signature) const;
     void announce(Ref place) const {
         __builtin_prefetch(is_leaf(place) ? static_cast<const void*>(outputs_of(place)) : &node(place));
     }
-    // Gives a signature its root; false if it has one, or if there is no room.
+    // Stores the root of a signature. Returns false if there is one already, or if there is no room.
     bool insert(std::span<const uint64_t> signature, Ref root);
 
-    // What becomes of a shot with signature 0, if that follows from the leading bits of its first random number.
+    // The fate of a shot with signature 0, if it follows from the leading bits of its first random number.
     enum class Fate : uint8_t { open, discarded, kept_without_flips, kept };
     static constexpr size_t num_zero_cells = 4096;
     Fate zero_fate(size_t cell) const { return zero_fates_[cell].load(std::memory_order_acquire); }
@@ -120,11 +121,11 @@ class LawStore {
         const int32_t number = node.checkpoint.load(std::memory_order_acquire);
         return number > 0 ? *checkpoints_.at(static_cast<uint32_t>(number) - 1) : nullptr;
     }
-    // Counts a simulation that passes a node. If it is time for a checkpoint there, and there is room for the bytes that one
-    // takes, `make` gives it.
+    // Counts a simulation that passes a node. If the node is due for a checkpoint, and there is room for it, `make` returns
+    // the checkpoint to store.
     void pass(Node& node, size_t bytes, const std::function<Checkpoint()>& make);
 
-    // Frees what only readers that are gone could need. No other call may be under way.
+    // Frees old tables. No other thread may be reading.
     void forget_old_tables();
     // Without the work of simulations.
     LawStatistics statistics() const;
@@ -142,7 +143,7 @@ class LawStore {
     };
     static constexpr uint32_t leaf_bit = uint32_t{1} << 31, first_leaf = leaf_bit + 2;
     static constexpr Ref discarded_leaf{leaf_bit}, kept_leaf{leaf_bit + 1};
-    // A slot that a thread is writing to.
+    // Marks a slot to which a thread is writing.
     static constexpr uint64_t busy = ~uint64_t{0};
     // Checkpoints are made where this many simulations have passed.
     static constexpr int32_t passes_before_checkpoint = 8;
@@ -150,7 +151,7 @@ class LawStore {
     size_t slot_words() const { return 2 + signature_words_; }
     static uint64_t hash_of(std::span<const uint64_t> signature);
     static bool is_slot_of(const Word* slot, std::span<const uint64_t> signature);
-    // Makes a larger table, if there is memory for one and no other thread is at it.
+    // Builds a larger table, if there is memory for it and no other thread is building one.
     void grow_table();
     static bool insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely);
 
@@ -162,7 +163,7 @@ class LawStore {
     Arena<const Checkpoint*> checkpoints_;
     std::atomic<size_t> bytes_of_checkpoints_ = 0;
 
-    std::atomic<Table*> table_ = nullptr;             // the last one of these; threads may still read older ones
+    std::atomic<Table*> table_ = nullptr;             // the newest table; threads may still read older ones
     std::vector<std::unique_ptr<Table>> tables_;
     std::mutex growing_;
     std::array<Word, 2> zero_entry_{};                     // the entry of signature 0

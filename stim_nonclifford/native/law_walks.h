@@ -1,5 +1,5 @@
-// Finds what the store knows of the outcomes of shots: a few shots at a time, a step of each in turn, so that while one of them
-// waits for memory the others go on.
+// Looks up the outcomes of shots in the store. Several shots advance in turn, one step each, so that the others go on while one
+// waits for memory.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace snc {
 
 class LawWalks {
    public:
-    // How many at a time.
+    // The number of shots that advance in turn.
     static constexpr size_t max_shots = 32;
     struct Shot {
         std::span<const uint64_t> signature;
@@ -33,11 +33,11 @@ class LawWalks {
         OutcomeDecisions decisions{0, 0};
         Ref place = Ref::none;
     };
-    // Notes a leaf that was reached.
+    // Stores a leaf that was reached.
     void note(Walk& walk);
 
     LawStore& store_;
-    // Where rounding could decide, the decisions are made one by one.
+    // Where rounding could matter, each decision is taken separately.
     const double margin_;
     std::array<Walk, max_shots> walks_;
 };

@@ -13,8 +13,8 @@
 namespace snc {
 
 constexpr std::size_t cache_line_bytes = 64;
-// Arrays of this size and more are for pages of this size, where the system has them: there are fewer to set up, and
-// to look up.
+// Arrays of at least this size use pages of this size, where the system has them: fewer pages have to be set up and
+// translated.
 constexpr std::size_t huge_page_bytes = std::size_t{1} << 21;
 
 constexpr std::align_val_t alignment_of(std::size_t bytes) {
@@ -24,7 +24,7 @@ constexpr std::align_val_t alignment_of(std::size_t bytes) {
 inline void* allocate_aligned(std::size_t bytes) {
     void* const memory = ::operator new(bytes, alignment_of(bytes));
 #ifdef MADV_HUGEPAGE
-    // What comes back does not matter: small pages do as well.
+    // The result does not matter: small pages work as well.
     if (bytes >= huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
     return memory;
@@ -32,7 +32,7 @@ inline void* allocate_aligned(std::size_t bytes) {
 
 inline void free_aligned(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_of(bytes)); }
 
-// Memory that begins with a cache line, so that no block of numbers lies in two of them.
+// Memory that starts at a cache line, so that no block of numbers lies across two of them.
 template <typename T>
 struct Aligned {
     using value_type = T;
@@ -46,8 +46,8 @@ struct Aligned {
     bool operator==(const Aligned&) const = default;
 };
 
-// Numbers, as many as it is made for, which begin with a cache line. Nothing is written there at first: to go over a long
-// vector takes time.
+// A fixed number of doubles that start at a cache line. They are not initialized, because a pass over a long vector takes
+// time.
 class AlignedDoubles {
    public:
     explicit AlignedDoubles(std::size_t size)

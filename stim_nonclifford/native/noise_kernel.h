@@ -12,7 +12,7 @@
 
 namespace snc::SNC_ISA {
 
-// Where the thresholds end that all words are compared with: fewer than one word in 2^12 is above the rest.
+// The end of the thresholds that all words are compared with: fewer than one word in 2^12 is above them.
 constexpr uint64_t rare_word = ~uint64_t{0} - (~uint64_t{0} >> 12);
 // With more thresholds than this, a binary search for each word is faster.
 constexpr size_t max_compared_thresholds = 24;
@@ -160,7 +160,7 @@ inline void wide_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t 
 // For each shot the leading 12 bits of the first random word of its outcomes.
 inline void draw_outcome_cells(uint64_t seed, uint64_t first_shot, const uint16_t* shots, uint32_t num_shots,
                                uint16_t* cells) {
-    // Several at a time: the rounds of one wait for each other.
+    // Several shots at a time, because the rounds of one shot depend on each other.
     constexpr uint32_t at_a_time = 4;
     for (uint32_t k = 0; k < num_shots; k += at_a_time) {
         uint64_t words[at_a_time];
@@ -174,7 +174,7 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
                          NoiseBlock& out) {
     const uint32_t total = draw_counts(plan, seed, block, end, out);
     draw_events(plan, seed, block, out.starts[begin], total, out);
-    // Without coins, shots without events all have the constant row: the caller counts them.
+    // Without coins, all shots without events have the constant row: the caller counts them.
     const uint32_t num_shots = sort_by_count(begin, end, plan.num_coins != 0, out);
     switch (plan.is_dense() ? plan.layout.words() : 0) {
         case 1: return narrow_rows<1>(plan, seed, block, num_shots, out);

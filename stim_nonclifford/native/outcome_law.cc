@@ -7,15 +7,15 @@ namespace snc {
 
 namespace {
 
-// Where fewer than one lookup in this many finds its outcomes stored, no more is stored, but in one of several periods
-// of lookups, to see whether that changes.
+// If fewer than one lookup in this many finds stored outcomes, nothing more is stored, except in one of several periods of
+// lookups, to see whether the rate changes.
 constexpr uint64_t lookups_per_hit = 1024;
 constexpr uint64_t lookups_per_review = uint64_t{1} << 14;
 constexpr uint64_t reviews_per_trial = 16;
-// Where more than one lookup in this many needs a simulation, simulations are made in batches: these start at the
-// beginning, not at a stored vector, and the shots of a batch do not learn from each other.
+// If more than one lookup in this many needs a simulation, shots are simulated in batches. A batch starts at the beginning,
+// not at a stored vector, and its shots share no results.
 constexpr uint64_t lookups_per_batched = 16;
-// Most of what they find is not asked for again, so that a tree grows by a few nodes only each time.
+// Most results of a batch are never looked up again, so that each path adds only a few nodes to a tree.
 constexpr size_t nodes_per_path = 32;
 
 }  // namespace
@@ -53,7 +53,7 @@ void OutcomeLaws::add_path(std::span<const uint64_t> signature, uint32_t shot) {
             if (place == Ref::none) return;
             ++added;
         }
-        // Another one may have found an outcome certain that rounding has left uncertain here.
+        // Another thread may have found an outcome certain that is uncertain here because of rounding.
         if (LawStore::is_leaf(place) || store_.node(place).outcome != stop.outcome) return;
         last = {place, path[k].outcome};
         place = store_.node(place).children[last.outcome].load(std::memory_order_acquire);
@@ -94,7 +94,7 @@ OutcomeLaws::Ref OutcomeLaws::walk(std::span<const uint64_t> signature, OutcomeD
 OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
     const std::span<const uint64_t> signature = shot.signature;
     OutcomeDecisions decisions(seed, shot.number);
-    // Another shot may have found it in the meantime.
+    // Another shot may have added it in the meantime.
     if (const Ref leaf = walk(signature, decisions); leaf != Ref::none) return result_of(leaf);
     simulation_.ask_for_interruption();
     ++simulations_;
@@ -105,7 +105,7 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
     bool grows = stores_;
     for (size_t k = 0;; ++k) {
         const bool is_known = k < decisions_.size(), is_shared = k < shared_.size();
-        // Where there are both, a shared node and its own one say the same.
+        // If both exist, a shared node and the signature's own node have the same probability.
         LawStore::Node* const known = is_shared ? &store_.node(shared_[k]) : is_known ? &store_.node(decisions_[k].node) : nullptr;
         PathSimulation::Stop stop{};
         if (known != nullptr) stop = {known->probability_of_one, known->outcome};

@@ -1,9 +1,9 @@
 // Draws outcomes from the outcome laws, for one thread.
 //
-// A shot walks from its signature's root to a leaf with the numbers that its seed and index give; where the tree ends,
-// the coefficient vector is simulated and the tree grows: from the start, or from a vector that was stored on the same
-// path, or on the same path of signature 0, if the signs do not differ before. Past the memory limit, trees stop growing
-// and shots are simulated: the results are the same.
+// A shot walks from the root of its signature to a leaf; its seed and its number give the random numbers. Where the tree
+// ends, the coefficient vector is simulated, and the tree grows. A simulation starts at the beginning, or at a vector stored
+// on the same path, or at a vector stored on the same path of signature 0 if no sign differs before. Beyond the memory limit,
+// trees stop growing and shots are simulated; the results are the same.
 #pragma once
 
 #include <algorithm>
@@ -25,17 +25,16 @@ namespace snc {
 
 class OutcomeLaws {
    public:
-    // `interrupted` is asked now and then during long simulations and throws to stop them.
+    // `interrupted` is called from time to time during long simulations, and throws to stop them.
     OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted);
 
-    // Threads for the rotations of wide vectors; null: none.
-
+    
     using Shot = LawWalks::Shot;
     struct Result {
         bool kept;                // no outcome check fires
-        const uint64_t* outputs;  // that the outcomes flip, [output_words]; valid during the call
+        const uint64_t* outputs;  // the outputs that the outcomes flip, [output_words]; valid during the call
     };
-    // Draws the outcomes of shots. Calls use(number of the shot among these, its result), in any order.
+    // Draws the outcomes of shots. Calls use(index of the shot, its result), in any order.
     template <typename Use>
     void sample(std::span<const Shot> shots, uint64_t seed, Use use) {
         open_.clear();
@@ -65,7 +64,7 @@ class OutcomeLaws {
 
     PathSimulation::ZeroSignatureLaw zero_signature_law() { return simulation_.zero_signature_law(); }
 
-    // What the outcomes of signature 0 flip if every one is the more likely one, and 0 if both are equally likely.
+    // The outputs that the outcomes of signature 0 flip, if each outcome is the likelier one, or 0 if both are equally likely.
     std::vector<uint64_t> likely_outputs();
 
     // All branches of a signature: probability, whether discarded, and flipped outputs.
@@ -76,7 +75,7 @@ class OutcomeLaws {
     };
     std::vector<Branch> branches(std::span<const uint64_t> signature);
 
-    // Of the work of this thread, without the sizes of the store.
+    // The work of this thread, without the sizes of the store.
     LawStatistics statistics() const;
 
    private:
@@ -89,24 +88,24 @@ class OutcomeLaws {
     Result result_of(Ref leaf) const { return {LawStore::is_kept(leaf), store_.outputs_of(leaf)}; }
     // What is known.
     void find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves);
-    // Walks through the part of the tree that is known, and then simulates; the tree grows.
+    // Walks through the known part of the tree, then simulates the rest, which is added to the tree.
     Result simulate(const Shot& shot, uint64_t seed);
-    // Goes from the root of a signature to a leaf, or as far as the tree is known: `decisions_` are those on the way.
+    // Walks from the root of a signature to a leaf, or to the end of the known tree. `decisions_` are the decisions on the way.
     Ref walk(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
-    // Simulates those of the shots with these numbers.
+    // Simulates the shots with these indices.
     void simulate_batch(std::span<const Shot> shots, std::span<const uint32_t> numbers, uint64_t seed);
-    // Puts a place into the tree of a signature, after a decision, or, if that has no node, as its root. No reference if
-    // there is no room, or if another thread has put one there.
+    // Adds a place to the tree of a signature, after a decision, or as the root if there is no decision. Returns no reference
+    // if there is no room, or if another thread has added one.
     Ref add_place(std::span<const uint64_t> signature, const Decision& last, const PathSimulation::Stop& stop,
                   const uint64_t* outputs);
-    // Puts the path of a shot of the last batch into the tree of its signature.
+    // Adds the path of a shot of the last batch to the tree of its signature.
     void add_path(std::span<const uint64_t> signature, uint32_t shot);
-    // Finds `shared_`: the nodes of signature 0 at which the shot under way makes the same decisions, those of
-    // `decisions_` and then those that are drawn.
+    // Finds `shared_`: the nodes of signature 0 with the same decisions as the current shot: first `decisions_`, then the
+    // drawn ones.
     void find_shared(OutcomeDecisions decisions);
-    // Goes to the last checkpoint on the way; returns how many decisions have been made there.
+    // Restores the last checkpoint on the path. Returns the number of decisions before it.
     size_t go_to_last_checkpoint();
-    // Whether to store more, and to simulate in batches, from how many lookups of late found their outcomes stored.
+    // Decides from the recent rate of successful lookups whether to store more, and whether to simulate in batches.
     void review();
 
     const Plan& plan_;
@@ -114,13 +113,13 @@ class OutcomeLaws {
     PathSimulation simulation_;
     std::optional<BatchSimulation> batch_;      // if it suits the plan
     LawWalks walks_;
-    std::vector<uint32_t> open_;  // shots of a call that the store does not know
+    std::vector<uint32_t> open_;  // shots of a call whose outcomes are not stored
     std::vector<BatchSimulation::Shot> batch_shots_;
     uint64_t lookups_ = 0, simulations_ = 0;
     bool stores_ = true, batches_ = false;
     uint64_t reviews_ = 0, lookups_at_review_ = 0, simulations_at_review_ = 0;
-    std::vector<Decision> decisions_;           // of the shot under way
-    std::vector<Ref> shared_;                   // nodes of signature 0 on its way
+    std::vector<Decision> decisions_;           // of the current shot
+    std::vector<Ref> shared_;                   // nodes of signature 0 on its path
 };
 
 }  // namespace snc

@@ -1,4 +1,4 @@
-// Independent parts of a long task, by several threads.
+// Runs the independent parts of a long task on several threads.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace snc {
 
-// Each thread, the calling one included, calls make_worker() for a function of its own, and that one with the numbers of
-// parts until there are none left. `interrupted` is called by the calling thread now and then and throws to stop.
+// Each thread, including the calling one, calls make_worker() for a function of its own, and calls that function with the
+// numbers of parts until no part remains. The calling thread calls `interrupted` from time to time, which throws to stop.
 template <typename MakeWorker>
 void run_parts(size_t num_parts, uint32_t num_threads, const std::function<void()>& interrupted, MakeWorker make_worker) {
     std::atomic<size_t> next = 0;
@@ -39,7 +39,7 @@ void run_parts(size_t num_parts, uint32_t num_threads, const std::function<void(
         try {
             if (useful > 1) threads.start(useful - 1, [&](size_t) { work(false); });
         } catch (...) {
-            next = num_parts;  // or those that were started would do all the work first
+            next = num_parts;  // else the started threads would finish all the work first
             throw;
         }
         work(true);

@@ -9,10 +9,10 @@ namespace snc {
 
 namespace {
 
-// Widths from which a single operation is long enough to ask for an interruption.
+// From this width on, a single operation takes long enough to poll for interruptions.
 constexpr int32_t long_operation_width = 16;
 
-// Squared norms up to which vectors may grow: far from the largest number, also after a square.
+// The largest squared norm of a vector: far from the largest double, even when squared.
 constexpr double max_norm = 1e100;
 
 // Limit for the stored vectors of the path of signature 0.
@@ -77,7 +77,7 @@ void PathSimulation::start() {
     const auto begin_of = [&](const Checkpoint& checkpoint) { return begin_of_step(checkpoint.state.step); };
     const auto after = std::ranges::upper_bound(prefix_, agreeing_, {}, begin_of);
     if (after != prefix_.begin()) {
-        // If a check has fired on the way, that is all that matters of the state.
+        // If a check has fired on the way, the rest of the state does not matter.
         if (!resume(*(after - 1))) state_.check_fired = true;
         return;
     }
@@ -351,7 +351,7 @@ bool PathSimulation::make_step(const Stop* known) {
         case SimulationStep::Kind::weakly_measure: {
             const VectorRotation sum = rotation_of(operation);
             note_pass(size, 0, 24);
-            state_.woken = {sum.cosine, sum.sine};
+            state_.activated = {sum.cosine, sum.sine};
             state_.weights = kernels_.coefficients.weak_weights(lies_in_, operation, sum.cosine, sum.sine);
             break;
         }
@@ -390,12 +390,12 @@ void PathSimulation::take(bool outcome) {
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
         kernels_.coefficients.project_through(from, to, phases_, measurement, outcome);
-        // From the probability alone, so that a simulation that is repeated rounds like the first one.
+        // Computed from the probability alone, so that a repeated simulation rounds like the first one.
         const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
         state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
     } else if (is_weak) {
-        kernels_.coefficients.weak_project(from, to, measurement, state_.woken.cosine, state_.woken.sine, outcome, weight);
+        kernels_.coefficients.weak_project(from, to, measurement, state_.activated.cosine, state_.activated.sine, outcome, weight);
     } else {
         kernels_.coefficients.project(from, to, measurement, outcome, weight);
     }

@@ -34,7 +34,7 @@ inline ComplexBlock phase_at(const Phases& phases, uint64_t parities) {
     return phase;
 }
 
-// Calls use(number of groups as a constant, or 0).
+// Calls use with the number of groups as a constant, or with 0 for any number.
 template <typename Use>
 inline void with_groups(uint32_t groups, Use use) {
     switch (groups) {
@@ -76,7 +76,7 @@ inline void apply_phases(double* vector, const Phases& phases) {
 
 // For every block a of the vector w with all coordinates, of those with pivot bit 0, calls
 //     use(r, D, v[a], v[partner] in the order of a's lanes, f).
-// v is the stored vector, as often as the coordinates that it does not have make copies of it; D is the product
+// v is the stored vector, repeated once for each value of the coordinates that are not stored; D is the product
 // of the phases at a; P takes the partner's amplitude to a with the factor f, or i f if P is not real, times
 // `sign`; f is the same for all a if P is `simple`. r is a's number without the pivot's bit; v is not read there
 // any more once use is called.
@@ -139,7 +139,7 @@ template <int groups, bool simple, typename Use>
     }
 }
 
-// Whether P has no signs and leaves the lanes alone.
+// Whether P has no signs and does not permute lanes.
 inline bool is_simple(const Operation& measurement) {
     return measurement.z == 0 && (measurement.x & (lanes - 1)) == 0;
 }
@@ -192,7 +192,7 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
     for (uint64_t row = 0; row < phases.rows_of_first; ++row) {
         const double* own = phases.rows[0] + 2 * lanes * row;
         const double* other = phases.rows[0] + 2 * lanes * (row ^ parities_of_x);
-        // Of the product with T = conj(v[a]) v[partner], and with conj(T): the parts that count.
+        // The parts that are needed of the product with T = conj(v[a]) v[partner], and of that with conj(T).
         store_re(sums, row, real ? load_re(own, 0) + load_re(other, 0) : -(load_im(own, 0) + load_im(other, 0)));
         store_im(sums, row, real ? load_im(other, 0) - load_im(own, 0) : load_re(other, 0) - load_re(own, 0));
     }
@@ -215,13 +215,13 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
 }
 
 inline OutcomeWeights weights_through(const double* vector, const Phases& phases, const Operation& measurement) {
-    const int woken = phases.width_after - phases.width_before;
+    const int activated = phases.width_after - phases.width_before;
     const uint64_t old_blocks = uint64_t{1} << (phases.width_before - lane_bits);
-    const bool has_partners = woken > 0 && (measurement.x >> lane_bits & (old_blocks - 1)) != 0;
+    const bool has_partners = activated > 0 && (measurement.x >> lane_bits & (old_blocks - 1)) != 0;
     const bool shares = has_partners && phases.num_groups == 1 && is_simple(measurement);
     const auto [norm, overlap] = shares ? overlap_of_partners(vector, phases, measurement)
                                         : overlap_through(vector, phases, measurement);
-    const double half = 0.5 * total(norm), difference = std::ldexp(total(overlap), -woken);
+    const double half = 0.5 * total(norm), difference = std::ldexp(total(overlap), -activated);
     return {half + difference, half - difference};
 }
 

@@ -38,7 +38,8 @@ struct VectorRotation {
     int32_t width, i_power;
 };
 
-// The Pauli of an operation's rotation, without its angle. A weak measurement wakes a coordinate by a rotation about its Z.
+// The Pauli of an operation's rotation, without its angle. A weak measurement activates a coordinate by a rotation about its
+// Z.
 inline VectorRotation pauli_of_rotation(const Operation& operation) {
     if (operation.kind == Kind::weak_measure) return {0, uint64_t{1} << operation.pivot, 1, 0, operation.width, 0};
     return {operation.x, operation.z, 1, 0, operation.width, operation.i_power};
@@ -62,7 +63,7 @@ struct SparseRows {
     }
 };
 
-// Where the parts of a row lie: each starts at a word of its own.
+// The places of the parts of a row. Each part starts at a word of its own.
 struct RowLayout {
     uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
     uint32_t check_words = 0, signature_words = 0, output_words = 0;
@@ -93,7 +94,7 @@ struct Plan {
     std::vector<uint64_t> coins;              // [coins][words]
     uint32_t num_coins = 0;
 
-    // Outcomes. Branch rows hold signs and outcome checks, then, from a word of their own, outputs.
+    // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     StepList steps;

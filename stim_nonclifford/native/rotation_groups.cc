@@ -9,7 +9,7 @@ namespace snc {
 
 namespace {
 
-// Groups among which one is looked for.
+// The number of last groups that are searched for a place.
 constexpr size_t reach = 64;
 
 bool commute(const Operation& a, const Operation& b) { return (std::popcount((a.x & b.z) ^ (a.z & b.x)) & 1) == 0; }
@@ -18,7 +18,7 @@ struct Group {
     std::vector<uint32_t> rotations;
     std::vector<uint64_t> masks;  // with different highest bits
 
-    // 0 if the mask is a sum of those of the group.
+    // The rest of the mask, or 0 if it is a sum of masks of the group.
     uint64_t reduced(uint64_t mask) const {
         for (const uint64_t other : masks) mask = std::min(mask, mask ^ other);
         return mask;
@@ -39,7 +39,8 @@ std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>&
     for (const uint32_t rotation : run) {
         const Operation& operation = operations[rotation];
         const uint64_t mask = operation.x >> index_lane_bits;
-        // Of the groups to which the rotation can go back, the last one that has the mask, or else the first one with room for it.
+        // Among the groups that the rotation can move back to: the last one that has its mask, else the first one with room
+        // for it.
         size_t best = groups.size();
         for (size_t seen = 0, j = groups.size(); j-- > 0 && seen < reach; ++seen) {
             if (groups[j].has_room_for(mask)) {

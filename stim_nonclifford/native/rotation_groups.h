@@ -1,4 +1,4 @@
-// Rotations of a long vector, in groups: one pass over the vector applies all rotations of a group.
+// Groups the rotations of a long vector: one pass over the vector applies all rotations of a group.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,17 @@ namespace snc {
 
 struct Operation;
 
-// The low bits of an index, which tell the coefficients of a block apart.
+// The number of low index bits, which number the coefficients of a block.
 constexpr int index_lane_bits = 3;
 
-// Parities of a block's number that the kernel keeps beside it.
+// The number of parities of a block's number that the kernel tracks.
 constexpr size_t max_group_size = 16;
 
-// Blocks of all sums of so many masks go through the registers together.
+// The blocks that differ by sums of this many masks are in registers together.
 constexpr size_t max_group_masks = 3;
 
-// A run of rotations, which are given as their operations, in groups. The masks of blocks that the rotations of a group flip
-// are sums of max_group_masks masks, so that they mix few blocks. Rotations change places only with others that they commute
-// with.
+// Groups a run of rotations, given as operations. The block masks that the rotations of a group flip are sums of
+// max_group_masks masks, so that the group mixes few blocks. Rotations change their order only if they commute.
 std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run);
 
 }  // namespace snc

@@ -92,7 +92,7 @@ inline void rotate(double* vector, const VectorRotation& rotation) {
         }
         return;
     }
-    // Whatever does not change from block to block is decided here.
+    // Decisions that are the same for all blocks are taken here.
     with_flag(factor.real, [&](auto real) {
         with_flag(z != 0, [&](auto has_signs) {
             with_flag(exchanges, [&](auto exchange) {
@@ -141,12 +141,12 @@ class GroupKernel {
     static constexpr int parities_at = 64 - static_cast<int>(max_group_size);
 
     struct Turn {
-        uint32_t element = 0;  // of the blocks that are mixed: block b with b ^ element
+        uint32_t element = 0;  // the rotation mixes block b with block b ^ element
         bool is_real, exchanges;
         uint64_t z;
         Block cosine;
         LaneExchange partner;
-        // What the other block counts, for each of them; for both parities of the first one.
+        // The factor of the other block, for each mixed block and for both parities of the first block.
         Block factors[2][mixed];
     };
 
@@ -157,7 +157,8 @@ class GroupKernel {
         return sum;
     }
 
-    // Masks with different highest bits, which no other one has. Any will do where the rotations need fewer.
+    // Masks with different highest bits, each set in one mask only. If the rotations need fewer masks, the others are
+    // arbitrary.
     void find_masks(std::span<const VectorRotation> rotations) {
         uint32_t count = 0;
         const auto add = [&](uint64_t mask) {
@@ -173,7 +174,7 @@ class GroupKernel {
 
     template <bool unit>
     void apply(double* vector) const {
-        // The place of a block in the vector, and above it which of the rotations it reverses.
+        // The place of a block in the vector, and in the bits above, the rotations that it reverses.
         const auto column = [&](uint64_t block) {
             uint64_t sum = 2 * lanes * block;
             for (size_t k = 0; k < size_; ++k) sum |= uint64_t{odd(block & turns_[k].z)} << (parities_at + static_cast<int>(k));
@@ -197,7 +198,7 @@ class GroupKernel {
         }
     }
 
-    // With constants, so that the blocks stay in registers.
+    // Constants keep the blocks in registers.
     template <bool unit>
     [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
         static_assert(mixed == 8);

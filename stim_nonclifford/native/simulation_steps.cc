@@ -15,13 +15,13 @@ namespace {
 // Narrower vectors take less time than the bookkeeping of phases.
 constexpr int32_t min_width = 6;
 
-// Phases are made before the stored vector has fewer than this many coordinates: tables are for blocks.
+// Phases are applied before the stored vector has fewer than this many coordinates, because tables cover whole blocks.
 constexpr int32_t min_width_with_phases = 4;
 
-// Coordinates that are woken at a time: most phases are made while the vector is small.
+// The number of coordinates that are added at a time: most phases are applied while the vector is small.
 constexpr int32_t max_growth = 3;
 
-// Narrower vectors take less time than what a group of rotations needs beforehand.
+// Narrower vectors take less time than the setup of a group of rotations.
 constexpr int32_t min_width_for_groups = 9;
 
 // A table has at most 2^8 rows, and at most 2^-4 as many as the vector has blocks.
@@ -42,7 +42,7 @@ class ProductBuilder {
     explicit ProductBuilder(int32_t width)
         : block_bits_(width - index_lane_bits), max_parities_(std::clamp(block_bits_ - rows_margin, 1, max_parities)) {}
 
-    // False if there is no room for it.
+    // Returns false if there is no room for it.
     bool add(const Phase& phase) {
         const uint64_t mask = phase.z >> index_lane_bits;
         for (size_t g = 0; g < groups_.size(); ++g)
@@ -91,7 +91,7 @@ class ProductBuilder {
         uint32_t parities;
     };
 
-    // The mask as a sum of the group's masks and a rest without their highest bits.
+    // Writes the mask as a sum of the group's masks and a rest without their highest bits.
     static Sum as_sum(const Group& group, uint64_t mask) {
         Sum sum{mask, 0};
         for (bool changed = true; changed;) {
@@ -119,7 +119,7 @@ class ProductBuilder {
 class StepFinder {
    public:
     explicit StepFinder(const std::vector<Operation>& operations) : operations_(operations), next_change_(operations.size()) {
-        // For each operation the next one that is not diagonal.
+        // For each operation, the next one that is not diagonal.
         auto change = static_cast<uint32_t>(operations.size());
         for (uint32_t k = change; k-- > 0;) {
             if (operations[k].measures() || operations[k].x != 0) change = k;
@@ -179,8 +179,8 @@ class StepFinder {
 
     void measure(uint32_t k) {
         const Operation& measurement = operations_[k];
-        const bool wakes_pivot = measurement.pivot >= stored_;
-        if (measurement.x == 0 || (stored_ < width_ && !wakes_pivot) || width_ <= min_width_with_phases)
+        const bool activates_pivot = measurement.pivot >= stored_;
+        if (measurement.x == 0 || (stored_ < width_ && !activates_pivot) || width_ <= min_width_with_phases)
             make_phases(width_);
         while (width_ - stored_ > max_growth) make_phases(width_ - max_growth * ((width_ - stored_ - 1) / max_growth));
         if (stored_ < width_ && measurement.pivot < stored_) make_phases(width_);
@@ -200,7 +200,7 @@ class StepFinder {
         drop_bit(measurement.pivot, step);
     }
 
-    // The phases that a measurement needs; nothing if they do not fit, or cannot be used in it.
+    // The phases that a measurement needs; nothing if they do not fit, or if the measurement cannot use them.
     std::optional<PhaseProduct> product_for(const Operation& measurement) const {
         if (measurement.pivot < index_lane_bits || stored_ < index_lane_bits) return std::nullopt;
         ProductBuilder builder(width_);
@@ -209,7 +209,7 @@ class StepFinder {
         return builder.product();
     }
 
-    // An index without the pivot's bit stands for the entry in which that is 0.
+    // An index without the pivot's bit stands for the entry whose pivot bit is 0.
     void drop_bit(int32_t pivot, SimulationStep& step) {
         std::map<uint64_t, uint32_t> slots;
         std::vector<Phase> left;
@@ -237,10 +237,10 @@ class StepFinder {
         absorbed_ = k + 1;
     }
 
-    // Makes the phases of the coordinates below `width`, and wakes these.
+    // Applies the phases of the coordinates below `width`, and adds these coordinates to the stored vector.
     void make_phases(int32_t width) {
         while (stored_ < width || std::ranges::any_of(phases_, [&](const Phase& p) { return p.z >> width == 0; })) {
-            // In steps: most phases are made while the vector is small.
+            // Step by step: most phases are applied while the vector is small.
             const int32_t to = width - max_growth * (std::max(width - stored_ - 1, 0) / max_growth);
             ProductBuilder builder(to);
             std::vector<Phase> left;
@@ -255,7 +255,7 @@ class StepFinder {
         }
     }
 
-    // Adds groups of the rotations of a long vector that have come together.
+    // Adds the collected rotations of a long vector, in groups.
     void make_run() {
         for (std::vector<uint32_t>& group : group_rotations(operations_, std::exchange(run_, {}))) {
             if (group.size() == 1)
@@ -265,7 +265,7 @@ class StepFinder {
         }
     }
 
-    // Adds a step that makes operations up to `end`.
+    // Adds a step that applies the operations up to `end`.
     SimulationStep& add_step(SimulationStep::Kind kind, uint32_t operation, uint32_t end) {
         make_run();
         SimulationStep step{};
@@ -282,10 +282,10 @@ class StepFinder {
     const std::vector<Operation>& operations_;
     std::vector<uint32_t> next_change_;
     int32_t width_ = 0, stored_ = 0;
-    uint32_t done_ = 0, absorbed_ = 0;  // operations that steps have made or absorbed; that have been absorbed
+    uint32_t done_ = 0, absorbed_ = 0;  // number of operations that steps apply or absorb; that are absorbed
     std::vector<Phase> phases_;
     std::vector<Absorption> absorptions_;
-    std::vector<uint32_t> run_;  // rotations of a long vector that are not in a step yet, and the operation after them
+    std::vector<uint32_t> run_;  // rotations of a long vector that are in no step yet
     uint32_t run_end_ = 0;
     StepList list_;
 };

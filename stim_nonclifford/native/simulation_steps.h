@@ -1,10 +1,10 @@
-// What a simulation of the coefficient vector does, step by step: decided once for all signatures.
+// The steps of a simulation of the coefficient vector, decided once for all signatures.
 //
-// Operations that are diagonal are not made. A rotation about (-1)^|index & z| is kept as a *phase* of the mask
-// z, whose angle depends on the shot, and a woken coordinate is kept as *asleep in |+>*: the amplitude at an
+// Diagonal operations are not applied at once. A rotation about (-1)^|index & z| becomes a *deferred phase* with the mask z,
+// whose angle depends on the shot, and an activated coordinate stays *implicit in |+>*: the amplitude at an
 // index is the stored vector's entry at the index's low bits, times the product of the phases, times 2^-1/2 for
-// each coordinate that is not stored. What the phases cost is a sum of few angles each. A MEASURE of P needs
-// those that anticommute with P: if U is their product, P U = conj(U) P, and
+// each coordinate that is not stored. A phase costs a sum of few angles. A MEASURE of P needs
+// the phases that anticommute with P: if U is their product, P U = conj(U) P, and
 //     (1 ± P) U v = U (v ± conj(U)^2 P v),
 // so that the projection of v is v ± conj(U)^2 P v, and all phases stay where they are.
 #pragma once
@@ -25,8 +25,8 @@ struct Operation;
 struct PhaseProduct {
     struct Factor {
         uint32_t slot;      // of the phase
-        uint32_t parities;  // which parities, of those before it, its sign takes
-        bool adds_parity;   // whether it also takes one that no factor before it takes
+        uint32_t parities;  // which of the earlier parities enter its sign
+        bool adds_parity;   // whether a new parity enters its sign too
         uint64_t z;
     };
     static constexpr size_t max_groups = 8;
@@ -38,7 +38,7 @@ struct PhaseProduct {
     std::vector<uint64_t> columns;
 };
 
-// A phase takes up the angle of an operation.
+// A phase absorbs the angle of an operation.
 struct Absorption {
     uint32_t slot;
     uint32_t operation;
@@ -51,18 +51,18 @@ struct SimulationStep {
         rotate_group,     // several rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
         weakly_measure,   // of the stored vector: it keeps its size
-        apply_phases,     // makes the phases of `product`, and wakes coordinates
+        apply_phases,     // applies the phases of `product`, and adds coordinates
         measure,          // of the stored vector
         measure_through,  // of the stored vector with the phases of `product`
     };
     Kind kind;
-    uint32_t begin;                     // operations that earlier steps have made or absorbed
-    uint32_t operation;                 // the one that the step makes, unless it is rotate_group or apply_phases
+    uint32_t begin;                     // number of operations that earlier steps apply or absorb
+    uint32_t operation;                 // the one that the step applies, unless it is rotate_group or apply_phases
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
-    std::vector<Absorption> absorptions;                // made first
+    std::vector<Absorption> absorptions;                // executed first
     PhaseProduct product;
     std::vector<uint32_t> group;                        // operations that rotate_group applies
-    std::vector<std::pair<uint32_t, uint32_t>> merged;  // made last: phase `second` becomes part of phase `first`
+    std::vector<std::pair<uint32_t, uint32_t>> merged;  // executed last: phase `second` becomes part of phase `first`
 };
 
 struct StepList {

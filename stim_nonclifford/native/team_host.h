@@ -1,5 +1,5 @@
-// A team of threads played by one: the twin of `kernels/team_device.h`, so that the device's kernels run, and
-// are tested, on machines without a GPU. Sums are made in the order in which the device makes them.
+// One thread plays a team of threads. This counterpart of `kernels/team_device.h` lets the device's kernels run, and be
+// tested, on machines without a GPU. Sums are taken in the device's order.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace snc {
 template <uint32_t team_size>
 class HostTeam {
    public:
-    // `reversed` runs the indices of a phase from the last one to the first: what a phase does must not depend on
-    // their order.
+    // `reversed` runs the indices of a section from the last one to the first: the result of a section must not depend on their
+    // order.
     HostTeam(uint8_t* shared, uint32_t index, uint32_t num_teams, bool reversed)
         : shared_(shared), index_(index), num_teams_(num_teams), reversed_(reversed) {}
 

@@ -1,4 +1,4 @@
-// Threads for the time of a scope.
+// Threads that live for the duration of a scope.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace snc {
 
-// Waits for its threads at the end of its life. (The standard library of macOS has no std::jthread.)
+// The destructor joins all threads. (The standard library of macOS has no std::jthread.)
 class Threads {
    public:
     Threads() = default;

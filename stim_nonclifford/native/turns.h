@@ -1,4 +1,4 @@
-// Calls from several threads, one after the other.
+// Executes calls from several threads one after the other.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 
 namespace snc {
 
-// How often a thread that works or waits asks whether to stop.
+// The time between two polls of a thread that works or waits.
 constexpr auto poll_period = std::chrono::milliseconds(50);
 
 class Turns {
    public:
-    // The turn of the calling thread, for the time of a scope.
+    // The turn of the calling thread, for the duration of a scope.
     class Turn {
        public:
-        // Waits until no other thread has the turn. Calls `poll` several times a second meanwhile, which may throw to
+        // Waits until no other thread has the turn. Meanwhile it calls `poll` several times a second, which may throw to
         // stop waiting.
         Turn(Turns& turns, const std::function<void()>& poll) : turns_(turns) { turns_.take(poll); }
         ~Turn() { turns_.give_back(); }
@@ -33,7 +33,7 @@ class Turns {
     void take(const std::function<void()>& poll) {
         const std::thread::id self = std::this_thread::get_id();
         std::unique_lock lock(mutex_);
-        // A signal handler runs in the middle of a call, when that polls.
+        // A signal handler runs in the middle of a call, during a poll.
         if (holder_ == self) throw std::runtime_error("This thread is inside a call of the same engine already.");
         while (holder_ != std::thread::id()) {
             free_.wait_for(lock, poll_period);

@@ -80,13 +80,13 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
         first, end = int(operation["first_term"]), int(operation["end_term"])
         is_diagonal = kind == ROTATE and not operation["x"]
         for k in range(first, end):
-            wakes = k == first and kind != ROTATE
+            activates = k == first and kind != ROTATE
             yield PlannedOperation(
-                kind="activation" if wakes else "rotation",
+                kind="activation" if activates else "rotation",
                 width=width,
                 coefficients=0 if k > first or is_diagonal else 1 << width,
                 joined=k > first,
-                diagonal=not wakes and _is_diagonal(operation),
+                diagonal=not activates and _is_diagonal(operation),
                 half_turns=_half_turns(program, int(plan.rotation_term_steps[k])),
                 sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
                 outcome=None,

@@ -53,7 +53,6 @@ constexpr uint32_t root_request = 2, plain_request = 3;
     F(uint64_t, seed)                                                                      \
     F(uint64_t, first_shot)                                                                \
     F(uint64_t, end_shot)                                                                  \
-    F(uint64_t, tables_in_shared)  /* whether the noise kernel copies its tables there */  \
     F(uint64_t, event_capacity)    /* events of a block that are kept in shared memory */  \
     F(uint64_t*, wide_rows)        /* [team][row_words][block_shots]; wide rows */         \
     F(uint64_t*, counters)                                                                 \

@@ -193,7 +193,6 @@ class ChunkSampler:
             "seed": chunk.seed,
             "first_shot": chunk.first_shot,
             "end_shot": chunk.end_shot,
-            "tables_in_shared": plan.noise.in_shared,
             "event_capacity": plan.event_capacity,
             "queue_capacity": sizes.queue,
             "results": chunk.results,

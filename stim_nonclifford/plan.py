@@ -23,6 +23,7 @@ Sparse rows are stored as in CSR: the bits of row r are ``bits[starts[r]:starts[
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,6 +102,14 @@ class SparseRows:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    @staticmethod
+    def of(rows: Iterable[Sequence[int]]) -> SparseRows:
+        """The rows with ones at these positions."""
+        rows = list(rows)
+        starts = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=starts[1:])
+        return SparseRows(starts, np.fromiter((bit for row in rows for bit in row), dtype=np.int32))
 
     def row(self, index: int) -> npt.NDArray[np.int32]:
         """The positions of the ones in a row."""

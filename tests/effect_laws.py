@@ -16,8 +16,8 @@ from .operation_vectors import Outcomes, paths
 def effect_distribution(table: EffectTable, constant: int) -> Distribution:
     """The distribution of the sum of the effects of all that is random, but for quantum outcomes."""
     causes: list[dict[int, float]] = [
-        *({effect: float(-np.expm1(-2 * rate) / 2)} for effect, rate in table.rates.items()),
-        *table.sites,
+        *({effect: float(-np.expm1(-2 * rate) / 2)} for effect, rate in table.noise.independent().items()),
+        *table.noise.exclusive(),
         *({effect: 0.5} for effect in table.coins),
     ]
     return convolve(causes, table.constant ^ constant)

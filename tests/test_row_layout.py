@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from stim_nonclifford.compiler import row_layout
-from stim_nonclifford.compiler.effects import EffectTable
+from stim_nonclifford.compiler.effects import EffectTable, NoiseEffects
+from stim_nonclifford.compiler.gf2 import masks_of
 from stim_nonclifford.compiler.needed_operations import needed_operations
 from stim_nonclifford.compiler.operations import OperationKind
 from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
@@ -34,8 +35,10 @@ def random_table(rng: np.random.Generator, num_outputs: int) -> EffectTable:
         num_outputs,
         num_signs=0,
         constant=effect(),
-        rates={effect() or 1: float(rng.uniform(0.01, 0.5)) for _ in range(rng.integers(6))},
-        sites=[site() for _ in range(rng.integers(3))],
+        noise=NoiseEffects.of(
+            {effect() or 1: float(rng.uniform(0.01, 0.5)) for _ in range(rng.integers(6))},
+            [site() for _ in range(rng.integers(3))],
+        ),
         coins=[effect() or 1 for _ in range(rng.integers(3))],
     )
 
@@ -67,7 +70,7 @@ def test_noise_alone(seed: int) -> None:
 
 def test_mechanisms_with_equal_effects_on_what_is_read_are_one() -> None:
     rates = {0b0001: 0.1, 0b0101: 0.2, 0b1010: 0.3, 0b1000: 0.4, 0b1110: 0.5}
-    plan = plan_of_noise(EffectTable(4, 0, rates=rates), RequestedOutputs.of([1], [0]))
+    plan = plan_of_noise(EffectTable(4, 0, noise=NoiseEffects.of(rates)), RequestedOutputs.of([1], [0]))
     assert plan.num_checks == 1
     rows = {tuple(plan.effects.row(m).tolist()): rate for m, rate in enumerate(plan.rates.tolist())}
     # The check is bit 0 of a row, the output bit 1.
@@ -76,7 +79,7 @@ def test_mechanisms_with_equal_effects_on_what_is_read_are_one() -> None:
 
 def test_a_site_with_one_choice_left_is_an_independent_mechanism() -> None:
     """Its probability p is that of an odd number of events of rate -ln(1 - 2p) / 2."""
-    table = EffectTable(2, 0, sites=[{1: 0.1, 2: 0.2, 3: 0.05}])
+    table = EffectTable(2, 0, noise=NoiseEffects.of({}, [{1: 0.1, 2: 0.2, 3: 0.05}]))
     plan = plan_of_noise(table, RequestedOutputs.of([1]))
     assert plan.sites.tolist() == [-1]
     assert plan.rates.tolist() == [pytest.approx(-np.log(1 - 2 * 0.25) / 2)]
@@ -85,7 +88,7 @@ def test_a_site_with_one_choice_left_is_an_independent_mechanism() -> None:
 
 def test_checks_that_contradict_each_other() -> None:
     """Two outputs that the same noise flips, of which one is 1 without noise."""
-    table = EffectTable(2, 0, rates={3: 0.2})
+    table = EffectTable(2, 0, noise=NoiseEffects.of({3: 0.2}))
     for constant, never_kept in ((0, False), (1, True), (2, True), (3, False)):
         plan = plan_of_noise(table, RequestedOutputs.of([], [0, 1]), constant)
         assert plan.num_checks == 1
@@ -100,7 +103,7 @@ def test_rows_of_faults_are_those_of_mechanisms() -> None:
         table = random_table(rng, num_outputs)
         plan = plan_of_noise(table, random_request(rng, num_outputs))
         rows = {tuple(plan.effects.row(m).tolist()) for m in range(plan.num_mechanisms)} | {()}
-        for effect in table.rates:
+        for effect in table.noise.independent():
             assert tuple(np.flatnonzero(plan.row_of(effect)).tolist()) in rows
 
 
@@ -120,7 +123,7 @@ def test_no_bit_too_many(seed: int) -> None:
         quantum, table = swept(random_circuit(rng, num_qubits=3, num_operations=25, max_records=7))
         requested = random_request(rng, table.num_outputs)
         plan = plan_of(quantum.operations, table, requested, table.base_outputs)
-        causes = [*table.rates, *(effect for site in table.sites for effect in site), *table.coins]
+        causes = [*masks_of(table.noise.effects), *table.coins]
 
         def flipped_by(masks: Iterable[int], causes: Sequence[int] = causes) -> list[int]:
             return [mask(c for c, cause in enumerate(causes) if (cause & m).bit_count() % 2) for m in masks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -28,25 +27,6 @@ class CliffordGate:
     num_qubits: int
     inverse: stim.Tableau
     pullback: tuple[tuple[int, ...], ...] | None
-
-    def pull_back(
-        self,
-        x_effects: MutableSequence[int],
-        z_effects: MutableSequence[int],
-        targets: Sequence[int],
-    ) -> None:
-        """Moves the effects of X and Z faults from after the gate to before it, in place."""
-        if self.pullback is None:
-            return
-        after = [effects[q] for q in targets for effects in (x_effects, z_effects)]
-        for k, q in enumerate(targets):
-            x = z = 0
-            for generator in self.pullback[2 * k]:
-                x ^= after[generator]
-            for generator in self.pullback[2 * k + 1]:
-                z ^= after[generator]
-            x_effects[q] = x
-            z_effects[q] = z
 
 
 @cache

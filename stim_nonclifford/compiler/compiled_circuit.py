@@ -12,7 +12,7 @@ from ..errors import ResourceLimitError
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .backward_sweep import backward_sweep, list_faults
 from .clifford_records import clifford_records
-from .effects import EffectTable, Fault, Outputs
+from .effects import EffectTable, Fault, NoiseEffects, Outputs
 from .flattening import program_of
 from .forward_sweep import QuantumProgram, forward_sweep
 from .gf2 import mask_of, ones
@@ -142,7 +142,7 @@ class CompiledCircuit:
         if self._last_fault_plan is None or self._last_fault_plan[0] != requested:
             # Every fault becomes a mechanism (its rate is not used); constant effects of noise are left out.
             effects = {fault.effect: 1.0 for fault in self.faults if fault.effect}
-            table = replace(self.effects("detectors"), constant=0, rates=effects, sites=[])
+            table = replace(self.effects("detectors"), constant=0, noise=NoiseEffects.of(effects))
             constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
             self._last_fault_plan = requested, self._plan(table, requested, constant)
         return self._last_fault_plan[1]

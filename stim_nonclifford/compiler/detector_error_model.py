@@ -38,11 +38,11 @@ def detector_error_model(
     """
     outputs = (1 << table.num_outputs) - 1
     rates: dict[int, float] = {}
-    for effect, rate in table.rates.items():
+    for effect, rate in table.noise.independent().items():
         rates[effect & outputs] = rates.get(effect & outputs, 0.0) + rate
     errors = [(effect, -0.5 * math.expm1(-2 * rate)) for effect, rate in rates.items()]
     errors.append((table.constant & outputs, 1.0))
-    for site in table.sites:
+    for site in table.noise.exclusive():
         choices: dict[int, float] = {}
         for effect, probability in site.items():
             choices[effect & outputs] = choices.get(effect & outputs, 0.0) + probability

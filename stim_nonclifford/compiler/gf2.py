@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from operator import or_
 
 import numpy as np
 
-__all__ = ["columns_of", "independent", "mask_of", "ones", "parities", "relations"]
+from ..plan import SparseRows
+
+__all__ = ["columns_of", "independent", "mask_of", "masks_of", "ones", "parities", "relations"]
 
 _MANY = 32
 """With more set bits than this, unpacking all bits with NumPy is faster than a loop over the set bits."""
@@ -45,6 +48,17 @@ def mask_of(positions: Collection[int]) -> int:
     bits = np.zeros(int(chosen.max()) + 1, dtype=np.uint8)
     bits[chosen] = 1
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+
+
+def masks_of(rows: SparseRows) -> list[int]:
+    """The masks of rows of bits.
+
+    Examples:
+        >>> masks_of(SparseRows.of([[0, 2], []]))
+        [5, 0]
+    """
+    starts, bits = rows.starts.tolist(), rows.bits.tolist()
+    return [mask_of(bits[begin:end]) for begin, end in itertools.pairwise(starts)]
 
 
 def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:

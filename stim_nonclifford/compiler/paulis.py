@@ -15,7 +15,6 @@ __all__ = [
     "Y",
     "Z",
     "bits_of",
-    "effect_of",
     "factors_of",
     "pauli_code",
     "product_of",
@@ -91,17 +90,6 @@ def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:
 def from_pauli_string(string: stim.PauliString) -> Factors:
     """The factors of a ``stim.PauliString``, without its sign."""
     return tuple((q, _CODE_OF_STIM[string[q]]) for q in string.pauli_indices())
-
-
-def effect_of(factors: Factors, x_effects: Sequence[int], z_effects: Sequence[int]) -> int:
-    """The effect of a Pauli fault, from the effects of X and Z on each qubit."""
-    effect = 0
-    for qubit, code in factors:
-        if code & X:
-            effect ^= x_effects[qubit]
-        if code & Z:
-            effect ^= z_effects[qubit]
-    return effect
 
 
 def anticommute(a: Factors, b: Factors) -> bool:

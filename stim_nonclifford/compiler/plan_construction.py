@@ -49,9 +49,7 @@ def construct_plan(
     checks = split_checks(outcomes, requested.postselected)
     constant = table.constant ^ output_constant
     layout = RowLayout(table, constant, signs, checks, requested.reported)
-    rates, sites, site_numbers = layout.mechanisms()
-    mechanism_rows = [*rates, *(row for row, _ in sites)]
-    mechanism_rates = np.array([*rates.values(), *(rate for _, rate in sites)], dtype=np.float64)
+    mechanism_rows, mechanism_rates, sites = layout.mechanisms()
     alias_thresholds, alias_indices = alias_table(mechanism_rates)
 
     num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
@@ -77,15 +75,15 @@ def construct_plan(
         num_signature_bits=layout.num_signature_bits,
         num_outputs=len(requested.reported),
         never_kept=layout.never_kept,
-        row_sources=_sparse(layout.row_sources),
+        row_sources=SparseRows.of(layout.row_sources),
         constant=_int32(layout.constant_row()),
-        effects=_sparse(ones(row) for row in mechanism_rows),
+        effects=mechanism_rows,
         rates=mechanism_rates,
-        sites=_int32([-1] * len(rates) + site_numbers),
+        sites=sites,
         count_thresholds=poisson_thresholds(float(mechanism_rates.sum())),
         alias_thresholds=alias_thresholds,
         alias_indices=alias_indices,
-        coins=_sparse(ones(row) for row in layout.coins()),
+        coins=SparseRows.of(ones(row) for row in layout.coins()),
         operations=_operation_array(scheduled),
         operation_steps=_int32(operation.step for operation in scheduled),
         rotation_terms=_term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),
@@ -93,8 +91,8 @@ def construct_plan(
         num_signs=num_signs,
         num_outcome_checks=num_outcome_checks,
         branch_constant=_int32(sorted(branch_constant)),
-        signature_images=_sparse(layout.signature_images),
-        outcome_effects=_sparse(outcome_rows),
+        signature_images=SparseRows.of(layout.signature_images),
+        outcome_effects=SparseRows.of(outcome_rows),
         outcome_check_deadlines=_int32(deadlines),
         peak_width=peak_width(scheduled),
     )
@@ -133,10 +131,3 @@ def _term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> n
 
 def _int32(values: Iterable[int]) -> npt.NDArray[np.int32]:
     return np.fromiter(values, dtype=np.int32)
-
-
-def _sparse(rows: Iterable[Sequence[int]]) -> SparseRows:
-    rows = list(rows)
-    starts = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in rows], out=starts[1:])
-    return SparseRows(starts, _int32(bit for row in rows for bit in row))

@@ -14,8 +14,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from .. import _native
+from ..plan import SparseRows
 from .effects import EffectTable
-from .gf2 import columns_of, independent, mask_of, ones, parities, relations
+from .gf2 import independent, mask_of, masks_of, ones, relations
 
 __all__ = ["Checks", "RowLayout", "split_checks"]
 
@@ -90,11 +95,11 @@ class RowLayout:
         checks: Checks,
         reported: Sequence[int],
     ) -> None:
-        self.table = table
-        causes = [*table.rates, *(effect for site in table.sites for effect in site), *table.coins]
-        self.num_causes = len(causes)
+        self.noise = table.noise
+        self.num_bits = table.num_outputs + table.num_signs
+        causes = _joined(table.noise.effects, SparseRows.of(ones(coin) for coin in table.coins))
         self.constant_bits = set(ones(constant))
-        kept, dependent = _basis(checks.noise_only, causes)
+        kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
         self.check_sources = [checks.noise_only[k] for k in kept]
         targets = [self._is_set(bits) for bits in checks.noise_only]
         self.never_kept = any(
@@ -104,7 +109,7 @@ class RowLayout:
         # If all checks pass, their values are known, so the signature is a basis modulo the checks.
         branch_sources = [[bit] for bit in (*signs, *checks.outcome_dependent)]
         num_checks = len(self.check_sources)
-        kept, dependent = _basis([*self.check_sources, *branch_sources], causes)
+        kept, dependent = _basis([*self.check_sources, *branch_sources], causes, self.num_bits)
         images = {k: [k - num_checks] for k in kept if k >= num_checks}
         self.implied_branch_bits: list[int] = []
         for k, sources in dependent.items():
@@ -119,41 +124,50 @@ class RowLayout:
         self.reported = reported
         self.num_checks, self.num_signature_bits = num_checks, len(signature_sources)
         self.row_sources = [*self.check_sources, *signature_sources, *([bit] for bit in reported)]
-        self.rows = parities(causes, self.row_sources)
+        self.rows = _parities(causes, self.row_sources, self.num_bits)
 
-    def mechanisms(self) -> tuple[dict[int, float], list[tuple[int, float]], list[int]]:
-        """The error mechanisms.
+    def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+        """The error mechanisms: independent ones, then those at sites.
 
         Returns:
-            Row -> rate of the independent mechanisms; (row, rate) of the mechanisms at sites; and for each of
-            the latter the number of its site.
+            Their rows, their rates, and their sites (-1 for independent mechanisms).
         """
-        rates: dict[int, float] = {}
-        rows = iter(self.rows)
-        for rate in self.table.rates.values():
-            _accumulate(rates, next(rows), rate)
-        exclusive: list[dict[int, float]] = []
-        for site in self.table.sites:
-            choices: dict[int, float] = {}
-            for probability in site.values():
-                _accumulate(choices, next(rows), probability)
-            if len(choices) == 1 and next(iter(choices.values())) < 0.5:
-                ((row, probability),) = choices.items()
-                _accumulate(rates, row, -0.5 * math.log1p(-2 * probability))
-            elif choices:
-                exclusive.append(choices)
-        events, numbers = [], []
-        for number, choices in enumerate(exclusive):
-            total = math.fsum(choices.values())
-            rate = -math.log1p(-total)
-            for row, probability in choices.items():
-                events.append((row, rate * probability / total))
-                numbers.append(number)
-        return rates, events, numbers
+        rows, noise = self.rows, self.noise
+        count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
+        sums = _native.RowSums()
+        sums.add(rows.starts[: count + 1], rows.bits[: rows.starts[count]], noise.rates[:count])
+        choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site
+        for k in range(count, len(noise.rates)):
+            row = tuple(rows.row(k).tolist())
+            if row:
+                at_site = choices.setdefault(int(noise.sites[k]), {})
+                at_site[row] = at_site.get(row, 0.0) + float(noise.rates[k])
+        exclusive = []
+        for at_site in choices.values():
+            if len(at_site) == 1 and next(iter(at_site.values())) < 0.5:
+                ((row, probability),) = at_site.items()
+                alone = SparseRows.of([row])
+                sums.add(alone.starts, alone.bits, np.array([-0.5 * math.log1p(-2 * probability)]))
+            else:
+                exclusive.append(at_site)
+        site_rows, rates, sites = [], [], []
+        for number, at_site in enumerate(exclusive):
+            total = math.fsum(at_site.values())
+            for row, probability in at_site.items():
+                site_rows.append(row)
+                rates.append(-math.log1p(-total) * probability / total)
+                sites.append(number)
+        independent_rows = SparseRows(*sums.rows())
+        return (
+            _joined(independent_rows, SparseRows.of(site_rows)),
+            np.concatenate([sums.sums(), np.array(rates, dtype=np.float64)]),
+            np.array([-1] * len(independent_rows) + sites, dtype=np.int32),
+        )
 
     def coins(self) -> list[int]:
         """A basis of the rows of the coins."""
-        return independent(self.rows[self.num_causes - len(self.table.coins) :])
+        first = self.rows.starts[len(self.noise.rates) :]
+        return independent(masks_of(SparseRows(first, self.rows.bits)))
 
     def constant_row(self) -> list[int]:
         """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""
@@ -167,38 +181,57 @@ class RowLayout:
         return sum(bit in self.constant_bits for bit in bits) % 2 == 1
 
 
-def _basis(sums: Sequence[Sequence[int]], causes: Sequence[int]) -> tuple[list[int], dict[int, list[int]]]:
+def _basis(
+    sums: Sequence[Sequence[int]], causes: SparseRows, num_bits: int
+) -> tuple[list[int], dict[int, list[int]]]:
     """Finds independent parities of the causes' effects, and writes the other parities as sums of them.
 
     Args:
         sums: For each parity, the bits of an effect that enter it.
         causes: The effects.
+        num_bits: Number of bits of an effect.
 
     Returns:
         The indices of the independent parities, and a dictionary with every other index. Its value lists the
         independent parities whose sum this parity is.
     """
-    columns = columns_of(parities(causes, sums), len(sums))
+    columns = _transposed(_parities(causes, sums, num_bits), len(sums))
     # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first one.
-    first_with: dict[int, int] = {}
-    for k, column in enumerate(columns):
-        if column:
-            first_with.setdefault(column, k)
+    keys = [columns.row(k).tobytes() for k in range(len(sums))]
+    first_with: dict[bytes, int] = {}
+    for k, key in enumerate(keys):
+        if key:
+            first_with.setdefault(key, k)
     different = list(first_with.values())
     sources: dict[int, list[int]] = {}
     if len(different) <= _MAX_BASIS_BITS:
-        _, found = relations([columns[k] for k in different])
+        _, found = relations([mask_of(columns.row(k).tolist()) for k in different])
         sources = {different[j]: [different[i] for i in ones(mask)] for j, mask in found.items()}
     kept = [k for k in different if k not in sources]
     is_kept = set(kept)
     dependent: dict[int, list[int]] = {}
-    for k, column in enumerate(columns):
+    for k, key in enumerate(keys):
         if k not in is_kept:
-            first = first_with.get(column, -1)
-            dependent[k] = sources.get(first, [first]) if column else []
+            first = first_with.get(key, -1)
+            dependent[k] = sources.get(first, [first]) if key else []
     return kept, dependent
 
 
-def _accumulate(into: dict[int, float], row: int, amount: float) -> None:
-    if row:
-        into[row] = into.get(row, 0.0) + amount
+def _parities(rows: SparseRows, sums: Sequence[Sequence[int]], num_bits: int) -> SparseRows:
+    """For each row, the numbers of the sums of its bits that are odd."""
+    images = _transposed(SparseRows.of(sums), num_bits)
+    return SparseRows(*_native.image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
+
+
+def _transposed(rows: SparseRows, num_columns: int) -> SparseRows:
+    """For each column, the rows that have a one in it."""
+    starts = np.zeros(num_columns + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows.bits, minlength=num_columns), out=starts[1:])
+    numbers = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
+    return SparseRows(starts, numbers[np.argsort(rows.bits, kind="stable")])
+
+
+def _joined(first: SparseRows, second: SparseRows) -> SparseRows:
+    """The rows of both, one after the other."""
+    starts = np.concatenate([first.starts, second.starts[1:] + first.starts[-1]])
+    return SparseRows(starts, np.concatenate([first.bits, second.bits]))

@@ -7,6 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from .. import _native
+
 __all__ = ["alias_table", "poisson_thresholds"]
 
 _TWO_64 = 1 << 64
@@ -62,17 +64,5 @@ def alias_table(
         >>> float(thresholds[0]) / 2**64, int(indices[0])
         (0.5, 1)
     """
-    size = len(rates)
-    indices = np.arange(size, dtype=np.int32)
-    thresholds = np.full(size, _TWO_64 - 1, dtype=np.uint64)
-    scaled = (rates * (size / rates.sum())).tolist() if size else []
-    small = [k for k, weight in enumerate(scaled) if weight < 1]
-    large = [k for k, weight in enumerate(scaled) if weight >= 1]
-    while small and large:
-        low, high = small.pop(), large[-1]
-        thresholds[low] = min(int(scaled[low] * _TWO_64), _TWO_64 - 1)
-        indices[low] = high
-        scaled[high] -= 1 - scaled[low]
-        if scaled[high] < 1:
-            small.append(large.pop())
+    thresholds, indices = _native.alias_table(rates * (len(rates) / rates.sum()) if len(rates) else rates)
     return thresholds, indices

@@ -1,9 +1,9 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "fault_set_search.h"
 #include "fault_set_study.h"
@@ -14,19 +14,9 @@ namespace nb = nanobind;
 namespace {
 
 template <typename T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-std::vector<T> to_vector(const Input<T>& array) {
-    return {array.data(), array.data() + array.shape(0)};
-}
-
-template <typename T>
-nb::object to_array(std::vector<T> data) {
-    auto* owned = new std::vector<T>(std::move(data));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), {owned->size()}, owner));
-}
+using Input = snc::InputArray<T>;
+using snc::to_array;
+using snc::to_vector;
 
 template <typename Work>
 auto without_gil(Work work) {

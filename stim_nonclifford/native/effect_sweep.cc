@@ -1,0 +1,246 @@
+#include "effect_sweep.h"
+
+#include <algorithm>
+#include <map>
+#include <new>
+
+namespace snc {
+
+namespace {
+
+constexpr uint32_t x_part = 1, z_part = 2;
+
+}  // namespace
+
+bool EffectSweep::ByNumber::operator()(const SparseRow& a, const SparseRow& b) const {
+    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+}
+
+EffectSweep::EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes)
+    : x_effects_(num_qubits), z_effects_(num_qubits), record_effects_(num_records), max_bytes_(max_bytes) {}
+
+void EffectSweep::report_records() {
+    for (size_t record = 0; record < record_effects_.size(); ++record)
+        record_effects_[record] = {static_cast<int32_t>(record)};
+}
+
+uint32_t EffectSweep::add_gate(std::vector<std::vector<uint32_t>> pullback) {
+    gates_.push_back(std::move(pullback));
+    return static_cast<uint32_t>(gates_.size() - 1);
+}
+
+uint32_t EffectSweep::add_channel(uint64_t constant, Choices rates, Choices site) {
+    channels_.push_back({constant, std::move(rates), std::move(site)});
+    return static_cast<uint32_t>(channels_.size() - 1);
+}
+
+void EffectSweep::flip(SparseRow& row, RowView by) {
+    if (by.empty()) return;
+    add_rows(row, by, sum_);
+    row.swap(sum_);
+}
+
+SparseRow EffectSweep::effect_of(Factors factors) {
+    SparseRow effect;
+    for (const auto& [qubit, code] : factors) {
+        if ((code & x_part) != 0) flip(effect, x_effects_[qubit]);
+        if ((code & z_part) != 0) flip(effect, z_effects_[qubit]);
+    }
+    return effect;
+}
+
+void EffectSweep::note_stabilizer(SparseRow effect) {
+    if (!effect.empty()) stabilizers_.insert(std::move(effect));
+}
+
+void EffectSweep::check_bytes(uint64_t more) {
+    record_bytes_ += more;
+    if (record_bytes_ + rates_.bytes() + site_rows_.bits.size() * sizeof(int32_t) > max_bytes_) throw std::bad_alloc();
+}
+
+void EffectSweep::pull_back_through(uint32_t gate, std::span<const uint32_t> targets) {
+    const auto& pullback = gates_[gate];
+    const size_t size = pullback.size() / 2;
+    after_.resize(2 * size);
+    // The last group acts first on the way back.
+    for (size_t end = targets.size(); end >= size && end > 0; end -= size) {
+        const auto group = targets.subspan(end - size, size);
+        for (size_t k = 0; k < size; ++k) {
+            after_[2 * k].swap(x_effects_[group[k]]);
+            after_[2 * k + 1].swap(z_effects_[group[k]]);
+        }
+        for (size_t k = 0; k < 2 * size; ++k) {
+            SparseRow& before = k % 2 == 0 ? x_effects_[group[k / 2]] : z_effects_[group[k / 2]];
+            before.clear();
+            for (const uint32_t generator : pullback[k]) flip(before, after_[generator]);
+        }
+    }
+}
+
+void EffectSweep::add_noise(uint32_t channel, uint32_t group_size, std::span<const uint32_t> targets, int64_t first_herald) {
+    for (size_t k = 0; k < targets.size() / group_size; ++k) {
+        generators_.clear();
+        for (const uint32_t qubit : targets.subspan(k * group_size, group_size)) {
+            generators_.push_back(&x_effects_[qubit]);
+            generators_.push_back(&z_effects_[qubit]);
+        }
+        if (first_herald >= 0) generators_.push_back(&record_effects_[static_cast<size_t>(first_herald) + k]);
+        add_patterns(channels_[channel]);
+    }
+    check_bytes(0);
+}
+
+void EffectSweep::add_readout_noise(uint32_t channel, size_t record) {
+    generators_ = {&record_effects_[record]};
+    add_patterns(channels_[channel]);
+}
+
+const SparseRow& EffectSweep::effect_of_pattern(uint64_t pattern) {
+    pattern_sum_.clear();
+    for (size_t k = 0; k < generators_.size(); ++k)
+        if ((pattern >> k & 1) != 0) flip(pattern_sum_, *generators_[k]);
+    return pattern_sum_;
+}
+
+void EffectSweep::add_patterns(const Channel& channel) {
+    if (std::ranges::all_of(generators_, [](const SparseRow* row) { return row->empty(); })) return;
+    if (channel.constant != 0) flip(constant_, effect_of_pattern(channel.constant));
+    for (const auto& [pattern, rate] : channel.rates) rates_.add(effect_of_pattern(pattern), rate);
+    if (channel.site.empty()) return;
+    std::vector<std::pair<SparseRow, double>> choices;
+    for (const auto& [pattern, probability] : channel.site) choices.emplace_back(effect_of_pattern(pattern), probability);
+    add_site(choices);
+}
+
+void EffectSweep::add_site(const std::vector<std::pair<SparseRow, double>>& choices) {
+    std::map<SparseRow, size_t> places;
+    const size_t first = site_rows_.size();
+    for (const auto& [effect, probability] : choices) {
+        if (effect.empty()) continue;
+        const auto [place, is_new] = places.try_emplace(effect, site_rows_.size());
+        if (is_new) {
+            site_rows_.append(effect);
+            site_probabilities_.push_back(0.0);
+            site_numbers_.push_back(num_sites_);
+        }
+        site_probabilities_[place->second] += probability;
+    }
+    num_sites_ += site_rows_.size() > first;
+}
+
+void EffectSweep::measure(Factors factors, size_t record, bool resets) {
+    note_stabilizer(effect_of(factors));
+    if (resets) {
+        x_effects_[factors[0].qubit].clear();
+        z_effects_[factors[0].qubit].clear();
+    }
+    const SparseRow& effect = record_effects_[record];
+    for (const auto& [qubit, code] : factors) {
+        if ((code & z_part) != 0) flip(x_effects_[qubit], effect);
+        if ((code & x_part) != 0) flip(z_effects_[qubit], effect);
+    }
+}
+
+void EffectSweep::reset(PauliFactor factor) {
+    note_stabilizer(effect_of({&factor, 1}));
+    x_effects_[factor.qubit].clear();
+    z_effects_[factor.qubit].clear();
+}
+
+void EffectSweep::add_feedback(size_t record, PauliFactor factor) { flip(record_effects_[record], effect_of({&factor, 1})); }
+
+void EffectSweep::flip_by_records(std::span<const int64_t> records, int32_t output) {
+    for (const int64_t record : records) flip(record_effects_[static_cast<size_t>(record)], {&output, 1});
+    check_bytes(records.size() * sizeof output);
+}
+
+void EffectSweep::flip_by_anticommuting(Factors factors, int32_t bit) {
+    for (const auto& [qubit, code] : factors) {
+        if ((code & z_part) != 0) flip(x_effects_[qubit], {&bit, 1});
+        if ((code & x_part) != 0) flip(z_effects_[qubit], {&bit, 1});
+    }
+    check_bytes(factors.size() * sizeof bit);
+}
+
+size_t EffectSweep::keep(Factors factors, std::span<const int32_t> signs, std::span<const int64_t> records) {
+    SparseRow effect = effect_of(factors);
+    for (const int32_t sign : signs) flip(effect, {&sign, 1});
+    for (const int64_t record : records) flip(effect, record_effects_[static_cast<size_t>(record)]);
+    check_bytes(effect.size() * sizeof(int32_t));
+    kept_.push_back(std::move(effect));
+    return kept_.size() - 1;
+}
+
+void EffectSweep::add_choices(int64_t constant, std::span<const std::pair<int64_t, double>> choices) {
+    const SparseRow nothing;
+    const SparseRow& always = constant < 0 ? nothing : kept_[static_cast<size_t>(constant)];
+    flip(constant_, always);
+    std::vector<std::pair<SparseRow, double>> found;
+    for (const auto& [number, probability] : choices) {
+        SparseRow effect = always;
+        if (number >= 0) flip(effect, kept_[static_cast<size_t>(number)]);
+        found.emplace_back(std::move(effect), probability);
+    }
+    add_site(found);
+}
+
+void EffectSweep::end() {
+    for (const SparseRow& effect : z_effects_) note_stabilizer(effect);
+    stabilizer_rows_.assign(stabilizers_.begin(), stabilizers_.end());
+}
+
+SparseRow EffectSweep::fixed(RowView row) {
+    SparseRow result(row.begin(), row.end());
+    for (const int32_t bit : row)
+        if (const auto choice = choices_.find(bit); choice != choices_.end()) flip(result, choice->second);
+    return result;
+}
+
+int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_signs) {
+    if (free_signs.empty()) return -1;
+    for (const auto& [sign, number] : free_signs) choices_.try_emplace(sign);
+    // An effect flips free signs from its own on, so that the later choices are fixed first. Then no choice has another
+    // free sign, and a row is fixed by the choices of the free signs that it has.
+    for (size_t k = free_signs.size(); k-- > 0;) {
+        const auto& [sign, number] = free_signs[k];
+        SparseRow effect = kept_[number];
+        const auto first = std::ranges::find_if(effect, [&](int32_t bit) { return choices_.contains(bit); });
+        if (first == effect.end() || *first != sign) return static_cast<int64_t>(k);
+        choices_[sign].clear();
+        choices_[sign] = fixed(effect);
+    }
+    constant_ = fixed(constant_);
+    RowSums rates;
+    for (size_t k = 0; k < rates_.rows().size(); ++k) rates.add(fixed(rates_.rows()[k]), rates_.sums()[k]);
+    rates_ = std::move(rates);
+    const RowList rows = std::move(site_rows_);
+    const std::vector<double> probabilities = std::move(site_probabilities_);
+    const std::vector<int32_t> numbers = std::move(site_numbers_);
+    site_rows_ = {};
+    site_probabilities_.clear();
+    site_numbers_.clear();
+    num_sites_ = 0;
+    for (size_t k = 0; k < rows.size();) {
+        std::vector<std::pair<SparseRow, double>> choices;
+        const int32_t site = numbers[k];
+        for (; k < rows.size() && numbers[k] == site; ++k) choices.emplace_back(fixed(rows[k]), probabilities[k]);
+        add_site(choices);
+    }
+    for (SparseRow& effect : kept_) effect = fixed(effect);
+    for (SparseRow& effect : stabilizer_rows_) effect = fixed(effect);
+    return -1;
+}
+
+RowList EffectSweep::kept() const {
+    RowList list;
+    for (const SparseRow& effect : kept_) list.append(effect);
+    return list;
+}
+
+RowList EffectSweep::stabilizers() const {
+    RowList list;
+    for (const SparseRow& effect : stabilizer_rows_) list.append(effect);
+    return list;
+}
+
+}  // namespace snc

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stim_nonclifford.compiler.gf2 import columns_of, independent, ones, parities, relations
+from stim_nonclifford.compiler.gf2 import independent, ones, parities, relations
 
 
 def xor(rows: Iterable[int]) -> int:
@@ -86,21 +86,6 @@ def test_relations() -> None:
             assert xor(rows[source] for source in ones(sources)) == rows[k]
         some_depend += bool(dependent)
     assert some_depend > 100
-
-
-def test_columns() -> None:
-    for rows, num_columns in lists_of_rows(seed=3, count=200):
-        columns = columns_of(rows, num_columns)
-        assert len(columns) == num_columns
-        np.testing.assert_array_equal(bits(columns, len(rows)), bits(rows, num_columns).T)
-        assert columns_of(columns, len(rows)) == rows
-
-
-def test_columns_of_many_rows() -> None:
-    rng = random.Random(4)
-    rows = [rng.getrandbits(90) for _ in range(131)]
-    columns = columns_of(rows, 90)
-    np.testing.assert_array_equal(bits(columns, 131), bits(rows, 90).T)
 
 
 def test_parities_are_a_product_of_matrices() -> None:

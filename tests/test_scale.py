@@ -214,10 +214,10 @@ def test_a_million_iterations() -> None:
 
 @pytest.mark.parametrize("outputs", ["detectors", "records"])
 def test_memory_of_effects_is_limited(outputs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backward_sweep, "MAX_EFFECT_BYTES", 100_000)
+    monkeypatch.setattr(backward_sweep, "MAX_EFFECT_BYTES", 20_000)
     text = "REPEAT 1500 {{\n    X_ERROR(0.1) 0\n    MR 0\n    {}\n}}\nRX 1\nT 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
     circuit = Circuit(text.format("DETECTOR rec[-1]" if outputs == "detectors" else ""))
     what = "detectors and observables" if outputs == "detectors" else "measurement records"
     compiled = circuit.compile_detector_sampler if outputs == "detectors" else circuit.compile_sampler
-    with pytest.raises(ResourceLimitError, match=f"1,501 {what} need more than 100,000 bytes"):
+    with pytest.raises(ResourceLimitError, match=f"1,501 {what} need more than 20,000 bytes"):
         compiled().sample(1)

@@ -21,7 +21,8 @@ The passes, in their order, each a module with one entry point:
 others when it constructs the plan for a question (``requested_outputs``). ``scheduling`` runs passes 6 to 8.
 
 ``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``,
-``paulis``, ``clifford_gates``, ``channels`` and ``gf2`` have the types and the algebra that the passes share.
+``paulis``, ``clifford_gates``, ``channels``, ``gf2`` and ``sparse_rows`` have the types and the algebra that
+the passes share. Passes 3, 9 and 10 call native code (``native/effect_sweep.h``, ``native/sparse_rows.h``).
 ``detector_error_model`` converts the effects to Stim's error model.
 """
 

@@ -1,8 +1,9 @@
 """The backward sweep: what every fault, random outcome and free sign changes.
 
 Walking backwards, the sweep keeps the effect (``effects``) of an X and of a Z on every qubit at the current
-place, as lists of bits in native code (``native/effect_sweep.h``). Gates mix them by their tableau, measurements add what depends on their record, resets clear them,
-and reading them at a noise instruction gives the effects of its Paulis.
+place, as lists of bits in native code (``native/effect_sweep.h``). Gates mix them by their tableau,
+measurements add what depends on their record, resets clear them, and reading them at a noise instruction
+gives the effects of its Paulis.
 
 A measurement has an *outcome*, which the state follows, and a *record* (outcome ⊕ readout flip), which
 detectors, observables and feedback use: readout noise flips the record only.
@@ -38,7 +39,7 @@ from .steps import (
     Step,
 )
 
-__all__ = ["backward_sweep", "list_faults"]
+__all__ = ["backward_sweep", "list_faults", "outcome_effects"]
 
 MAX_EFFECT_BYTES = 2 << 30
 """Limit for the memory of the effects of noise and records."""
@@ -94,10 +95,36 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
     return sweep.table()
 
 
+def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
+    r"""Finds the effects of outcomes and coins of the forward sweep on the records, without those of noise.
+
+    Args:
+        program: The circuit's steps.
+        quantum: What the forward sweep found.
+
+    Returns:
+        The effects; ``noise``, ``constant`` and ``coins`` are empty.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.compiler.flattening import program_of
+        >>> from stim_nonclifford.compiler.forward_sweep import forward_sweep
+        >>> program = program_of(stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nMX 0 0"))
+        >>> outcome_effects(program, forward_sweep(program)).outcomes  # one outcome, two records
+        [3]
+    """
+    sweep = _BackwardSweep(program, quantum, "records", with_noise=False)
+    sweep.run()
+    return sweep.table()
+
+
 class _BackwardSweep:
-    def __init__(self, program: Program, quantum: QuantumProgram, outputs: Outputs) -> None:
+    def __init__(
+        self, program: Program, quantum: QuantumProgram, outputs: Outputs, with_noise: bool = True
+    ) -> None:
         self.program = program
         self.quantum = quantum
+        self.with_noise = with_noise
         self.by_records = outputs == "records"
         self.num_outputs = (
             program.num_records if self.by_records else program.num_detectors + program.num_observables
@@ -107,13 +134,17 @@ class _BackwardSweep:
             for operation in quantum.operations
             for term in operation.terms
         }
-        self.effects = _native.EffectSweep(program.num_qubits, program.num_records, MAX_EFFECT_BYTES)
+        self.effects = _native.EffectSweep(
+            program.num_qubits, program.num_records, MAX_EFFECT_BYTES, with_noise
+        )
         if self.by_records:
             self.effects.report_records()
         self.gates: dict[int, int] = {}  # by the identity of a gate, its number in `effects`
         self.channels: dict[Channel, int] = {}
         self.base_outputs: Counter[int] = Counter()  # how many records of the base path are 1
-        self.faults: list[tuple[Fault, int]] | None = None  # with the numbers of their effects, if it is a list
+        self.faults: list[tuple[Fault, int]] | None = (
+            None  # with the numbers of their effects, if it is a list
+        )
         self.chains: dict[int, list[tuple[int, float]]] = {}
         self.insertions: dict[int, list[tuple[list[int], int, Insertion]]] = {}
         # Numbers of kept effects.
@@ -133,7 +164,9 @@ class _BackwardSweep:
             for index in range(len(self.program.steps) - 1, -1, -1):
                 self.pull_back_through_step(index, self.program.steps[index])
                 for into, k, insertion in self.insertions.get(index, ()):
-                    signs = [self.sign_of_step[step] for step in insertion.deferred if step in self.sign_of_step]
+                    signs = [
+                        self.sign_of_step[step] for step in insertion.deferred if step in self.sign_of_step
+                    ]
                     into[k] = self.effects.keep(insertion.factors, signs, list(insertion.reordered))
             self.effects.end()
             for links in self.chains.values():
@@ -143,8 +176,8 @@ class _BackwardSweep:
             what = "measurement records" if self.by_records else "detectors and observables"
             raise ResourceLimitError(
                 f"The effects of the circuit's noise on {self.num_outputs:,} {what} need more than"
-                f" {MAX_EFFECT_BYTES:,} bytes, the limit, or more memory than there is. Lower the repeat counts,"
-                " or sample the circuit in parts."
+                f" {MAX_EFFECT_BYTES:,} bytes, the limit, or more memory than there is. Lower the repeat"
+                " counts, or sample the circuit in parts."
             ) from None
 
     def pull_back_through_step(self, index: int, step: Step) -> None:
@@ -154,6 +187,8 @@ class _BackwardSweep:
             case Clifford(gate, groups):
                 if gate.pullback is not None:
                     effects.pull_back_through(self.number_of_gate(gate), groups)
+            case Noise() | CorrelatedError() if not self.with_noise:
+                pass
             case Noise(channel, groups, herald):
                 effects.add_noise(self.number_of_channel(channel), groups, -1 if herald is None else herald)
                 if self.faults is not None:
@@ -164,7 +199,7 @@ class _BackwardSweep:
                 if self.faults is not None and probability > 0:
                     self.faults.append((Fault(index, 0, factors, (), 0), number))
             case Measure(factors, record, _, flip_probability, resets):
-                if flip_probability > 0:
+                if flip_probability > 0 and self.with_noise:
                     readout = channel_of_patterns(((1, flip_probability),))
                     effects.add_readout_noise(self.number_of_channel(readout), record)
                     if self.faults is not None:

@@ -10,7 +10,7 @@ import stim
 
 from ..errors import ResourceLimitError
 from ..plan import MAX_INDEX_BITS, SamplingPlan
-from .backward_sweep import backward_sweep, list_faults
+from .backward_sweep import backward_sweep, list_faults, outcome_effects
 from .clifford_records import clifford_records
 from .effects import EffectTable, Fault, NoiseEffects, Outputs
 from .flattening import program_of
@@ -271,8 +271,7 @@ class CompiledCircuit:
         """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
         if not quantum.operations:
             return mask_of([record for record, bit in enumerate(quantum.base_records) if bit])
-        is_own = quantum is self.quantum
-        table = self.effects("records") if is_own else backward_sweep(self.program, quantum, "records")
+        table = outcome_effects(self.program, quantum)
         return reference_records(quantum, table, self._likely_outputs, num_operations)
 
     def _outputs_of(self, records: int) -> int:

@@ -2,7 +2,8 @@
 
 Pauli noise, feedback and random outcomes never change which operations a circuit performs. They change only
 signs and records. An *effect* is the set of bits that one cause flips: a row of a ``SparseRows``, or a
-Python int where there are few. It has one bit per **output** (detectors and then observables, or records), followed by one bit per **sign** of a rotation.
+Python int where there are few. It has one bit per **output** (detectors and then observables, or records),
+followed by one bit per **sign** of a rotation.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ class NoiseEffects:
 
     Attributes:
         effects: For each cause, the bits that it flips.
-        rates: float64, shape (num_causes,). For an independent cause, the rate of its Poisson events. For a cause
-            at a site, its probability.
-        sites: int32, shape (num_causes,): -1 for independent causes, else the number of the site, ascending. Causes
-            at the same site exclude each other.
+        rates: float64, shape (num_causes,). For an independent cause, the rate of its Poisson events. For a
+            cause at a site, its probability.
+        sites: int32, shape (num_causes,): -1 for independent causes, else the number of the site, ascending.
+            Causes at the same site exclude each other.
     """
 
     effects: SparseRows

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..plan import SparseRows
 
-__all__ = ["columns_of", "independent", "mask_of", "masks_of", "ones", "parities", "relations"]
+__all__ = ["independent", "mask_of", "masks_of", "ones", "parities", "relations"]
 
 _MANY = 32
 """With more set bits than this, unpacking all bits with NumPy is faster than a loop over the set bits."""
@@ -124,25 +124,6 @@ def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
         else:
             dependent[k] = sources ^ (1 << k)
     return kept, dependent
-
-
-def columns_of(rows: Sequence[int], num_columns: int) -> list[int]:
-    """The transposed matrix: bit r of column c is bit c of row r.
-
-    Examples:
-        >>> columns_of([0b01, 0b11], 2)
-        [3, 2]
-    """
-    positions: list[list[int]] = [[] for _ in range(num_columns)]
-    for r, row in enumerate(rows):
-        for c in ones(row):
-            positions[c].append(r)
-    columns = []
-    for found in positions:
-        bits = np.zeros(len(rows), dtype=np.uint8)
-        bits[found] = 1
-        columns.append(int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little"))
-    return columns
 
 
 def parities(rows: Sequence[int], sums: Iterable[Iterable[int]]) -> list[int]:

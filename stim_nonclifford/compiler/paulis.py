@@ -5,7 +5,7 @@ Bit 0 of a code is 1 if the Pauli has an X part, bit 1 is 1 if it has a Z part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import stim
 

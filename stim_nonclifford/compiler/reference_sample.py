@@ -40,7 +40,7 @@ def reference_records(
 
     Args:
         quantum: The result of the forward sweep.
-        table: The result of the backward sweep, with records as outputs.
+        table: The effects of outcomes and coins on the records.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes.
         num_operations: Number of operations whose outcomes are chosen. All later outcomes are 0, whether
             that is likely or not.

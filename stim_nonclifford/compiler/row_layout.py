@@ -21,6 +21,7 @@ from .. import _native
 from ..plan import SparseRows
 from .effects import EffectTable
 from .gf2 import independent, mask_of, masks_of, ones, relations
+from .sparse_rows import joined, odd_sums, transposed
 
 __all__ = ["Checks", "RowLayout", "split_checks"]
 
@@ -97,7 +98,7 @@ class RowLayout:
     ) -> None:
         self.noise = table.noise
         self.num_bits = table.num_outputs + table.num_signs
-        causes = _joined(table.noise.effects, SparseRows.of(ones(coin) for coin in table.coins))
+        causes = joined(table.noise.effects, SparseRows.of(ones(coin) for coin in table.coins))
         self.constant_bits = set(ones(constant))
         kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
         self.check_sources = [checks.noise_only[k] for k in kept]
@@ -124,7 +125,7 @@ class RowLayout:
         self.reported = reported
         self.num_checks, self.num_signature_bits = num_checks, len(signature_sources)
         self.row_sources = [*self.check_sources, *signature_sources, *([bit] for bit in reported)]
-        self.rows = _parities(causes, self.row_sources, self.num_bits)
+        self.rows = odd_sums(causes, self.row_sources, self.num_bits)
 
     def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
         """The error mechanisms: independent ones, then those at sites.
@@ -159,7 +160,7 @@ class RowLayout:
                 sites.append(number)
         independent_rows = SparseRows(*sums.rows())
         return (
-            _joined(independent_rows, SparseRows.of(site_rows)),
+            joined(independent_rows, SparseRows.of(site_rows)),
             np.concatenate([sums.sums(), np.array(rates, dtype=np.float64)]),
             np.array([-1] * len(independent_rows) + sites, dtype=np.int32),
         )
@@ -195,7 +196,7 @@ def _basis(
         The indices of the independent parities, and a dictionary with every other index. Its value lists the
         independent parities whose sum this parity is.
     """
-    columns = _transposed(_parities(causes, sums, num_bits), len(sums))
+    columns = transposed(odd_sums(causes, sums, num_bits), len(sums))
     # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first one.
     keys = [columns.row(k).tobytes() for k in range(len(sums))]
     first_with: dict[bytes, int] = {}
@@ -215,23 +216,3 @@ def _basis(
             first = first_with.get(key, -1)
             dependent[k] = sources.get(first, [first]) if key else []
     return kept, dependent
-
-
-def _parities(rows: SparseRows, sums: Sequence[Sequence[int]], num_bits: int) -> SparseRows:
-    """For each row, the numbers of the sums of its bits that are odd."""
-    images = _transposed(SparseRows.of(sums), num_bits)
-    return SparseRows(*_native.image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
-
-
-def _transposed(rows: SparseRows, num_columns: int) -> SparseRows:
-    """For each column, the rows that have a one in it."""
-    starts = np.zeros(num_columns + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows.bits, minlength=num_columns), out=starts[1:])
-    numbers = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
-    return SparseRows(starts, numbers[np.argsort(rows.bits, kind="stable")])
-
-
-def _joined(first: SparseRows, second: SparseRows) -> SparseRows:
-    """The rows of both, one after the other."""
-    starts = np.concatenate([first.starts, second.starts[1:] + first.starts[-1]])
-    return SparseRows(starts, np.concatenate([first.bits, second.bits]))

@@ -45,7 +45,8 @@ nb::tuple from_rows(snc::RowList rows) {
 
 void bind_effect_sweep(nb::module_& m) {
     nb::class_<EffectSweep>(m, "EffectSweep", "The state of the backward sweep.")
-        .def(nb::init<size_t, size_t, uint64_t>(), nb::arg("num_qubits"), nb::arg("num_records"), nb::arg("max_bytes"))
+        .def(nb::init<size_t, size_t, uint64_t, bool>(), nb::arg("num_qubits"), nb::arg("num_records"), nb::arg("max_bytes"),
+             nb::arg("with_stabilizers"))
         .def("report_records", &EffectSweep::report_records, "Lets each record flip the output with its number.")
         .def("add_gate", &EffectSweep::add_gate, nb::arg("pullback"), "The number of a gate with this pullback.")
         .def("add_channel", &EffectSweep::add_channel, nb::arg("constant"), nb::arg("rates"), nb::arg("site"),
@@ -111,14 +112,10 @@ void bind_effect_sweep(nb::module_& m) {
         .def(
             "noise",
             [](const EffectSweep& sweep) {
-                snc::RowList rows = sweep.rates().rows();
-                std::vector<double> rates = sweep.rates().sums();
-                std::vector<int32_t> sites(rates.size(), -1);
-                for (size_t k = 0; k < sweep.site_rows().size(); ++k) rows.append(sweep.site_rows()[k]);
-                rates.insert(rates.end(), sweep.site_probabilities().begin(), sweep.site_probabilities().end());
-                sites.insert(sites.end(), sweep.site_numbers().begin(), sweep.site_numbers().end());
-                return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)),
-                                      snc::to_array(std::move(rates)), snc::to_array(std::move(sites)));
+                EffectSweep::Noise noise = sweep.noise();
+                return nb::make_tuple(snc::to_array(std::move(noise.effects.starts)),
+                                      snc::to_array(std::move(noise.effects.bits)), snc::to_array(std::move(noise.rates)),
+                                      snc::to_array(std::move(noise.sites)));
             },
             "(starts, bits) of effects, rates or probabilities, and sites; see NoiseEffects.")
         .def("kept", [](const EffectSweep& sweep) { return from_rows(sweep.kept()); })

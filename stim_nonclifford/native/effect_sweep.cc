@@ -1,6 +1,8 @@
 #include "effect_sweep.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <new>
 
@@ -12,12 +14,12 @@ constexpr uint32_t x_part = 1, z_part = 2;
 
 }  // namespace
 
-bool EffectSweep::ByNumber::operator()(const SparseRow& a, const SparseRow& b) const {
-    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
-}
-
-EffectSweep::EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes)
-    : x_effects_(num_qubits), z_effects_(num_qubits), record_effects_(num_records), max_bytes_(max_bytes) {}
+EffectSweep::EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes, bool with_stabilizers)
+    : x_effects_(num_qubits),
+      z_effects_(num_qubits),
+      record_effects_(num_records),
+      max_bytes_(max_bytes),
+      with_stabilizers_(with_stabilizers) {}
 
 void EffectSweep::report_records() {
     for (size_t record = 0; record < record_effects_.size(); ++record)
@@ -36,7 +38,12 @@ uint32_t EffectSweep::add_channel(uint64_t constant, Choices rates, Choices site
 
 void EffectSweep::flip(SparseRow& row, RowView by) {
     if (by.empty()) return;
-    add_rows(row, by, sum_);
+    if (row.empty() || by.front() < row.back()) {
+        row.insert(row.end(), by.begin(), by.end());
+        return;
+    }
+    sum_.clear();
+    std::ranges::set_symmetric_difference(row, by, std::back_inserter(sum_), std::greater{});
     row.swap(sum_);
 }
 
@@ -50,7 +57,7 @@ SparseRow EffectSweep::effect_of(Factors factors) {
 }
 
 void EffectSweep::note_stabilizer(SparseRow effect) {
-    if (!effect.empty()) stabilizers_.insert(std::move(effect));
+    if (with_stabilizers_ && !effect.empty()) stabilizers_.insert(std::move(effect));
 }
 
 void EffectSweep::check_bytes(uint64_t more) {
@@ -204,8 +211,9 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
     for (size_t k = free_signs.size(); k-- > 0;) {
         const auto& [sign, number] = free_signs[k];
         SparseRow effect = kept_[number];
-        const auto first = std::ranges::find_if(effect, [&](int32_t bit) { return choices_.contains(bit); });
-        if (first == effect.end() || *first != sign) return static_cast<int64_t>(k);
+        const auto first =
+            std::find_if(effect.rbegin(), effect.rend(), [&](int32_t bit) { return choices_.contains(bit); });
+        if (first == effect.rend() || *first != sign) return static_cast<int64_t>(k);
         choices_[sign].clear();
         choices_[sign] = fixed(effect);
     }
@@ -231,15 +239,22 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
     return -1;
 }
 
-RowList EffectSweep::kept() const {
-    RowList list;
-    for (const SparseRow& effect : kept_) list.append(effect);
-    return list;
+EffectSweep::Noise EffectSweep::noise() const {
+    Noise noise{{}, rates_.sums(), std::vector<int32_t>(rates_.sums().size(), -1)};
+    for (const RowList* rows : {&rates_.rows(), &site_rows_}) {
+        for (size_t k = 0; k < rows->size(); ++k) {
+            const RowView row = (*rows)[k];
+            noise.effects.append(SparseRow(row.rbegin(), row.rend()));
+        }
+    }
+    noise.rates.insert(noise.rates.end(), site_probabilities_.begin(), site_probabilities_.end());
+    noise.sites.insert(noise.sites.end(), site_numbers_.begin(), site_numbers_.end());
+    return noise;
 }
 
-RowList EffectSweep::stabilizers() const {
+RowList EffectSweep::ascending(const std::vector<SparseRow>& rows) {
     RowList list;
-    for (const SparseRow& effect : stabilizer_rows_) list.append(effect);
+    for (const SparseRow& row : rows) list.append(SparseRow(row.rbegin(), row.rend()));
     return list;
 }
 

@@ -1,5 +1,8 @@
 // The state of the backward sweep (compiler/backward_sweep.py): the effects of X and Z on each qubit and of each record at
 // the current place of the circuit, and the effects of noise that were found so far.
+//
+// An effect is stored with its bits in descending order, because outputs get smaller on the way back: mostly, a new bit is
+// appended. What the functions return is in ascending order.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +26,8 @@ class EffectSweep {
     using Factors = std::span<const PauliFactor>;
     using Choices = std::vector<std::pair<uint64_t, double>>;  // pattern and rate or probability
 
-    // Throws std::bad_alloc if the effects take more than max_bytes.
-    EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes);
+    // Throws std::bad_alloc if the effects take more than max_bytes. Stabilizers are collected if `with_stabilizers`.
+    EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes, bool with_stabilizers);
 
     // Lets each record flip the output with its number.
     void report_records();
@@ -54,24 +57,26 @@ class EffectSweep {
     // effect flips its own sign before any other free sign. Returns the number of a pair that does not, or -1.
     int64_t fix_signs(std::span<const std::pair<int32_t, size_t>> free_signs);
 
-    const SparseRow& constant() const { return constant_; }
-    const RowSums& rates() const { return rates_; }
-    const RowList& site_rows() const { return site_rows_; }
-    const std::vector<double>& site_probabilities() const { return site_probabilities_; }
-    const std::vector<int32_t>& site_numbers() const { return site_numbers_; }
-    RowList kept() const;
+    // The effects of noise: first those of independent causes, with their rates and site -1, then those at sites, with their
+    // probabilities.
+    struct Noise {
+        RowList effects;
+        std::vector<double> rates;
+        std::vector<int32_t> sites;
+    };
+    Noise noise() const;
+    SparseRow constant() const { return {constant_.rbegin(), constant_.rend()}; }
+    RowList kept() const { return ascending(kept_); }
     // Effects of stabilizers, which flip nothing that can be seen, in the order of the numbers whose bits they are.
-    RowList stabilizers() const;
+    RowList stabilizers() const { return ascending(stabilizer_rows_); }
 
    private:
-    struct ByNumber {
-        bool operator()(const SparseRow& a, const SparseRow& b) const;
-    };
     struct Channel {
         uint64_t constant;
         Choices rates, site;
     };
 
+    static RowList ascending(const std::vector<SparseRow>& rows);
     void flip(SparseRow& row, RowView by);
     SparseRow effect_of(Factors factors);
     void note_stabilizer(SparseRow effect);
@@ -86,6 +91,7 @@ class EffectSweep {
     std::vector<std::vector<std::vector<uint32_t>>> gates_;
     std::vector<Channel> channels_;
     const uint64_t max_bytes_;
+    const bool with_stabilizers_;
     uint64_t record_bytes_ = 0;
 
     SparseRow constant_;
@@ -95,7 +101,7 @@ class EffectSweep {
     std::vector<int32_t> site_numbers_;
     int32_t num_sites_ = 0;
     std::vector<SparseRow> kept_;
-    std::set<SparseRow, ByNumber> stabilizers_;
+    std::set<SparseRow> stabilizers_;
     std::vector<SparseRow> stabilizer_rows_;  // in order, with signs fixed
     std::unordered_map<int32_t, SparseRow> choices_;
 

@@ -1,7 +1,6 @@
 #include "sparse_rows.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace snc {
 
@@ -17,11 +16,6 @@ uint64_t hash_of(RowView row) {
 }
 
 }  // namespace
-
-void add_rows(RowView a, RowView b, SparseRow& sum) {
-    sum.clear();
-    std::ranges::set_symmetric_difference(a, b, std::back_inserter(sum));
-}
 
 void RowList::append(RowView row) {
     bits.insert(bits.end(), row.begin(), row.end());

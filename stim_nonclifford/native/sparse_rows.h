@@ -10,9 +10,6 @@ namespace snc {
 using SparseRow = std::vector<int32_t>;
 using RowView = std::span<const int32_t>;
 
-// sum <- a + b over GF(2). `sum` must be another row.
-void add_rows(RowView a, RowView b, SparseRow& sum);
-
 // Rows in one piece of memory, as `SparseRows` in plan.py.
 struct RowList {
     std::vector<int64_t> starts{0};

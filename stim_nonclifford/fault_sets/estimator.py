@@ -161,6 +161,10 @@ class Estimator:
         """Probability that no mechanism acts and the removed coins pass."""
         return float(self._factors[circuit])
 
+    def probability_of_nothing(self, circuit: int) -> float:
+        """Probability that no mechanism acts."""
+        return float(self._nothing[circuit])
+
     def run(self) -> None:
         """Looks at all weights, and then again at those that matter most."""
         self._check_events()

@@ -12,6 +12,7 @@ import numpy as np
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..plan import SamplingPlan
 from ..sampling.bits import checked_seed
+from .budget import BudgetBasis
 from .estimator import Estimator, Limits
 from .interval import interval_of_weighted_sum
 from .mechanisms import mechanisms_of
@@ -103,7 +104,9 @@ def estimate_rates(
         estimator = estimator_for([plans[k] for k in family], limits, seed, threads, progress)
         estimator.run()
         for place, k in enumerate(family):
-            results[k] = rate_of(estimator, place, plans[k].num_outputs)
+            basis = BudgetBasis(estimator, place, circuits[k].compiled, plans[k])
+            results[k] = replace(rate_of(estimator, place, plans[k].num_outputs), budget_basis=basis)
+        estimator.study.release()
     return [result for result in results if result is not None]
 
 

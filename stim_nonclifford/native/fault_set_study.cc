@@ -71,9 +71,19 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
       sampler_(table_, max_weight),
       coins_(std::move(coins)),
       num_threads_(num_threads),
+      max_pair_bytes_(max_pair_bytes),
       interrupted_(std::move(interrupted)),
       keys_(table_.key_words()) {
-    if (table_.bytes_for_pairs() <= max_pair_bytes) table_.list_pairs();
+    list_pairs();
+}
+
+void FaultSetStudy::list_pairs() {
+    if (!table_.knows_pairs() && table_.bytes_for_pairs() <= max_pair_bytes_) table_.list_pairs();
+}
+
+void FaultSetStudy::release() {
+    table_.forget_pairs();
+    closed_ = {};
 }
 
 // make_visitor(group) returns the visitor for the sets of a group; start(part) tells the visitor that a part begins.
@@ -354,32 +364,40 @@ FaultSetStudy::Laws FaultSetStudy::evaluate() {
     return found;
 }
 
-std::vector<double> FaultSetStudy::shares(uint32_t weight, const std::vector<double>& values) {
-    std::vector<std::vector<double>> groups(max_groups, std::vector<double>(table_.num_mechanisms()));
+std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns) {
+    const size_t size = table_.num_mechanisms();
+    std::vector<std::vector<double>> groups(max_groups, std::vector<double>(size * columns));
     struct Visitor {
         const FaultSetTable& table;
         const FaultSetKeys& keys;
+        const Weights& odds;
         const std::vector<double>& values;
-        uint32_t weight;
+        uint32_t weight, columns;
         std::vector<double>& sums;
         std::vector<uint64_t> key;
 
         enum : bool { draws = false };
         void start(size_t) {}
-        void operator()(const uint32_t* members, double set_weight) {
+        void operator()(const uint32_t* members, double) {
             table.key_of({members, weight}, key.data());
-            const uint32_t number = keys.find(key.data());
-            if (number >= values.size() || values[number] == 0) return;
-            for (uint32_t k = 0; k < weight; ++k) sums[members[k]] += set_weight * values[number];
+            const size_t number = keys.find(key.data());
+            if (number * columns >= values.size()) return;
+            const double* const of_key = &values[number * columns];
+            if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
+            double product = 1;
+            for (uint32_t k = 0; k < weight; ++k) product *= odds[members[k]];
+            for (uint32_t k = 0; k < weight; ++k)
+                for (uint32_t c = 0; c < columns; ++c) sums[members[k] * columns + c] += product * of_key[c];
         }
     };
+    list_pairs();
     uint64_t steps = 0;
     search(weight, FaultSetGoal::target, ~uint64_t{0}, steps, [&](size_t group) {
-        return Visitor{table_, keys_, values, weight, groups[group], std::vector<uint64_t>(table_.key_words())};
+        return Visitor{table_, keys_, odds, values, weight, columns, groups[group], std::vector<uint64_t>(table_.key_words())};
     });
-    std::vector<double> sums(table_.num_mechanisms());
+    std::vector<double> sums(size * columns);
     for (const auto& group : groups)
-        for (size_t m = 0; m < sums.size(); ++m) sums[m] += group[m];
+        for (size_t k = 0; k < sums.size(); ++k) sums[k] += group[k];
     return sums;
 }
 

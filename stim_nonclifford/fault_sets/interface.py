@@ -105,7 +105,7 @@ def estimate_rates(
         estimator.run()
         for place, k in enumerate(family):
             basis = BudgetBasis(estimator, place, circuits[k].compiled, plans[k])
-            results[k] = replace(rate_of(estimator, place, plans[k].num_outputs), budget_basis=basis)
+            results[k] = replace(rate_of(estimator, place, plans[k].num_outputs), _budget=basis.budget)
         estimator.study.release()
     return [result for result in results if result is not None]
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from .budget import BudgetBasis, Grouping
-    from .budget_table import ErrorBudget
+from .budget import Grouping
+from .budget_table import ErrorBudget
 
 __all__ = ["LogicalErrorRate", "WeightShare"]
 
@@ -65,8 +63,6 @@ class LogicalErrorRate:
         error_patterns: For each combination of flipped observables, as an int with bit k for observable k,
             P(kept and this combination); without the combination of none.
         seconds: What it took.
-        budget_basis: What ``error_budget`` is computed from: it has the fault sets that were found. None in
-            a copy that was pickled.
     """
 
     kept: float
@@ -79,7 +75,8 @@ class LogicalErrorRate:
     observable_flips: npt.NDArray[np.float64] = field(compare=False)
     error_patterns: Mapping[int, float]
     seconds: float = field(compare=False)
-    budget_basis: BudgetBasis | None = field(default=None, compare=False, repr=False)
+    # Computes error budgets from the fault sets that were found; None in a copy that was pickled.
+    _budget: Callable[[Grouping], ErrorBudget] | None = field(default=None, compare=False, repr=False)
 
     @property
     def logical_error_rate(self) -> float:
@@ -128,13 +125,13 @@ class LogicalErrorRate:
             M                33.45%       0.6821     50.25%
             X_ERROR          66.55%       1.3441     49.75%
         """
-        if self.budget_basis is None:
+        if self._budget is None:
             raise ValueError("This estimate has no fault sets any more, as it was pickled: estimate it anew.")
-        return self.budget_basis.budget(by)
+        return self._budget(by)
 
     def __getstate__(self) -> dict[str, object]:
         # The native study cannot be pickled, and would be large.
-        return {**self.__dict__, "budget_basis": None}
+        return {**self.__dict__, "_budget": None}
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -123,7 +123,7 @@ class LogicalErrorRate:
             <BLANKLINE>
             noise    kept and wrong  sensitivity  discarded
             M                33.45%       0.6821     50.25%
-            X_ERROR          66.55%       1.3441     49.75%
+            X_ERROR          66.55%       1.3439     49.75%
         """
         if self._budget is None:
             raise ValueError("This estimate has no fault sets any more, as it was pickled: estimate it anew.")

@@ -16,6 +16,11 @@ COUNTS: int
 EVENTS: int
 COINS: int
 OUTCOMES: int
+SET_DRAWS: int
+LEFT_PARTS: int
+RIGHT_PARTS: int
+SELECTIONS: int
+ROUNDS: int
 
 def available_instruction_sets() -> list[str]: ...
 def random_words(seed: int, stream: int, index: int, count: int) -> list[int]: ...

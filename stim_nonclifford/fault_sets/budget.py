@@ -32,7 +32,7 @@ from scipy import sparse
 from ..compiler import CompiledCircuit
 from ..plan import SamplingPlan
 from .budget_table import BudgetShare, ErrorBudget
-from .estimator import CircuitTotals, Estimator
+from .exploration import CircuitTotals, Exploration
 from .laws import Floats
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoisePlace, NoiseSources, noise_sources
@@ -51,16 +51,16 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class BudgetBasis:
-    """What an error budget is computed from. It keeps the estimator, and so the keys that this has found.
+    """What an error budget is computed from. It keeps the keys that were found.
 
     Attributes:
-        estimator: The estimator, done.
+        known: What is known of the fault sets.
         circuit: Which of its circuits.
         compiled: That circuit.
         plan: Its plan.
     """
 
-    estimator: Estimator
+    known: Exploration
     circuit: int
     compiled: CompiledCircuit
     plan: SamplingPlan
@@ -68,12 +68,12 @@ class BudgetBasis:
     @cached_property
     def totals(self) -> CircuitTotals:
         """The estimate."""
-        return self.estimator.totals(self.circuit)
+        return self.known.totals(self.circuit)
 
     @cached_property
     def sums(self) -> MemberSums:
         """Sums for each mechanism."""
-        return member_sums(self.estimator, self.circuit)
+        return member_sums(self.known, self.circuit)
 
     @cached_property
     def sources(self) -> NoiseSources:
@@ -113,7 +113,7 @@ class BudgetBasis:
             for g, label in enumerate(labels)
         ]
         kept_without, wrong_without = self.sums.without_faults
-        nothing = self.estimator.probability_of_nothing(self.circuit) - kept_without
+        nothing = self.known.probability_of_nothing(self.circuit) - kept_without
         if wrong_without or nothing > _ROUNDING:
             share = wrong_without / totals.wrong
             groups.append(BudgetShare(NO_FAULT, share, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0))
@@ -143,7 +143,7 @@ class BudgetBasis:
         The mean of 1 / (1 + N), with N the number of others that act, is the integral over t from 0 to 1 of
         the mean of t^N: a product over the mechanisms.
         """
-        odds, sites = self.estimator.odds[self.circuit], self.plan.sites
+        odds, sites = self.known.odds[self.circuit], self.plan.sites
         # Mechanisms that stand alone are sites of their own.
         site = np.where(sites >= 0, sites, sites.max(initial=-1) + 1 + np.arange(len(odds)))
         _, site = np.unique(site, return_inverse=True)
@@ -159,7 +159,7 @@ class BudgetBasis:
 
         Shapes (num_mechanisms, num_groups) and (num_groups,).
         """
-        odds, sites = self.estimator.odds[self.circuit], self.plan.sites
+        odds, sites = self.known.odds[self.circuit], self.plan.sites
         changes = sparse.csr_array(self._of_mechanisms(self.sources.derivatives) @ membership)
         free = sites < 0
         # q' / q + q' / (1 - q) and q' / (1 - q), with q = odds / (1 + odds).

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .estimator import Estimator
+from .exploration import Exploration
 from .laws import Floats
 from .strata import DrawnWeight, ExactWeight, JoinedWeight
 
@@ -94,27 +94,27 @@ class MemberSums:
     samples: tuple[SampledSets, ...]
 
 
-def member_sums(estimator: Estimator, circuit: int) -> MemberSums:
-    """The sums for a circuit, from all that an estimator looked at.
+def member_sums(known: Exploration, circuit: int) -> MemberSums:
+    """The sums for a circuit, from all that was looked at.
 
     Args:
-        estimator: The estimator; enumerated weights are enumerated again.
+        known: What is known; enumerated weights are enumerated again.
         circuit: Which of its circuits.
     """
-    factor, odds = estimator.factor(circuit), np.ascontiguousarray(estimator.odds[circuit])
-    values = np.stack([estimator.values.kept, estimator.values.wrong], axis=1)
-    by_weight = np.zeros((len(estimator.strata), len(odds), 2))
+    factor, odds = known.factor(circuit), np.ascontiguousarray(known.odds[circuit])
+    values = np.stack([known.values.kept, known.values.wrong], axis=1)
+    by_weight = np.zeros((len(known.strata), len(odds), 2))
     samples = []
-    for sums, stratum in zip(by_weight, estimator.strata, strict=True):
+    for sums, stratum in zip(by_weight, known.strata, strict=True):
         if isinstance(stratum, ExactWeight):
-            found = estimator.study.member_sums(stratum.weight, odds, values.ravel(), 2)
+            found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
             sums += factor * found.reshape(sums.shape)
         elif isinstance(stratum, DrawnWeight | JoinedWeight):
             sample = _sample_of(stratum, circuit, factor, values)
             samples.append(sample)
             sums += sample.incidence(len(odds)).T @ sample.probabilities
-    estimator.study.release()
-    nothing = estimator.strata[0].sums(circuit, estimator.values, 0.0)
+    known.study.release()
+    nothing = known.strata[0].sums(circuit, known.values, 0.0)
     return MemberSums(by_weight, (factor * nothing.kept, factor * nothing.wrong), tuple(samples))
 
 

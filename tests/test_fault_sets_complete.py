@@ -64,9 +64,9 @@ def case(seed: int, k: int) -> Case:
         observables = rng.random(circuit.num_observables) < 0.2
         plan = plan_of(circuit, detectors, observables)
         fits = MIN_MECHANISMS <= plan.num_mechanisms <= MAX_MECHANISMS and len(plan.coins) <= 3
-        if circuit.num_observables and fits and not plan.never_kept:
-            if 1 << rank(plan.effects.dense(plan.num_row_bits)) <= MAX_PATTERNS:
-                return Case(circuit, detectors, observables, plan)
+        fits = fits and circuit.num_observables > 0 and not plan.never_kept
+        if fits and 1 << rank(plan.effects.dense(plan.num_row_bits)) <= MAX_PATTERNS:
+            return Case(circuit, detectors, observables, plan)
 
 
 def rank(rows: Mask) -> int:

@@ -31,7 +31,15 @@ from .circuit import Circuit, Diagram, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
 from .errors import EngineUnavailableError, ResourceLimitError
-from .fault_sets import FaultDistance, LogicalErrorRate, MalignantSet, WeightShare
+from .fault_sets import (
+    BudgetShare,
+    ErrorBudget,
+    FaultDistance,
+    LogicalErrorRate,
+    MalignantSet,
+    NoisePlace,
+    WeightShare,
+)
 from .faults import CircuitFault, OutcomeProbabilities
 from .plan import SamplingPlan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
@@ -49,6 +57,7 @@ from .sampling import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetShare",
     "Circuit",
     "CircuitFault",
     "CompiledCircuit",
@@ -58,12 +67,14 @@ __all__ = [
     "EngineName",
     "EngineOptions",
     "EngineUnavailableError",
+    "ErrorBudget",
     "FailureSamples",
     "FaultDistance",
     "KeptFailure",
     "KeptSamples",
     "LogicalErrorRate",
     "MalignantSet",
+    "NoisePlace",
     "OutcomeProbabilities",
     "OutputName",
     "PlanMethod",

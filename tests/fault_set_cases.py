@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.fault_sets.estimator import Limits
 from stim_nonclifford.fault_sets.interface import estimate_rates
+from stim_nonclifford.fault_sets.limits import Limits
 
 
 @dataclass(frozen=True)

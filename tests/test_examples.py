@@ -104,6 +104,23 @@ def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
         assert abs(wrong - stated) <= 6 * (stated * (1 - stated) / 2000) ** 0.5
 
 
+def test_error_budget_names_the_stage(tmp_path: Path) -> None:
+    out = tmp_path / "budget.png"
+    arguments = ("--d", "3", "--p", "0.002", "--seed", "1", "--relative-error", "0.05", "--out", str(out))
+    printed = run("-m", "examples.error_budget", *arguments)
+    assert "The logical error of d=3 comes from: cat check d=3" in printed
+    stages = [
+        line.split("%")[0].rsplit(" ", 1) for line in printed.splitlines() if line[:2].strip().isdigit()
+    ]
+    assert [name.strip() for name, _ in stages] == [
+        "0 unitary injection",
+        "15 syndrome cycle d=3",
+        "25 cat check d=3",
+    ]
+    assert sum(float(share) for _, share in stages) == pytest.approx(100, abs=0.1)
+    assert out.read_bytes().startswith(PNG)
+
+
 def test_three_faults_can_make_a_kept_shot_of_distance_5_wrong() -> None:
     circuit = snc.Circuit(cultivation_circuit(distance=5, p=2e-3))
     places = [

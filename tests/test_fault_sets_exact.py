@@ -60,9 +60,6 @@ def example(seed: int, k: int) -> tuple[stim.Circuit, Mask, Mask]:
             return circuit, detectors, observables
 
 
-Mask = np.ndarray
-
-
 def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> snc.SamplingPlan:
     num_outputs = circuit.num_detectors + circuit.num_observables
     postselected = np.flatnonzero(np.concatenate([detectors, observables])).tolist()

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ..fault_sets.estimator import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.interface import estimate_rates
+from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.results import LogicalErrorRate
 from .circuit import Circuit
 from .fault_set_methods import planned

@@ -9,8 +9,8 @@ import stim
 
 from ..compiler import CompiledCircuit
 from ..compiler.requested_outputs import postselected_outputs, requested_by
-from ..fault_sets.estimator import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.interface import PlannedCircuit, estimate_rates
+from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..fault_sets.results import LogicalErrorRate
 from ..faults import FaultTable

@@ -22,7 +22,7 @@ MIN_MASS = _native.MIN_MASS
 
 
 class Stream(IntEnum):
-    """The random streams. Each has an index: the number of a block or of a shot."""
+    """The random streams. Each has an index: the number of a block or of a shot, or part of a search."""
 
     COUNTS = _native.COUNTS
     """Index: block. Word k gives the number of noise events of shot k of the block."""
@@ -32,6 +32,16 @@ class Stream(IntEnum):
     """Index: block. Bit f of the words of shot k, ceil(number of coins / 64) each, is coin f."""
     OUTCOMES = _native.OUTCOMES
     """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
+    SET_DRAWS = _native.SET_DRAWS
+    """Index: weight and part of the search for fault sets. The words give points on the axis of sets."""
+    LEFT_PARTS = _native.LEFT_PARTS
+    """Index: weight, round and chunk of a join of fault sets. The words give the members of left parts."""
+    RIGHT_PARTS = _native.RIGHT_PARTS
+    """The same for right parts."""
+    SELECTIONS = _native.SELECTIONS
+    """Index: weight and round of a join. The words say which of its sets are selected."""
+    ROUNDS = _native.ROUNDS
+    """Index: round. The first word is the seed of its ``SET_DRAWS``."""
 
 
 def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:

@@ -12,12 +12,15 @@ import numpy as np
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..plan import SamplingPlan
 from ..sampling.bits import checked_seed
-from .estimator import Estimator, Limits
+from .budget import BudgetBasis
+from .estimator import Estimator
+from .exploration import Exploration
 from .interval import interval_of_weighted_sum
+from .limits import Limits
 from .mechanisms import mechanisms_of
 from .results import LogicalErrorRate, WeightShare
 
-__all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "estimator_for", "rate_of"]
+__all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "exploration_of", "rate_of"]
 
 COVERAGE = 0.95
 
@@ -44,14 +47,14 @@ class PlannedCircuit:
         return self.compiled.detector_plan(self.requested)
 
 
-def estimator_for(
+def exploration_of(
     plans: Sequence[SamplingPlan],
     limits: Limits,
     seed: int | None,
     threads: int,
     progress: bool,
-) -> Estimator:
-    """An estimator for plans that differ in their rates only.
+) -> Exploration:
+    """What becomes known of the fault sets of plans that differ in their rates only.
 
     Args:
         plans: The plans.
@@ -71,7 +74,7 @@ def estimator_for(
     if limits.max_seconds is not None and not limits.max_seconds > 0:
         raise ValueError(f"max_seconds is {limits.max_seconds}; it must be positive, or None.")
     report = _print_progress if progress else _say_nothing
-    return Estimator(
+    return Exploration(
         plans[0], [mechanisms_of(plan) for plan in plans], limits, checked_seed(seed), threads, report
     )
 
@@ -100,24 +103,26 @@ def estimate_rates(
             raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
         # The strongest noise needs the most draws: they are made for it.
         family = sorted(family, key=lambda k: -plans[k].mean_events)
-        estimator = estimator_for([plans[k] for k in family], limits, seed, threads, progress)
-        estimator.run()
+        known = exploration_of([plans[k] for k in family], limits, seed, threads, progress)
+        Estimator(known).run()
         for place, k in enumerate(family):
-            results[k] = rate_of(estimator, place, plans[k].num_outputs)
+            basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])
+            results[k] = replace(rate_of(known, place, plans[k].num_outputs), _budget=basis.budget)
+        known.study.release()
     return [result for result in results if result is not None]
 
 
-def rate_of(estimator: Estimator, circuit: int, num_observables: int) -> LogicalErrorRate:
-    """The result of an estimator for one of its circuits."""
-    totals = estimator.totals(circuit)
+def rate_of(known: Exploration, circuit: int, num_observables: int) -> LogicalErrorRate:
+    """The result for one of the circuits."""
+    totals = known.totals(circuit)
     sampled = totals.wrong - totals.exact_wrong
     low, high = interval_of_weighted_sum(sampled, totals.variance, totals.largest, COVERAGE)
     kept = totals.kept
-    values = estimator.values
+    values = known.values
     num_keys = len(values.kept)
-    factor = estimator.factor(circuit)
+    factor = known.factor(circuit)
     coefficients = np.zeros(num_keys)
-    for stratum in estimator.strata:
+    for stratum in known.strata:
         coefficients += factor * stratum.coefficients(circuit, num_keys)
     patterns = values.pattern_sums(coefficients)
     flips = np.zeros(num_observables)
@@ -154,7 +159,7 @@ def rate_of(estimator: Estimator, circuit: int, num_observables: int) -> Logical
         unexplored=totals.rest,
         observable_flips=flips,
         error_patterns=patterns,
-        seconds=estimator.seconds,
+        seconds=known.seconds,
     )
 
 

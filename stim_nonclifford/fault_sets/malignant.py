@@ -9,8 +9,11 @@ import numpy as np
 
 from ..faults import CircuitFault
 from ..plan import SamplingPlan
-from .estimator import Estimator, Limits
-from .interface import estimator_for
+from .enumeration import enumerate_to
+from .exploration import Exploration
+from .interface import exploration_of
+from .limits import Limits
+from .wrong_tool import refuse
 
 __all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
 
@@ -69,14 +72,14 @@ def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes:
         threads: Number of threads.
         max_bytes: Memory, about.
     """
-    estimator = _enumerator(plan, threads, max_bytes)
+    known = _exploration(plan, threads, max_bytes)
     for weight in range(max_weight + 1):
-        estimator.enumerate(weight)
-        if len(estimator.strata) <= weight:
+        enumerate_to(known, weight)
+        if len(known.strata) <= weight:
             break
-        if estimator.strata[weight].malignant(estimator.values):
+        if known.strata[weight].malignant(known.values):
             return FaultDistance(weight, weight)
-    return FaultDistance(len(estimator.strata), None)
+    return FaultDistance(len(known.strata), None)
 
 
 def malignant_sets(
@@ -98,31 +101,29 @@ def malignant_sets(
     Raises:
         ResourceLimitError: There are too many sets to look at.
     """
-    estimator = _enumerator(plan, threads, max_bytes)
-    odds = estimator.odds[0]
+    known = _exploration(plan, threads, max_bytes)
+    odds = known.odds[0]
     found: list[MalignantSet] = []
     weight = 0
-    while weight <= estimator.max_weight and (weight <= max_weight if max_weight is not None else not found):
-        estimator.enumerate(weight)
-        if len(estimator.strata) <= weight:
-            estimator.refuse(f"there are too many sets of {weight} mechanisms that pass them")
-        values = estimator.values
+    while weight <= known.max_weight and (weight <= max_weight if max_weight is not None else not found):
+        enumerate_to(known, weight)
+        if len(known.strata) <= weight:
+            refuse(f"there are too many sets of {weight} mechanisms that pass them")
+        values = known.values
         members = (
-            estimator.study.sets_with(weight, values.wrong).reshape(-1, weight)
+            known.study.sets_with(weight, values.wrong).reshape(-1, weight)
             if weight
             else np.zeros((int(values.wrong[0] > 0), 0), dtype=np.uint32)
         )
         keys = (
-            estimator.study.number_keys(members.ravel(), weight)
-            if weight
-            else np.zeros(len(members), np.uint32)
+            known.study.number_keys(members.ravel(), weight) if weight else np.zeros(len(members), np.uint32)
         )
         for each, key in zip(members.tolist(), keys.tolist(), strict=True):
             found.append(
                 MalignantSet(
-                    probability=estimator.nothing * float(np.prod(odds[each])),
-                    kept=estimator.coin_factor * float(values.kept[key]),
-                    kept_and_wrong=estimator.coin_factor * float(values.wrong[key]),
+                    probability=known.probability_of_nothing(0) * float(np.prod(odds[each])),
+                    kept=known.coin_factor(0) * float(values.kept[key]),
+                    kept_and_wrong=known.coin_factor(0) * float(values.wrong[key]),
                     causes=tuple(tuple(causes.get(mechanism, ())) for mechanism in sorted(each)),
                 )
             )
@@ -130,5 +131,5 @@ def malignant_sets(
     return sorted(found, key=lambda each: -each.probability * each.kept_and_wrong)
 
 
-def _enumerator(plan: SamplingPlan, threads: int, max_bytes: int) -> Estimator:
-    return estimator_for([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)
+def _exploration(plan: SamplingPlan, threads: int, max_bytes: int) -> Exploration:
+    return exploration_of([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
+from .budget import Grouping
+from .budget_table import ErrorBudget
 
 __all__ = ["LogicalErrorRate", "WeightShare"]
 
@@ -72,6 +75,8 @@ class LogicalErrorRate:
     observable_flips: npt.NDArray[np.float64] = field(compare=False)
     error_patterns: Mapping[int, float]
     seconds: float = field(compare=False)
+    # Computes error budgets from the fault sets that were found; None in a copy that was pickled.
+    _budget: Callable[[Grouping], ErrorBudget] | None = field(default=None, compare=False, repr=False)
 
     @property
     def logical_error_rate(self) -> float:
@@ -82,6 +87,51 @@ class LogicalErrorRate:
     def relative_error(self) -> float:
         """Standard error over logical error rate; infinite if no malignant set was found."""
         return self.standard_error / self.logical_error_rate if self.kept_and_wrong else float("inf")
+
+    def error_budget(self, by: Grouping) -> ErrorBudget:
+        r"""What part of the logical error rate comes from which noise, and what less noise would bring.
+
+        A set of k faults that makes a kept shot wrong counts 1/k for each of its faults. What each number
+        means is said at ``BudgetShare``, where it comes from in ``stim_nonclifford/fault_sets/budget.py``.
+
+        Args:
+            by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"qubit"`` (of a channel
+                on two qubits each has half), ``"tick"`` (number of TICKs before the noise) or ``"noise"``
+                (name of the instruction). Or a function that gives the group of a place of noise
+                (``NoisePlace``: line, tick, instruction, arguments, targets), for example the stage of a
+                protocol.
+
+        Returns:
+            The budget; printed, a table.
+
+        Raises:
+            ValueError: No malignant set was found, or this copy of the estimate has no fault sets.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit(
+            ...     '''
+            ...     X_ERROR(0.01) 0 1
+            ...     M(0.02) 0
+            ...     M 1
+            ...     DETECTOR rec[-1] rec[-2]
+            ...     OBSERVABLE_INCLUDE(0) rec[-1]
+            ...     '''
+            ... )
+            >>> print(circuit.logical_error_rate().error_budget("noise"))
+            P(kept and wrong) = 0.000296; P(discarded) = 0.039008
+            <BLANKLINE>
+            noise    kept and wrong  sensitivity  discarded
+            M                33.45%       0.6821     50.25%
+            X_ERROR          66.55%       1.3439     49.75%
+        """
+        if self._budget is None:
+            raise ValueError("This estimate has no fault sets any more, as it was pickled: estimate it anew.")
+        return self._budget(by)
+
+    def __getstate__(self) -> dict[str, object]:
+        # The native study cannot be pickled, and would be large.
+        return {**self.__dict__, "_budget": None}
 
     def __str__(self) -> str:
         low, high = self.interval

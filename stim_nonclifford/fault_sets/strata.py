@@ -256,6 +256,15 @@ class JoinedWeight:
         return len(np.unique(self.keys[values.wrong[self.keys] > 0]))
 
     @property
+    def sides(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The number of the left and of the right draw that each set has."""
+        firsts = np.cumsum([0, *(each.draws for each in self._rounds)])
+        rounds = list(zip(firsts[:-1], self._rounds, strict=True))
+        left = [first + each.left.astype(np.int64) for first, each in rounds]
+        right = [first + each.right.astype(np.int64) for first, each in rounds]
+        return np.concatenate(left), np.concatenate(right)
+
+    @property
     def _unit(self) -> float:
         """What a found set counts."""
         return self._scale / sum(each.draws**2 for each in self._rounds)

@@ -13,6 +13,12 @@ enum class Stream : uint64_t {
     events = 1,    // index: block; words: mechanisms of the block's events, shot after shot
     coins = 2,     // index: block; ceil(num_coins / 64) words per shot
     outcomes = 3,  // index: shot; words: outcomes of MEASUREs, see OutcomeDecisions
+    // Of fault sets:
+    set_draws = 4,   // index: weight and part of the search; words: points on the axis of sets
+    left_parts = 5,  // index: weight, round and chunk of a join; words: members of its left parts
+    right_parts = 6,
+    selections = 7,  // index: weight and round of a join; words: which of its sets are selected
+    rounds = 8,      // index: round; word 0: the seed of its set_draws
 };
 
 constexpr int words_per_draw = 4;

@@ -73,6 +73,11 @@ nb::dict join(snc::FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t
     return result;
 }
 
+nb::object member_sums(snc::FaultSetStudy& study, uint32_t weight, const Input<double>& odds, const Input<double>& values, uint32_t columns) {
+    const std::vector<double> of_mechanisms = to_vector(odds), of_keys = to_vector(values);
+    return to_array(without_gil([&] { return study.member_sums(weight, of_mechanisms, of_keys, columns); }));
+}
+
 nb::dict evaluate(snc::FaultSetStudy& study) {
     auto found = without_gil([&] { return study.evaluate(); });
     nb::dict result;
@@ -108,12 +113,9 @@ void bind_fault_sets(nb::module_& m) {
              },
              nb::arg("members"), nb::arg("weight"), "The numbers of the keys of sets.")
         .def("evaluate", &evaluate, "The laws of the keys that are new since the last call.")
-        .def("shares",
-             [](FaultSetStudy& study, uint32_t weight, const Input<double>& values) {
-                 const std::vector<double> of_keys = to_vector(values);
-                 return to_array(without_gil([&] { return study.shares(weight, of_keys); }));
-             },
-             nb::arg("weight"), nb::arg("values"), "For each mechanism the weighted sum of the values of the sets with it.")
+        .def("member_sums", &member_sums, nb::arg("weight"), nb::arg("odds"), nb::arg("values"), nb::arg("columns"),
+             "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
+        .def("release", &FaultSetStudy::release, "Gives back the memory that only makes searches faster.")
         .def("sets_with",
              [](FaultSetStudy& study, uint32_t weight, const Input<double>& values) {
                  const std::vector<double> of_keys = to_vector(values);

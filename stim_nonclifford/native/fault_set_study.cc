@@ -12,12 +12,6 @@ namespace snc {
 
 namespace {
 
-// Streams of random numbers besides those of shots, and what their index counts.
-constexpr auto draw_stream = static_cast<Stream>(4);   // weight and part of the search
-constexpr auto left_stream = static_cast<Stream>(5);   // weight, round and draw of a join
-constexpr auto right_stream = static_cast<Stream>(6);
-constexpr auto select_stream = static_cast<Stream>(7);  // weight and round of a join
-
 // Parts of the search are combined into groups. Sums are taken within each group, then over the groups in order.
 constexpr size_t max_groups = 64;
 
@@ -71,9 +65,19 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
       sampler_(table_, max_weight),
       coins_(std::move(coins)),
       num_threads_(num_threads),
+      max_pair_bytes_(max_pair_bytes),
       interrupted_(std::move(interrupted)),
       keys_(table_.key_words()) {
-    if (table_.bytes_for_pairs() <= max_pair_bytes) table_.list_pairs();
+    list_pairs();
+}
+
+void FaultSetStudy::list_pairs() {
+    if (!table_.knows_pairs() && table_.bytes_for_pairs() <= max_pair_bytes_) table_.list_pairs();
+}
+
+void FaultSetStudy::release() {
+    table_.forget_pairs();
+    closed_ = {};
 }
 
 // make_visitor(group) returns the visitor for the sets of a group; start(part) tells the visitor that a part begins.
@@ -202,7 +206,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
         PoissonPoints axis;
 
         enum : bool { draws = true };
-        void start(size_t part) { axis = PoissonPoints(Uniform(seed, draw_stream, uint64_t{weight} << 40 | part), spacing); }
+        void start(size_t part) { axis = PoissonPoints(Uniform(seed, Stream::set_draws, uint64_t{weight} << 40 | part), spacing); }
         const ClosedSets* closed_sets(uint32_t left) const { return left <= max_closed && left < weight ? closed + left : nullptr; }
         uint32_t points(double length) {
             if (!has_room || length > spacing * static_cast<double>(points_left)) {
@@ -223,7 +227,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
     constexpr uint64_t points_of_a_draw = 64;
     search(weight, FaultSetGoal::target, ~uint64_t{0}, found.steps, [&](size_t group) {
         return Visitor{closed_.data(), std::min(3U, weight - 1), groups[group], weight, spacing, seed,
-                       points_of_a_draw * max_draws, has_room, PoissonPoints(Uniform(seed, draw_stream, 0), spacing)};
+                       points_of_a_draw * max_draws, has_room, PoissonPoints(Uniform(seed, Stream::set_draws, 0), spacing)};
     });
     found.is_complete = has_room;
     for (auto& group : groups) {
@@ -244,11 +248,11 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     };
     const uint32_t weight = left + right;
     const uint64_t index = uint64_t{weight} << 56 | round << 32;
-    Side sides[2] = {{left, left_stream, {}, {}}, {right, right_stream, {}, {}}};
+    Side sides[2] = {{left, Stream::left_parts, {}, {}}, {right, Stream::right_parts, {}, {}}};
     for (Side& side : sides) {
         side.members.resize(size_t{draws} * side.weight);
         side.hashes.resize(draws);
-        const uint64_t target = side.stream == right_stream ? table_.target_hash() : 0;
+        const uint64_t target = side.stream == Stream::right_parts ? table_.target_hash() : 0;
         run_parts((draws + draw_chunk - 1) / draw_chunk, num_threads_, interrupted_, [&] {
             return [&](size_t chunk) {
                 Uniform numbers(seed, side.stream, index | chunk);
@@ -267,7 +271,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
 
     Join found;
     std::vector<uint32_t> left_counts(draws), right_counts(draws);
-    PoissonPoints points(Uniform(seed, select_stream, index), stride);
+    PoissonPoints points(Uniform(seed, Stream::selections, index), stride);
     const uint32_t words = table_.check_words();
     std::vector<uint64_t> residue(words);
     const auto is_set = [&](const uint32_t* a, const uint32_t* b) {
@@ -354,32 +358,40 @@ FaultSetStudy::Laws FaultSetStudy::evaluate() {
     return found;
 }
 
-std::vector<double> FaultSetStudy::shares(uint32_t weight, const std::vector<double>& values) {
-    std::vector<std::vector<double>> groups(max_groups, std::vector<double>(table_.num_mechanisms()));
+std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns) {
+    const size_t size = table_.num_mechanisms();
+    std::vector<std::vector<double>> groups(max_groups, std::vector<double>(size * columns));
     struct Visitor {
         const FaultSetTable& table;
         const FaultSetKeys& keys;
+        const Weights& odds;
         const std::vector<double>& values;
-        uint32_t weight;
+        uint32_t weight, columns;
         std::vector<double>& sums;
         std::vector<uint64_t> key;
 
         enum : bool { draws = false };
         void start(size_t) {}
-        void operator()(const uint32_t* members, double set_weight) {
+        void operator()(const uint32_t* members, double) {
             table.key_of({members, weight}, key.data());
-            const uint32_t number = keys.find(key.data());
-            if (number >= values.size() || values[number] == 0) return;
-            for (uint32_t k = 0; k < weight; ++k) sums[members[k]] += set_weight * values[number];
+            const size_t number = keys.find(key.data());
+            if (number * columns >= values.size()) return;
+            const double* const of_key = &values[number * columns];
+            if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
+            double product = 1;
+            for (uint32_t k = 0; k < weight; ++k) product *= odds[members[k]];
+            for (uint32_t k = 0; k < weight; ++k)
+                for (uint32_t c = 0; c < columns; ++c) sums[members[k] * columns + c] += product * of_key[c];
         }
     };
+    list_pairs();
     uint64_t steps = 0;
     search(weight, FaultSetGoal::target, ~uint64_t{0}, steps, [&](size_t group) {
-        return Visitor{table_, keys_, values, weight, groups[group], std::vector<uint64_t>(table_.key_words())};
+        return Visitor{table_, keys_, odds, values, weight, columns, groups[group], std::vector<uint64_t>(table_.key_words())};
     });
-    std::vector<double> sums(table_.num_mechanisms());
+    std::vector<double> sums(size * columns);
     for (const auto& group : groups)
-        for (size_t m = 0; m < sums.size(); ++m) sums[m] += group[m];
+        for (size_t k = 0; k < sums.size(); ++k) sums[k] += group[k];
     return sums;
 }
 

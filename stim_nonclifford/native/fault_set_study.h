@@ -71,12 +71,18 @@ class FaultSetStudy {
     };
     Laws evaluate();
 
-    // For each mechanism, the sum of weight times value of the key over the sets of a weight that contain the mechanism.
-    std::vector<double> shares(uint32_t weight, const std::vector<double>& values);
+    // For each mechanism, sums over the sets of a weight that contain it, [mechanisms][columns]: the product of the odds of the
+    // members times the values of their key, [keys][columns].
+    std::vector<double> member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns);
     // The sets of a weight with a key of positive value, [sets][weight].
     std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
 
+    // Gives back the memory that only makes searches faster.
+    void release();
+
    private:
+    void list_pairs();
+
     template <typename MakeVisitor>
     bool search(uint32_t weight, FaultSetGoal goal, uint64_t max_steps, uint64_t& steps, MakeVisitor make_visitor) const;
 
@@ -88,6 +94,7 @@ class FaultSetStudy {
     const FaultSetSampler sampler_;
     const std::vector<uint64_t> coins_;
     const uint32_t num_threads_;
+    const uint64_t max_pair_bytes_;
     const std::function<void()> interrupted_;
     FaultSetKeys keys_;
     uint32_t evaluated_ = 0;

@@ -77,6 +77,10 @@ class FaultSetTable {
     bool knows_pairs() const { return !pair_weights_.empty(); }
     // Builds the tables for pairs. Without them, searches take longer.
     void list_pairs();
+    void forget_pairs() {
+        pair_filter_ = {};
+        pair_weights_ = {};
+    }
     uint64_t bytes_for_pairs() const;
 
     const uint64_t* hashes() const { return hashes_.data(); }

@@ -1,0 +1,49 @@
+"""What an estimate may cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT_MAX_BYTES", "Limits"]
+
+DEFAULT_MAX_BYTES = 2 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an estimate may cost.
+
+    Attributes:
+        relative_error: Standard error over estimate at which it stops.
+        max_seconds: No new round begins after that; None: no limit.
+        max_bytes: Memory for pairs, keys and draws, about.
+    """
+
+    relative_error: float = 0.01
+    max_seconds: float | None = None
+    max_bytes: int = DEFAULT_MAX_BYTES
+
+    @property
+    def exact_steps(self) -> float:
+        """Steps that the enumeration of a weight may take: about a second's, more for a smaller error."""
+        return 2.5e8 * max(1.0, min(50.0, 0.01 / self.relative_error))
+
+    @property
+    def exact_sets(self) -> float:
+        """Sets that are listed for it."""
+        return 2e7 * max(1.0, min(50.0, 0.01 / self.relative_error))
+
+    @property
+    def draw_steps(self) -> float:
+        """The same for a pass in which sets are drawn; a step is longer."""
+        return 4e8 * max(1.0, min(50.0, 0.01 / self.relative_error))
+
+    @property
+    def exact_keys(self) -> float:
+        """Distinct keys of a weight that are kept, some 200 bytes each."""
+        return min(1.5e6 * max(1.0, min(8.0, 0.01 / self.relative_error)), self.max_bytes / 400)
+
+    @property
+    def draws(self) -> float:
+        """Sets that are drawn, some 100 bytes each."""
+        return min(3e7, self.max_bytes / 200)

@@ -33,8 +33,8 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         prog="python -m sinter_plugin estimate",
         formatter_class=argparse.RawTextHelpFormatter,
         description=(
-            "Computes logical error rates from fault sets instead of sampling. Circuits that differ in noise\n"
-            "strength only share the work."
+            "Computes logical error rates from fault sets instead of sampling. Circuits that differ in\n"
+            "noise strength only share the work."
         ),
     )
     add = parser.add_argument

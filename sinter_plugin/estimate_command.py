@@ -69,10 +69,11 @@ def estimate(arguments: Sequence[str]) -> int:
     """
     args = parse_estimate_arguments(arguments)
     sinter_args = sinter_arguments(args)
-    jobs = list({job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}.values())
     try:
-        with interrupted_by_signals(), _opened_save_file(args) as save_file:
-            return _Run(args, save_file).run(jobs)
+        with interrupted_by_signals():
+            jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
+            with _opened_save_file(args) as save_file:
+                return _Run(args, save_file).run(list(jobs.values()))
     except KeyboardInterrupt:
         _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
         return 130
@@ -89,6 +90,11 @@ class _Run:
         self._save_file = save_file
         self._limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
         self._seed = secrets.randbits(53) if args.seed is None else args.seed
+        self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
+        if save_file is not None:
+            for row in sinter.read_stats_from_csv_files(args.save_resume_filepath):
+                if row.decoder == FAULT_SETS:
+                    self._known[row.strong_id] = row.json_metadata[_KEY]
         self._header_printed = False
         self._has_failed = False
 
@@ -103,18 +109,13 @@ class _Run:
 
     def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
         """The circuits that the file does not have with a small enough error."""
-        if self._save_file is None:
-            return list(jobs)
-        known = {
-            row.strong_id: row for row in sinter.read_stats_from_csv_files(self._args.save_resume_filepath)
-        }
         left = []
         for job in jobs:
-            row = known.get(job.strong_id)
-            if row is None or not _is_enough(row.json_metadata[_KEY], self._args):
+            facts = self._known.get(job.strong_id)
+            if facts is not None and _is_enough(facts, self._args):
+                self._show(f"{job.path}: {_shown(facts)} (in the file already)")
+            else:
                 left.append(job)
-                continue
-            self._show(f"{job.path}: {_shown(row.json_metadata[_KEY])} (in the file already)")
         return left
 
     def _estimate(self, group: Sequence[_Job], seed: int) -> None:
@@ -157,6 +158,11 @@ class _Run:
                 "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
             }
+        self._show(f"{job.path}: {_shown(facts)}")
+        known = self._known.get(job.strong_id)
+        if known is not None and not _is_narrower(facts, known):
+            self._show("The row in the file stays, as its interval is as narrow.")
+            return
         counts = equivalent_counts(rate)
         stats = sinter.TaskStats(
             strong_id=job.strong_id,
@@ -168,7 +174,6 @@ class _Run:
             seconds=seconds,
             custom_counts=collections.Counter(survivors=counts.shots - counts.discards),
         )
-        self._show(f"{job.path}: {_shown(facts)}")
         if self._save_file is not None:
             self._save_file.put(stats.to_csv_line(), job.strong_id)
         if self._save_file is None or self._args.also_print_results_to_stdout:
@@ -196,20 +201,32 @@ def _say(message: str) -> None:
 
 def _is_enough(facts: dict[str, Any], args: argparse.Namespace) -> bool:
     """Whether an estimate has the error that is asked for, or has been asked for as much before."""
-    rate, asked_seconds = facts["logical_error_rate"], facts["asked_max_seconds"]
-    if rate and facts["standard_error"] <= args.relative_error * rate:
+    allowed = args.relative_error * facts["logical_error_rate"]
+    # The interval reaches much farther where sets of faults were not looked at.
+    reach = facts["interval"][1] - facts["logical_error_rate"]
+    if allowed and facts["standard_error"] <= allowed and reach <= 3 * allowed:
         return True
-    had_as_long = asked_seconds is None or (
-        args.max_seconds is not None and args.max_seconds <= asked_seconds
-    )
+    had_seconds = facts["asked_max_seconds"]
+    had_as_long = had_seconds is None or (args.max_seconds is not None and args.max_seconds <= had_seconds)
     return bool(facts["asked_relative_error"] <= args.relative_error and had_as_long)
 
 
+def _is_narrower(facts: dict[str, Any], known: dict[str, Any]) -> bool:
+    """Whether an estimate has a smaller error than a known one.
+
+    Much smaller: of two estimates that have cost the same, it must not decide which one happens to be lower.
+    """
+    (low, high), (known_low, known_high) = facts["interval"], known["interval"]
+    return bool(high - low < 0.9 * (known_high - known_low))
+
+
 def _shown(facts: dict[str, Any]) -> str:
+    low, high = facts["interval"]
     if facts["logical_error_rate"]:
         rate = f"{facts['logical_error_rate']:.7g} ± {facts['standard_error']:.2g}"
+        rate += f" ({facts['coverage']:.0%}: {low:.7g} to {high:.7g})"
     else:
-        rate = f"0, at most {facts['interval'][1]:.2g} ({facts['coverage']:.0%})"
+        rate = f"0, at most {high:.3g} ({facts['coverage']:.0%})" if high else "exactly 0"
     return f"logical error rate per kept shot {rate}; kept {facts['kept']:.8g}"
 
 

@@ -57,6 +57,17 @@ def test_curve_from_one_enumeration() -> None:
     assert last.logical_error_rate == pytest.approx(0.25)
 
 
+def test_weak_noise_beside_strong_noise() -> None:
+    """The table of weights ends at 64; what is beyond must not be rounding errors at the smallest rate."""
+    circuits = [cultivation_circuit(distance=5, p=p) for p in (1e-5, 1e-3)]
+    weak, strong = snc.logical_error_rates(circuits, relative_error=0.3, seed=1, threads=2)
+    assert abs(strong.logical_error_rate - EXACT[5, 1e-3][1]) < SIGMAS * strong.standard_error
+    # The leading term, and by a few percent the next.
+    leading = 574 / 375 * (1e-5 / (1 - 1e-5)) ** 3
+    assert weak.kept_and_wrong == pytest.approx(leading, rel=0.02)
+    assert weak.unexplored < 1e-6 * leading
+
+
 def test_threads_do_not_matter() -> None:
     circuit = cultivation_circuit(distance=3, p=2e-3)
     one, two = (circuit.logical_error_rate(seed=11, threads=threads) for threads in (1, 2))

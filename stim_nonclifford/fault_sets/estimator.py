@@ -229,12 +229,16 @@ class Estimator:
         if first_weight > self.max_weight:
             return 0.0
         nothing = float(self._nothing[circuit])
-        above = nothing * math.fsum(self._totals[circuit, first_weight:])
-        if self.max_weight < self._totals.shape[1] - 1:
+        totals = self._totals[circuit]
+        above = nothing * math.fsum(totals[first_weight:])
+        if not self._is_cut:
             return above
-        explored = nothing * math.fsum(self._totals[circuit, :first_weight])
-        # Where the table of weights ends, what is beyond is known as the difference to 1, up to rounding.
-        return max(above, 1 - explored - 1e-15 if self._is_cut else 0.0)
+        # Each total is at most that before times the sum of the odds over its weight. (The difference of all
+        # that is known to 1 has rounding errors, which are larger than what matters at small rates.)
+        ratio = float(totals[1]) / (self.max_weight + 1)
+        if ratio < 1:
+            return above + nothing * float(totals[-1]) * ratio / (1 - ratio)
+        return max(above, 1 - nothing * math.fsum(totals[:first_weight]))
 
     @property
     def _is_cut(self) -> bool:

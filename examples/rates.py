@@ -20,10 +20,22 @@ def interval(hits: float, shots: float) -> str:
     """
     if not shots:
         return "-"
+    low, best, high = likelihood_region(hits, shots)
+    return f"{best:.4g} [{low:.3g}, {high:.3g}]"
+
+
+def likelihood_region(hits: float, shots: float) -> tuple[float, float, float]:
+    """The smallest, the best and the largest rate of the error bar.
+
+    Examples:
+        >>> low, best, high = likelihood_region(7, 10_000_000)
+        >>> best
+        7e-07
+    """
     fit = sinter.fit_binomial(
         num_shots=round(shots), num_hits=round(hits), max_likelihood_factor=LIKELIHOOD_FACTOR
     )
-    return f"{fit.best:.4g} [{fit.low:.3g}, {fit.high:.3g}]"
+    return fit.low, fit.best, fit.high
 
 
 def p_value(hits: float, shots: float, rate: float) -> str:

@@ -11,12 +11,16 @@ to use the plugin:
 * ``python -m sinter_plugin collect ...``, with the arguments of ``sinter collect``, which also accepts
   circuits that Sinter refuses.
 
+``python -m sinter_plugin estimate`` writes logical error rates that are computed from fault sets to the same
+kind of file.
+
 The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks Sinter's bit masks),
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
 ``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks for any circuit), ``sinter_internals`` (the
 private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and ``save_file`` (the file of
-statistics), ``worker_watch`` (ends a run when a worker dies), ``collect_command`` and ``__main__`` (the
-command line).
+statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker dies), ``postselection``
+(masks out of arguments), ``collect_command``, ``equivalent_counts``, ``estimate_arguments`` and
+``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the command line).
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ Sinter's commands, for circuits with T gates:
 
   collect   takes the arguments of `sinter collect`; the sampler soft_postselect is registered, circuit files
             may have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
+  estimate  computes logical error rates from fault sets, however small, instead of sampling; its rows can be
+            plotted beside those of collect
   plot      `sinter plot`
   combine   `sinter combine`
   predict   `sinter predict`
@@ -39,6 +41,11 @@ Examples:
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
         --custom_error_count_key survivors --max_errors 100_000 --max_shots 1_000_000_000
 
+  Compute the logical error rates of all circuits to a standard error of 1%:
+
+    python -m sinter_plugin estimate --circuits d=5,p=0.0001.stim d=5,p=0.001.stim --metadata_func auto \\
+        --relative_error 0.01 --save_resume_filepath rates.csv
+
   Plot errors per kept shot, and discarded shots, against the noise strength:
 
     python -m sinter_plugin plot --in stats.csv --x_func "m.p" --group_func "f'd={m.d}'" \\
@@ -53,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments; None stands for those of the process.
 
     Returns:
-        The exit code: 0 for success, 1 if a worker died or statistics could no longer be saved, 2 for wrong
-        input, 130 after an interrupt.
+        The exit code: 0 for success, 1 if a worker died, a circuit could not be estimated or statistics could
+        no longer be saved, 2 for wrong input, 130 after an interrupt.
 
     Raises:
         SystemExit: ``argparse`` or Sinter ended the command, for example after ``--help``.
@@ -64,17 +71,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(_HELP, end="")
         return 0
     command, *rest = arguments
-    if command not in ("collect", "plot", "combine", "predict"):
+    if command not in ("collect", "estimate", "plot", "combine", "predict"):
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
-    if command == "collect":
-        from .collect_command import collect
-
+    if command in ("collect", "estimate"):
         try:
-            return collect(rest)
+            if command == "collect":
+                from .collect_command import collect
+
+                return collect(rest)
+            from .estimate_command import estimate
+
+            return estimate(rest)
         except (OSError, ValueError) as error:
-            print(f"python -m sinter_plugin collect: error: {error}", file=sys.stderr)
+            print(f"python -m sinter_plugin {command}: error: {error}", file=sys.stderr)
             return 2
     from .sinter_internals import run_sinter_command
 

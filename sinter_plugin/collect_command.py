@@ -25,14 +25,13 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 
-from .rows import check_rows, shown
+from .postselection import postselected_detectors, postselected_observables
+from .rows import FAULT_SETS, check_rows, shown
 from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
@@ -144,17 +143,13 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         stim_circuit = circuit.to_stim()
         _check_proxy(stim_circuit, path, args)
         metadata = args.metadata_func(path=path, circuit=stim_circuit)
-        observables = np.array(
-            [
-                bool(args.postselected_observables_predicate(index, metadata))
-                for index in range(circuit.num_observables)
-            ],
-            dtype=np.bool_,
-        )
+        samplers = [name for name in args.decoders if _is_sampler(name, args)]
         return task(
             circuit,
-            postselection_mask=_postselected_detectors(stim_circuit, metadata, args),
-            postselected_observables_mask=observables if observables.any() else None,
+            postselection_mask=postselected_detectors(
+                stim_circuit, metadata, args, discards_on_all="soft_postselect" if samplers else None
+            ),
+            postselected_observables_mask=postselected_observables(circuit.num_observables, metadata, args),
             json_metadata=metadata,
             # With max_errors, the sampler can end a batch early. It does not enter the strong_id.
             collection_options=sinter.CollectionOptions(
@@ -183,35 +178,6 @@ def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> 
         )
 
 
-def _postselected_detectors(
-    circuit: stim.Circuit, metadata: object, args: argparse.Namespace
-) -> NDArray[np.bool_] | None:
-    """The detectors that the arguments postselect; None if no argument postselects detectors."""
-    if args.postselected_detectors_predicate is None:
-        return None
-    selected = np.zeros(circuit.num_detectors, dtype=np.bool_)
-    for index, coordinates in circuit.get_detector_coordinates().items():
-        if args.postselect_detectors_with_non_zero_4th_coord:
-            selected[index] = len(coordinates) > 3 and coordinates[3] != 0
-            continue
-        try:
-            selected[index] = bool(args.postselected_detectors_predicate(index, metadata, coordinates))
-        except Exception as error:  # the user's expression may raise anything
-            raise ValueError(
-                f"--postselected_detectors_predicate failed with {error!r} on detector {index} with the"
-                f" coordinates {coordinates}."
-            ) from error
-    if selected.any():
-        return selected
-    if any(_is_sampler(name, args) for name in args.decoders):
-        raise ValueError(
-            "The arguments postselect none of the circuit's detectors. Sinter treats this as no mask, and"
-            " without a mask soft_postselect discards on all detectors. If that is wanted, leave the"
-            " argument out."
-        )
-    return None
-
-
 def _check_existing_data(args: argparse.Namespace) -> None:
     for path in args.existing_data_filepaths:
         save_path = pathlib.Path(args.save_resume_filepath or "")
@@ -238,7 +204,7 @@ def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextMan
 
 
 def _survivor_counters(args: argparse.Namespace) -> set[str]:
-    return {name for name in args.custom_decoders if _is_own_sampler(name, args)}
+    return {FAULT_SETS, *(name for name in args.custom_decoders if _is_own_sampler(name, args))}
 
 
 def _collect(

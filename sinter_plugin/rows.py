@@ -14,7 +14,10 @@ from typing import Any
 
 import sinter
 
-__all__ = ["OpenEnd", "check_rows", "shown"]
+__all__ = ["FAULT_SETS", "OpenEnd", "check_rows", "shown", "strong_id_of"]
+
+FAULT_SETS = "soft_fault_sets"
+"""The decoder's name in rows of equivalent counts; see ``estimate_command``."""
 
 _COLUMNS = [name.strip() for name in sinter.CSV_HEADER.split(",")]
 _REQUIRED_COLUMNS = {*_COLUMNS} - {"custom_counts"}
@@ -234,3 +237,10 @@ def _json(row: dict[str, str], name: str) -> Any:
 def shown(text: str) -> str:
     """A line in the form for messages; the middle of a very long line is left out."""
     return repr(text if len(text) <= 500 else f"{text[:350]} ... {text[-150:]}")
+
+
+def strong_id_of(line: bytes) -> str | None:
+    """The strong_id of a row that Sinter has written; None for an empty line."""
+    values = next(csv.reader([line.decode("utf-8", "surrogateescape")]), [])
+    column = _COLUMNS.index("strong_id")
+    return values[column] if len(values) > column else None

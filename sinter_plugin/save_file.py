@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import pathlib
+import shutil
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -15,7 +16,7 @@ import sinter
 
 from .file_lock import FileInUseError, FileLock
 from .rescue import is_at, rescue_rows
-from .rows import OpenEnd, check_rows, shown
+from .rows import OpenEnd, check_rows, shown, strong_id_of
 
 __all__ = ["SaveFile", "SaveFileError"]
 
@@ -34,7 +35,7 @@ class SaveFileError(RuntimeError):
 
 
 class SaveFile:
-    """A file of statistics to which Sinter can append rows through a descriptor of its own.
+    """A file of statistics to which Sinter can append rows through a descriptor of its own, or ``put`` can.
 
     The file is locked, so that no other run appends to it. A last line that was cut off by a full disk or a
     crash is dropped. A newline or a header is added where it is missing.
@@ -111,6 +112,53 @@ class SaveFile:
             f"{self._path} was changed by another program during the run: it has {size} bytes instead of"
             f" {self._size}. The run was stopped, as the other rows might take it over its limits."
         )
+
+    def put(self, row: str, strong_id: str) -> None:
+        """Saves a row in the place of all rows that have the same strong_id.
+
+        Args:
+            row: The row, as text without a newline.
+            strong_id: Its strong_id.
+
+        Raises:
+            SaveFileError: The file was deleted, replaced or changed.
+            OSError: The row cannot be written. The rows saved before are complete.
+        """
+        self.check()
+        self._file.seek(0)
+        lines = self._file.readall().splitlines(keepends=True)
+        others = [line for line in lines if strong_id_of(line) != strong_id]
+        new = row.encode() + os.linesep.encode()
+        if len(others) == len(lines):
+            self._append(new)
+        else:
+            self._replace(b"".join([*others, new]))
+        self._size = os.fstat(self._file.fileno()).st_size
+
+    def _append(self, text: bytes) -> None:
+        while text:
+            text = text[self._file.write(text) :]
+
+    def _replace(self, content: bytes) -> None:
+        """Replaces the file in a single step, so that no row is lost whatever happens."""
+        target = self._path.resolve()
+        new_path = target.with_name(f"{target.name}.new")
+        new_path.unlink(missing_ok=True)  # a run that was killed may have left it
+        new = open(new_path, "a+b", buffering=0)  # noqa: SIM115  # closed in _close
+        try:
+            if self._lock is not None:
+                self._lock = FileLock(new, self._path)
+            shutil.copymode(target, new_path)
+            while content:
+                content = content[new.write(content) :]
+            os.fsync(new.fileno())
+            os.replace(new_path, target)
+        except BaseException:
+            new.close()
+            new_path.unlink(missing_ok=True)
+            raise
+        self._file.close()
+        self._file = new
 
     def _close(self) -> None:
         if self._lock is not None:

@@ -2,7 +2,7 @@
 
 If a worker is killed, for example for lack of memory, Sinter alone would wait for its shots for ever. SIGTERM
 (sent by batch systems) and SIGHUP (sent when a terminal or a connection is closed) would end Sinter's main
-process without any message.
+process without any message (see ``interrupts``).
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+
+from .interrupts import interrupted_by_signals
 
 __all__ = ["WorkerDiedError", "stop_on_worker_death"]
 
 _POLL_SECONDS = 0.1
 # For this long, workers may be missing: Sinter starts its workers one by one, and stops them before its end.
 _GRACE_SECONDS = 3.0
-# Often several signals arrive: the terminal, the shell and the system send one each, or users press Ctrl-C
-# twice. For this long after the first signal, further ones are ignored, so that the run can end properly.
-_ENDING_SECONDS = 10.0
 
 
 class WorkerDiedError(RuntimeError):
@@ -49,56 +47,25 @@ def stop_on_worker_death(num_workers: int) -> Iterator[None]:
     finished = threading.Event()
     worker_died = threading.Event()
     watch = threading.Thread(target=_watch_children, args=(num_workers, finished, worker_died), daemon=True)
-    interrupt = _Interrupt()
-    previous_handlers = {number: signal.signal(number, interrupt) for number in _interrupting_signals()}
-    watch.start()
-    try:
-        yield
-    except (KeyboardInterrupt, AttributeError):
-        if worker_died.is_set():
-            raise WorkerDiedError(
-                "A worker process died. It may have been killed, for example for lack of memory."
-            ) from None
-        if interrupt.came:
-            # Sinter's clean-up raises an AttributeError if some workers have not been started yet.
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        finished.set()
-        watch.join()
-        for child in multiprocessing.active_children():
-            child.kill()
-            child.join()
-        for number, handler in previous_handlers.items():
-            signal.signal(number, handler)
-
-
-def _interrupting_signals() -> list[signal.Signals]:
-    """SIGTERM, and those of SIGINT and SIGHUP that are not ignored; ``nohup`` ignores SIGHUP."""
-    signals = [signal.SIGTERM]
-    for name in ("SIGINT", "SIGHUP"):  # Windows has no SIGHUP
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signals.append(number)
-    return signals
-
-
-class _Interrupt:
-    """A signal handler that raises a KeyboardInterrupt, and ignores further signals for some seconds."""
-
-    def __init__(self) -> None:
-        self._first: float | None = None
-
-    @property
-    def came(self) -> bool:
-        return self._first is not None
-
-    def __call__(self, number: int, frame: Any) -> None:
-        now = time.monotonic()
-        if self._first is not None and now - self._first < _ENDING_SECONDS:
-            return
-        self._first = now
-        raise KeyboardInterrupt
+    with interrupted_by_signals() as interrupt:
+        watch.start()
+        try:
+            yield
+        except (KeyboardInterrupt, AttributeError):
+            if worker_died.is_set():
+                raise WorkerDiedError(
+                    "A worker process died. It may have been killed, for example for lack of memory."
+                ) from None
+            if interrupt.came:
+                # Sinter's clean-up raises an AttributeError if some workers have not been started yet.
+                raise KeyboardInterrupt from None
+            raise
+        finally:
+            finished.set()
+            watch.join()
+            for child in multiprocessing.active_children():
+                child.kill()
+                child.join()
 
 
 def _watch_children(num_workers: int, finished: threading.Event, worker_died: threading.Event) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import sinter
 
+import examples.fault_set_rates
 import examples.rates
 import stim_nonclifford as snc
 from examples.failures import examine
@@ -78,6 +79,31 @@ def test_tables_iii_and_iv_are_collected_and_resumed(tmp_path: Path) -> None:
         "85.60%",
     ):
         assert published in printed
+
+
+def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "rates.png"
+    arguments = ("--d", "3", "5", "--p", "0.0005", "0.001", "--relative-error", "0.1", "--out", str(out))
+    printed = run("-m", "examples.fault_set_rates", *arguments)
+    assert out.read_bytes().startswith(PNG)
+    assert "8 rates in " in printed
+    assert "4 rates have a published exact value" in printed
+    # 5 standard errors would be a false alarm in 10^6 runs, and the seed is fixed.
+    assert float(printed.split("they deviate by ")[1].split(" ")[0]) < 5
+    for published in (
+        "8.982791e-07",
+        "3.328425e-09",
+        "4.59e-09 (49)",
+        "3.47e-10 (50)",
+        "2.67(31)e-09",
+        "85.60",
+    ):
+        assert published in printed
+    (row,) = (line for line in printed.splitlines() if "3.328425e-09" in line)
+    ratio, error = row.split()[-1].rstrip(")").split("(")
+    # Counted elsewhere: 9.58 [5.9, 17.0].
+    assert 8 < float(ratio) < 14
+    assert 0 < int(error) < 100
 
 
 def test_throughput_measures_and_plots(tmp_path: Path) -> None:
@@ -152,8 +178,9 @@ def test_notebook_runs_and_holds_no_outputs() -> None:
     assert "OutcomeProbabilities" in printed
 
 
-def test_examples_of_the_rates() -> None:
+def test_examples_in_docstrings() -> None:
     assert doctest.testmod(examples.rates).failed == 0
+    assert doctest.testmod(examples.fault_set_rates).failed == 0
 
 
 def test_readme_names_every_example() -> None:

@@ -231,12 +231,16 @@ class Exploration:
         if first_weight > self.max_weight:
             return 0.0
         nothing = float(self._nothing[circuit])
-        above = nothing * math.fsum(self.masses[circuit, first_weight:])
-        if self.max_weight < self.masses.shape[1] - 1:
+        masses = self.masses[circuit]
+        above = nothing * math.fsum(masses[first_weight:])
+        if not self.is_cut:
             return above
-        explored = nothing * math.fsum(self.masses[circuit, :first_weight])
-        # Where the table of weights ends, what is beyond is known as the difference to 1, up to rounding.
-        return max(above, 1 - explored - 1e-15 if self.is_cut else 0.0)
+        # Each mass is at most that of the weight before times the sum of the odds over the weight. (The
+        # difference of all known masses to 1 has rounding errors, larger than what matters at small rates.)
+        ratio = float(masses[1]) / (self.max_weight + 1)
+        if ratio < 1:
+            return above + nothing * float(masses[-1]) * ratio / (1 - ratio)
+        return max(above, 1 - nothing * math.fsum(masses[:first_weight]))
 
     @property
     def is_cut(self) -> bool:

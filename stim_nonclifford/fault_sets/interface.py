@@ -20,7 +20,7 @@ from .limits import Limits
 from .mechanisms import mechanisms_of
 from .results import LogicalErrorRate, WeightShare
 
-__all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "exploration_of", "rate_of"]
+__all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
 COVERAGE = 0.95
 
@@ -97,7 +97,7 @@ def estimate_rates(
     """
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)
-    for family in _families(plans):
+    for family in families_of(plans):
         members = [plans[k] for k in family]
         if members[0].never_kept:
             raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
@@ -163,7 +163,7 @@ def rate_of(known: Exploration, circuit: int, num_observables: int) -> LogicalEr
     )
 
 
-def _families(plans: Sequence[SamplingPlan]) -> list[list[int]]:
+def families_of(plans: Sequence[SamplingPlan]) -> list[list[int]]:
     """Plans that differ in their rates only, by their positions."""
     families: list[list[int]] = []
     for k, plan in enumerate(plans):

@@ -1,0 +1,267 @@
+"""``python -m sinter_plugin estimate``: logical error rates from fault sets, as rows of Sinter's statistics.
+
+No shots are taken. A row has the counts of a sampler that would know as much as the estimate
+(``equivalent_counts``), and the estimate itself in the metadata. The decoder's name in these rows is
+``soft_fault_sets``, and so no row of theirs is ever added to counted shots.
+
+Circuit files, masks, metadata, the file of statistics and interrupts are treated as by
+``python -m sinter_plugin collect``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import pathlib
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sinter
+
+import stim_nonclifford as snc
+from stim_nonclifford.circuit.fault_set_methods import planned
+from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
+from stim_nonclifford.fault_sets.limits import Limits
+
+from .equivalent_counts import equivalent_counts
+from .estimate_arguments import parse_estimate_arguments, sinter_arguments
+from .interrupts import interrupted_by_signals
+from .postselection import postselected_detectors, postselected_observables
+from .rows import FAULT_SETS
+from .save_file import SaveFile, SaveFileError
+from .tasks import task
+
+__all__ = ["estimate"]
+
+_KEY = "estimate"
+"""Of the metadata of a row, for what the counts cannot say."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A circuit whose logical error rate is asked for."""
+
+    path: str
+    planned: PlannedCircuit
+    num_observables: int
+    metadata: dict[str, Any]
+    strong_id: str
+
+
+def estimate(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: The arguments, without the program's name and ``estimate``.
+
+    Returns:
+        The exit code: 0 for success, 130 if the user interrupted the run, 1 if fault sets are the wrong tool
+        for a circuit, or if a row could not be saved.
+
+    Raises:
+        ValueError: An argument, a circuit or a mask is wrong.
+        OSError: A file cannot be read or written.
+        SystemExit: ``argparse`` ended the command, for example after ``--help``.
+    """
+    args = parse_estimate_arguments(arguments)
+    sinter_args = sinter_arguments(args)
+    try:
+        with interrupted_by_signals():
+            jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
+            with _opened_save_file(args) as save_file:
+                return _Run(args, save_file).run(list(jobs.values()))
+    except KeyboardInterrupt:
+        _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
+        return 130
+    except SaveFileError as error:
+        _say(f"\n{error}")
+        return 1
+
+
+class _Run:
+    """A run of the command, with its arguments and its file."""
+
+    def __init__(self, args: argparse.Namespace, save_file: SaveFile | None) -> None:
+        self._args = args
+        self._save_file = save_file
+        self._limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
+        self._seed = secrets.randbits(53) if args.seed is None else args.seed
+        self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
+        if save_file is not None:
+            for row in sinter.read_stats_from_csv_files(args.save_resume_filepath):
+                if row.decoder == FAULT_SETS:
+                    self._known[row.strong_id] = row.json_metadata[_KEY]
+        self._header_printed = False
+        self._has_failed = False
+
+    def run(self, jobs: Sequence[_Job]) -> int:
+        jobs = self._without_done(jobs)
+        groups = [[jobs[k] for k in family] for family in families_of([job.planned.plan() for job in jobs])]
+        for number, group in enumerate(groups):
+            others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
+            self._show(f"[{number + 1}/{len(groups)}] {group[0].path}{others}")
+            self._estimate(group, (self._seed + number) % 2**64)
+        return 1 if self._has_failed else 0
+
+    def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
+        """The circuits that the file does not have with a small enough error."""
+        left = []
+        for job in jobs:
+            facts = self._known.get(job.strong_id)
+            if facts is not None and _is_enough(facts, self._args):
+                self._show(f"{job.path}: {_shown(facts)} (in the file already)")
+            else:
+                left.append(job)
+        return left
+
+    def _estimate(self, group: Sequence[_Job], seed: int) -> None:
+        try:
+            found = estimate_rates(
+                [job.planned for job in group],
+                self._limits,
+                seed,
+                self._args.threads,
+                not self._args.quiet,
+            )
+        except (snc.ResourceLimitError, ValueError) as error:
+            if len(group) == 1:
+                self._has_failed = True
+                _say(f"{group[0].path}: {error}")
+                return
+            # What is too much for the strongest noise may do for the others.
+            strongest = max(group, key=lambda job: job.planned.plan().mean_events)
+            self._estimate([strongest], seed)
+            self._estimate([job for job in group if job is not strongest], seed)
+            return
+        for job, rate in zip(group, found, strict=True):
+            self._save(job, rate, rate.seconds / len(group), seed)
+
+    def _save(self, job: _Job, rate: snc.LogicalErrorRate, seconds: float, seed: int) -> None:
+        facts = {
+            "kept": rate.kept,
+            "kept_and_wrong": rate.kept_and_wrong,
+            "logical_error_rate": rate.logical_error_rate,
+            "standard_error": rate.standard_error,
+            "interval": list(rate.interval),
+            "coverage": rate.coverage,
+            "seconds": round(seconds, 3),
+            "seed": seed,
+            "asked_relative_error": self._args.relative_error,
+            "asked_max_seconds": self._args.max_seconds,
+        }
+        if job.num_observables > 1:
+            facts["error_patterns"] = {
+                "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
+                for pattern, probability in sorted(rate.error_patterns.items())
+            }
+        self._show(f"{job.path}: {_shown(facts)}")
+        known = self._known.get(job.strong_id)
+        if known is not None and not _is_narrower(facts, known):
+            self._show("The row in the file stays, as its interval is as narrow.")
+            return
+        counts = equivalent_counts(rate)
+        stats = sinter.TaskStats(
+            strong_id=job.strong_id,
+            decoder=FAULT_SETS,
+            json_metadata={**job.metadata, _KEY: facts},
+            shots=counts.shots,
+            discards=counts.discards,
+            errors=counts.errors,
+            seconds=seconds,
+            custom_counts=collections.Counter(survivors=counts.shots - counts.discards),
+        )
+        if self._save_file is not None:
+            self._save_file.put(stats.to_csv_line(), job.strong_id)
+        if self._save_file is None or self._args.also_print_results_to_stdout:
+            self._print(stats.to_csv_line())
+
+    def _print(self, row: str) -> None:
+        try:
+            if not self._header_printed:
+                print(sinter.CSV_HEADER, flush=True)
+            self._header_printed = True
+            print(row, flush=True)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+    def _show(self, message: str) -> None:
+        if not self._args.quiet:
+            _say(message)
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal may have been closed
+        print(message, file=sys.stderr, flush=True)
+
+
+def _is_enough(facts: dict[str, Any], args: argparse.Namespace) -> bool:
+    """Whether an estimate has the error that is asked for, or has been asked for as much before."""
+    allowed = args.relative_error * facts["logical_error_rate"]
+    # The interval reaches much farther where sets of faults were not looked at.
+    reach = facts["interval"][1] - facts["logical_error_rate"]
+    if allowed and facts["standard_error"] <= allowed and reach <= 3 * allowed:
+        return True
+    had_seconds = facts["asked_max_seconds"]
+    had_as_long = had_seconds is None or (args.max_seconds is not None and args.max_seconds <= had_seconds)
+    return bool(facts["asked_relative_error"] <= args.relative_error and had_as_long)
+
+
+def _is_narrower(facts: dict[str, Any], known: dict[str, Any]) -> bool:
+    """Whether an estimate has a smaller error than a known one.
+
+    Much smaller: of two estimates that have cost the same, it must not decide which one happens to be lower.
+    """
+    (low, high), (known_low, known_high) = facts["interval"], known["interval"]
+    return bool(high - low < 0.9 * (known_high - known_low))
+
+
+def _shown(facts: dict[str, Any]) -> str:
+    low, high = facts["interval"]
+    if facts["logical_error_rate"]:
+        rate = f"{facts['logical_error_rate']:.7g} ± {facts['standard_error']:.2g}"
+        rate += f" ({facts['coverage']:.0%}: {low:.7g} to {high:.7g})"
+    else:
+        rate = f"0, at most {high:.3g} ({facts['coverage']:.0%})" if high else "exactly 0"
+    return f"logical error rate per kept shot {rate}; kept {facts['kept']:.8g}"
+
+
+def _job(path: str, args: argparse.Namespace) -> _Job:
+    try:
+        circuit = snc.Circuit.from_file(path)
+        if circuit.num_observables == 0:
+            raise ValueError(
+                "The circuit has no observables, so there is no logical error. Declare an observable with"
+                " OBSERVABLE_INCLUDE."
+            )
+        stim_circuit = circuit.to_stim()
+        metadata = args.metadata_func(path=path, circuit=stim_circuit)
+        if not isinstance(metadata, dict) or _KEY in metadata:
+            raise ValueError(
+                f'--metadata_func must yield a dictionary without the key "{_KEY}", which the estimate is'
+                f" stored under, but it yields {metadata!r}."
+            )
+        detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
+        observables = postselected_observables(circuit.num_observables, metadata, args)
+        strong_id = task(
+            circuit,
+            decoder=FAULT_SETS,
+            postselection_mask=detectors,
+            postselected_observables_mask=observables,
+            json_metadata=metadata,
+        ).strong_id()
+        asked = planned(circuit, detectors, observables)
+        asked.plan()
+        return _Job(path, asked, circuit.num_observables, metadata, strong_id)
+    except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[SaveFile | None]:
+    if args.save_resume_filepath is None:
+        return contextlib.nullcontext()
+    return SaveFile(pathlib.Path(args.save_resume_filepath), survivor_counters={FAULT_SETS}, say=_say)

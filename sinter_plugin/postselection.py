@@ -1,0 +1,60 @@
+"""Which detectors and observables the arguments of Sinter's command line postselect."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import stim
+from numpy.typing import NDArray
+
+__all__ = ["postselected_detectors", "postselected_observables"]
+
+
+def postselected_detectors(
+    circuit: stim.Circuit, metadata: object, args: argparse.Namespace, *, discards_on_all: str | None
+) -> NDArray[np.bool_] | None:
+    """The detectors that the arguments postselect; None if no argument postselects detectors.
+
+    Args:
+        circuit: The circuit.
+        metadata: The metadata of the circuit.
+        args: Sinter's namespace.
+        discards_on_all: The sampler that discards on all detectors if there is no mask; None: there is none.
+
+    Raises:
+        ValueError: The predicate fails, or selects nothing although no mask would select everything.
+    """
+    if args.postselected_detectors_predicate is None:
+        return None
+    selected = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    for index, coordinates in circuit.get_detector_coordinates().items():
+        if args.postselect_detectors_with_non_zero_4th_coord:
+            selected[index] = len(coordinates) > 3 and coordinates[3] != 0
+            continue
+        try:
+            selected[index] = bool(args.postselected_detectors_predicate(index, metadata, coordinates))
+        except Exception as error:  # the user's expression may raise anything
+            raise ValueError(
+                f"--postselected_detectors_predicate failed with {error!r} on detector {index} with the"
+                f" coordinates {coordinates}."
+            ) from error
+    if selected.any():
+        return selected
+    if discards_on_all is not None:
+        raise ValueError(
+            "The arguments postselect none of the circuit's detectors. Sinter treats this as no mask, and"
+            f" without a mask {discards_on_all} discards on all detectors. If that is wanted, leave the"
+            " argument out."
+        )
+    return None
+
+
+def postselected_observables(
+    num_observables: int, metadata: object, args: argparse.Namespace
+) -> NDArray[np.bool_] | None:
+    """The observables that the arguments postselect; None if they postselect none."""
+    selected = [
+        bool(args.postselected_observables_predicate(index, metadata)) for index in range(num_observables)
+    ]
+    return np.array(selected, dtype=np.bool_) if any(selected) else None

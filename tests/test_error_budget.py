@@ -177,8 +177,8 @@ def parts_of_lines(circuit: stim.Circuit, plan: snc.SamplingPlan) -> list[dict[i
         for number in set(range(1, len(circuit) + 1)) - {line}:
             alone = scaled(alone, number, 0.0)
         table = snc.Circuit(alone).compile().effects("detectors")
-        rates = [(plan.row_of(effect).tobytes(), rate) for effect, rate in table.rates.items()]
-        for site in table.sites:
+        rates = [(plan.row_of(effect).tobytes(), rate) for effect, rate in table.noise.independent().items()]
+        for site in table.noise.exclusive():
             choices: Counter[bytes] = Counter()
             for effect, probability in site.items():
                 choices[plan.row_of(effect).tobytes()] += probability

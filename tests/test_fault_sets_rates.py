@@ -10,8 +10,8 @@ import stim_nonclifford as snc
 from stim_nonclifford import cultivation
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets.estimator import Limits
-from stim_nonclifford.fault_sets.interface import estimator_for
+from stim_nonclifford.fault_sets.interface import exploration_of
+from stim_nonclifford.fault_sets.limits import Limits
 from stim_nonclifford.fault_sets.study import MAX_WEIGHT
 
 from .fault_set_cases import FewExactWeights, covers, estimate
@@ -66,11 +66,11 @@ def test_what_is_beyond_the_table_of_weights() -> None:
     """It is far less than the rounding errors of the sum of all weights, and than the smallest rates."""
     strengths = (1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 1.5e-3, 2e-3)
     plans = [planned(cultivation_circuit(distance=5, p=p), None, None).plan() for p in strengths]
-    estimator = estimator_for(plans, Limits(), 1, 1, False)
+    known = exploration_of(plans, Limits(), 1, 1, False)
     for place, plan in enumerate(plans):
         # The number of mechanisms that act has about a Poisson distribution.
         poisson = scipy.stats.poisson.sf(MAX_WEIGHT - 1, plan.mean_events)
-        assert 0 < estimator._rest(place, MAX_WEIGHT) < 2 * poisson
+        assert 0 < known.rest(place, MAX_WEIGHT) < 2 * poisson
 
 
 def test_threads_do_not_matter() -> None:

@@ -8,7 +8,7 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo test check clean
+.PHONY: demo test check sanitize clean
 
 # The main example: d=3 cultivation with T gates and its S-proxy, through `sinter collect` and `sinter plot`.
 demo: $(INSTALLED)
@@ -25,6 +25,12 @@ check: $(INSTALLED)-dev
 	$(BIN)/mypy
 	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
+
+# For developers: tests of the engines with a native module that checks itself, for memory and undefined behaviour, and
+# then for races of threads (GCC on Linux; some 15 minutes). CI does not run it.
+sanitize: $(INSTALLED)-test
+	.ci/sanitize memory
+	.ci/sanitize threads
 
 .venv/bin/python:
 	@$(PYTHON) -c "import sys; v = sys.version.split()[0]; \

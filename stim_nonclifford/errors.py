@@ -2,7 +2,7 @@
 
 Wrong input raises ``ValueError``, as in Stim. An instruction that is not supported raises
 ``NotImplementedError``. If a circuit needs more than a limit allows, :class:`ResourceLimitError` is raised
-before memory is allocated.
+before memory is allocated; and if memory runs out while a circuit is compiled.
 """
 
 from __future__ import annotations

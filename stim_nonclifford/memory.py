@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
-__all__ = ["can_be_allocated", "machine_bytes"]
+from .errors import ResourceLimitError
+
+__all__ = ["can_be_allocated", "machine_bytes", "memory_is_a_limit"]
 
 _LARGEST_ARRAY = 1 << 62
 
@@ -41,3 +45,20 @@ def can_be_allocated(num_bytes: int) -> bool:
     except MemoryError:
         return False
     return True
+
+
+@contextmanager
+def memory_is_a_limit() -> Iterator[None]:
+    """Turns the end of the memory while a circuit is compiled into the exception for limits.
+
+    Raises:
+        ResourceLimitError: There is not enough memory.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise ResourceLimitError(
+            "There is not enough memory to compile the circuit. What it needs grows with the number of noise"
+            " events and measurements times the number of detectors or records: lower the repeat counts, or"
+            " sample the circuit in parts."
+        ) from None

@@ -13,6 +13,7 @@ import random
 import re
 import resource
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -36,13 +37,16 @@ _CASES_OF_A_PROCESS = 200
 
 INDICES = [7, 99, 1000, 4095, 10_203, 65_535, 100_000, 999_999, 1 << 20, 16_777_214, 16_777_215, 16_777_216]
 BEYOND = [1 << 31, 1 << 32, 1 << 63, 1 << 64, 10**30]
+# Most texts are short, so that there can be many; a few are as long as texts get.
 REPETITIONS = [
-    *(1, 2, 3, 10, 64, 1000, 1001, 4096, 10**4, 10**5, 10**6, 4_194_303, 4_194_304, 4_194_305, 10**7, 10**9),
+    *[1, 2, 3, 10, 64, 300, 1000, 1001] * 12,
+    *(4096, 10**4, 10**5, 10**6, 4_194_304, 10**7, 10**9),
     *(10**12, 10**18, (1 << 62) - 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1 << 64, 10**30, 0),
 ]
 DEPTHS = [1, 2, 3, 10, 50, 98, 99, 100, 101, 102, 1000, 10_000, 100_000, 300_000]
-COUNTS = [10, 100, 1000, 2048, 4097, 10_000, 30_000, 65_536, 100_000, 1_000_000]
-LINE_COUNTS = [10, 100, 1000, 10_000, 100_000]
+COUNTS = [*[10, 64, 65, 100, 255, 1000] * 12, *[2048, 4097, 10_000] * 2, 30_000, 65_536, 100_000, 1_000_000]
+LINE_COUNTS = [*[10, 33, 100] * 16, *[1000] * 4, *[10_000], 100_000]
+MAX_CHARACTERS = 10_000_000
 RECORDS = [1, 2, 3, 100, 65_536, (1 << 24) - 1, 1 << 24, 1 << 31, 1 << 32, 10**20]
 OBSERVABLES = [
     *(0, 1, 31, 32, 63, 64, 65, 1000, 65_536, 100_000, 1_000_000, (1 << 20) - 1, 1 << 20, (1 << 24) - 1),
@@ -81,7 +85,9 @@ def structured_text(rng: random.Random) -> str:
         text += "\n" + rng.choice(CORPUS)
     changes = [relabelled, repeated, nested, with_many_targets, with_many_lines, with_large_numbers]
     for _ in range(rng.choice([1, 1, 2, 2, 3])):
-        text = rng.choice(changes)(rng, text)
+        changed = rng.choice(changes)(rng, text)
+        if len(changed) <= MAX_CHARACTERS:
+            text = changed
     return text
 
 
@@ -147,6 +153,8 @@ def with_many_lines(rng: random.Random, text: str) -> str:
     begin = rng.randrange(len(lines))
     end = min(len(lines), begin + rng.choice([1, 2, 3]))
     count = rng.choice(LINE_COUNTS) // (end - begin)
+    if count * sum(map(len, lines[begin:end])) > MAX_CHARACTERS:
+        return text
     return "\n".join([*lines[:begin], *lines[begin:end] * count, *lines[end:]])
 
 
@@ -192,6 +200,10 @@ def outcome_of(text: str) -> str:
         circuit = snc.Circuit(text)
     except ValueError:
         return "refused by the parser"
+    try:
+        circuit.compile()
+    except (ValueError, NotImplementedError, snc.ResourceLimitError):
+        return "refused by the compiler"
     calls = (
         lambda: circuit.compile_sampler(seed=1, max_active_coordinates=12).sample(2, bit_packed=True),
         lambda: circuit.compile_detector_sampler(seed=1, max_active_coordinates=12).sample(
@@ -207,19 +219,33 @@ def outcome_of(text: str) -> str:
             call()
         except (ValueError, NotImplementedError, snc.ResourceLimitError):
             refusals += 1
-    return "refused" if refusals == len(calls) else "refused in part" if refusals else "sampled"
+    return (
+        "refused by all samplers" if refusals == len(calls) else "refused in part" if refusals else "sampled"
+    )
+
+
+class TooSlow(BaseException):
+    """A case has taken more time than it may."""
 
 
 def work(seed: str, first: int, end: int) -> None:
     """Runs cases, and writes a line before and after each."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    def stop(number: int, frame: object) -> None:
+        raise TooSlow
+
+    signal.signal(signal.SIGPROF, stop)
     for number in range(first, end):
         text = structured_text(random.Random(f"{seed} {number}"))
         print(json.dumps(["begin", number]), flush=True)
         start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             outcome = outcome_of(text)
+        except TooSlow:
+            outcome = "SLOW"
         except Exception as error:
             trace = error.__traceback__
             place = ""
@@ -227,6 +253,8 @@ def work(seed: str, first: int, end: int) -> None:
                 code = trace.tb_frame.f_code
                 place, trace = f"{os.path.basename(code.co_filename)}:{code.co_name}", trace.tb_next
             outcome = f"FAILED with {type(error).__name__} in {place}"
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(["end", number, outcome, time.process_time() - start]), flush=True)
 
 
@@ -288,7 +316,7 @@ def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
                 running = number
                 continue
             what, seconds = result
-            yield Outcome(number, f"SLOW, {what}" if seconds > SECONDS else what, seconds)
+            yield Outcome(number, what, seconds)
             running = number + 1
         if process.wait() and running < end:
             yield Outcome(running, f"CRASHED with {process.returncode}", 0.0)

@@ -41,7 +41,7 @@ def test_time(text: str, seconds: int) -> None:
     assert output == "True\n"
 
 
-@pytest.mark.parametrize("number", [1 << 20, 16_777_215, 1 << 31])
+@pytest.mark.parametrize("number", [1 << 21, 16_777_215, 1 << 31])
 def test_too_many_observables(number: int) -> None:
     output = run_limited(
         f"""
@@ -50,5 +50,48 @@ def test_too_many_observables(number: int) -> None:
         seconds=3,
     )
     assert (
-        output == f"ResourceLimitError: The circuit has {number + 1:,} observables; the limit is 1,048,576.\n"
+        output == f"ResourceLimitError: The circuit has {number + 1:,} observables; the limit is 2,097,152.\n"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "REPEAT 8192 {\n    X_ERROR(0.001)" + " 0" * 1024 + "\n}\nM 0\nDETECTOR rec[-1]",
+        "REPEAT 1000000 {\n    X_ERROR(0.001) 0\n    MR 0\n}\nDETECTOR rec[-1]",
+    ],
+    ids=["noise", "measurements"],
+)
+def test_many_targets(text: str) -> None:
+    """2^23 targets of noise, and 10^6 measurements: some seconds and less than 1 GiB."""
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({text!r})
+        print(circuit.compile_detector_sampler(seed=1).sample(2).shape)
+        """,
+        seconds=20,
+    )
+    assert output == "(2, 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "times", "seconds"),
+    [
+        ("X_ERROR(0.1) 0", 10**8, 125),
+        ("M 0", 10**8, 275),
+        ("R_X(0.1) 0", 10**6, 61),
+        ("R_X(0.1) 0\n    M 0", 10**6, 74),
+    ],
+)
+def test_too_many_targets(body: str, times: int, seconds: int) -> None:
+    """The limit is the time that they take at least."""
+    text = f"M 1\nREPEAT {times} {{\n    {body}\n}}\nDETECTOR rec[-1]"
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({text!r})
+        print(refusal(circuit.compile_detector_sampler))
+        """,
+        seconds=3,
+    )
+    assert output.startswith("ResourceLimitError: The circuit has ")
+    assert f"The compiler would follow them for {seconds} s or more; the limit is 10 s." in output

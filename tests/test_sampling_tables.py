@@ -102,3 +102,12 @@ def test_alias_table(rates: npt.NDArray[np.float64]) -> None:
 def test_empty_alias_table() -> None:
     thresholds, indices = alias_table(np.zeros(0))
     assert len(thresholds) == len(indices) == 0
+
+
+def test_tiny_rates() -> None:
+    """The smallest numbers there are: the table is that of larger ones in the same proportion."""
+    for unit in (5e-324, 1e-310, 1e-300):
+        thresholds, indices = alias_table(np.array([1.0, 3.0, 12.0]) * unit)
+        expected = alias_table(np.array([1.0, 3.0, 12.0]) * unit * 2.0**1000)
+        np.testing.assert_array_equal(indices, expected[1])
+        np.testing.assert_array_equal(thresholds, expected[0])

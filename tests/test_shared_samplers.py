@@ -188,6 +188,22 @@ SHOTS = 1 << 40
 circuit = snc.Circuit(DEEP + "OBSERVABLE_INCLUDE(0) rec[-1]")
 sampler = circuit.compile_detector_sampler(seed=1, engine="cpu", cache_bytes=0)
 engine = CpuEngine(circuit.compile().record_plan(), cache_bytes=0)
+
+def start(call):
+    # In another thread, which is deep in the engine when this returns, however busy the machine is.
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    while True:
+        frame = sys._current_frames().get(thread.ident)
+        if frame is not None and frame.f_code.co_name == "count":
+            break
+        time.sleep(0.01)
+    time.sleep(0.3)
+
+calls = {
+    "sampler": lambda: sampler.sample_counts(SHOTS),
+    "engine": lambda: engine.count(1, 0, SHOTS),
+}
 """
 
 
@@ -203,11 +219,7 @@ engine = CpuEngine(circuit.compile().record_plan(), cache_bytes=0)
 def test_waiting_can_be_interrupted(call: str) -> None:
     """The main thread waits for a call of another one that takes years."""
     print_seconds = f"""{LONG_CALL}
-def work():
-    (sampler.sample_counts(SHOTS) if "sampler" in {call!r} else engine.count(1, 0, SHOTS))
-
-threading.Thread(target=work, daemon=True).start()
-time.sleep(0.3)
+start(calls[{call!r}.split(".")[0]])
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 def interrupt(number, frame):
     raise TimeoutError("now")
@@ -230,6 +242,7 @@ def test_signal_handlers_that_call_the_sampler() -> None:
             f"""{LONG_CALL}
 def interrupt(number, frame):
     {owner}.statistics()
+    signal.setitimer(signal.ITIMER_REAL, 0.3)  # it came before the call
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 try:
@@ -243,18 +256,19 @@ assert {owner}.statistics()["lookups"] > 0
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
-def test_forks_while_another_thread_samples() -> None:
-    """The child has the sampler as it was in the middle of a call, and no thread that would end it."""
+@pytest.mark.parametrize("owner", ["sampler", "engine"])
+def test_forks_while_another_thread_samples(owner: str) -> None:
+    """The child has them as they were in the middle of a call, and no thread that would end it."""
+    call = {"sampler": "sampler.sample(1)", "engine": "engine.sample(1, 0, 1)"}[owner]
     output = finished_program(
         f"""{LONG_CALL}
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)
-threading.Thread(target=lambda: sampler.sample_counts(SHOTS), daemon=True).start()
-time.sleep(0.3)
+start(calls[{owner!r}])
 child = os.fork()
 if child == 0:
     try:
-        sampler.sample(1)
+        {call}
     except RuntimeError as error:
         print(error, flush=True)
     print(circuit.compile_sampler(seed=1, engine="cpu").sample(5).shape[0], flush=True)
@@ -263,8 +277,33 @@ assert os.waitpid(child, 0)[1] == 0
 """
     )
     first, second = output.splitlines()
-    assert first.startswith("The process was forked while another thread was inside a call of this sampler.")
+    assert first.startswith(f"The process was forked while another thread was inside a call of this {owner}.")
     assert second == "5"
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
+def test_forks_at_the_start_of_a_call() -> None:
+    """The other thread has the lock, and has not noted yet that it has the turn."""
+    finished_program(
+        """
+        import os
+        from stim_nonclifford.engines.turns import Turns
+
+        turns, other = Turns("thing"), Turns("thing")
+        turns._lock.acquire()
+        child = os.fork()
+        if child == 0:
+            with other.turn():
+                pass
+            try:
+                turns.turn().__enter__()
+            except RuntimeError as error:
+                os._exit(not str(error).startswith("The process was forked"))
+            os._exit(2)
+        assert os.waitpid(child, 0)[1] == 0
+        """,
+        timeout=60,
+    )
 
 
 def test_turns_pass_exceptions_on() -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 import stim
 
 from ..compiler.extent import extent_of
-from ..compiler.flattening import check_extent
+from ..compiler.flattening import check_targets
 from ..dialect import (
     TOO_DEEP,
     extended_text,
@@ -22,7 +22,6 @@ from ..dialect import (
 
 __all__ = ["CircuitEditing", "check_flattened"]
 
-_MAX_FLATTENED = 1 << 26
 
 Self = TypeVar("Self", bound="CircuitEditing")
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
@@ -249,8 +248,7 @@ def check_flattened(circuit: stim.Circuit) -> None:
     Raises:
         ResourceLimitError: The unrolled circuit would have more than 2^26 targets.
     """
-    extent = extent_of(circuit)
-    check_extent(extent, extent.targets, _MAX_FLATTENED)
+    check_targets(extent_of(circuit))
 
 
 def _checked_depth(circuit: stim.Circuit) -> stim.Circuit:

@@ -57,7 +57,7 @@ def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
         ''')
     """
     extent = extent_of(circuit)
-    check_extent(extent, extent.kept)
+    check_extent(extent)
     check_tableau_bytes([len(extent.qubits)], 1)
     if not extent.has_powers and circuit.num_qubits == len(extent.qubits):
         return circuit

@@ -9,6 +9,7 @@ from functools import cached_property
 import stim
 
 from ..errors import ResourceLimitError
+from ..memory import memory_is_a_limit
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .backward_sweep import backward_sweep, list_faults, outcome_effects
 from .clifford_records import clifford_records
@@ -52,12 +53,13 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 0 (2^0
         coefficients)
     """
-    program = program_of(circuit)
-    if program.has_non_clifford_gates:
-        quantum = forward_sweep(program)
-    else:
-        # A Clifford circuit has no operations, and Stim knows its noiseless sample.
-        quantum = QuantumProgram(base_records=clifford_records(circuit, program))
+    with memory_is_a_limit():
+        program = program_of(circuit)
+        if program.has_non_clifford_gates:
+            quantum = forward_sweep(program)
+        else:
+            # A Clifford circuit has no operations, and Stim knows its noiseless sample.
+            quantum = QuantumProgram(base_records=clifford_records(circuit, program))
     return CompiledCircuit(program, quantum, likely_outputs)
 
 
@@ -84,13 +86,15 @@ class CompiledCircuit:
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""
         if outputs not in self._effects:
-            self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
+            with memory_is_a_limit():
+                self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
         return self._effects[outputs]
 
     @cached_property
     def faults(self) -> list[Fault]:
         """Every fault that the circuit's noise can cause, with its effect on detectors and observables."""
-        return list_faults(self.program, self.quantum, "detectors")
+        with memory_is_a_limit():
+            return list_faults(self.program, self.quantum, "detectors")
 
     def detector_plan(
         self,
@@ -207,7 +211,8 @@ class CompiledCircuit:
             requested = RequestedOutputs.of(range(num_outputs))
             self.check_width(requested, max_active_coordinates)
             needed = self._needed_for(requested)
-            return self._outputs_of(self._likely_records(self.quantum, len(needed)))
+            with memory_is_a_limit():
+                return self._outputs_of(self._likely_records(self.quantum, len(needed)))
         return self._outputs_of(self.reference_records(max_active_coordinates))
 
     def check_width(self, requested: RequestedOutputs, max_active_coordinates: int) -> None:
@@ -228,8 +233,9 @@ class CompiledCircuit:
         return needed_operations(self.quantum.operations, outcomes, requested)
 
     def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> SamplingPlan:
-        needed = needed_operations(self.quantum.operations, table.outcomes, requested)
-        return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
+        with memory_is_a_limit():
+            needed = needed_operations(self.quantum.operations, table.outcomes, requested)
+            return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
 
     def _schedule(self, needed: list[Operation], table: EffectTable) -> list[Operation]:
         """The needed operations in the form in which engines apply them.
@@ -265,7 +271,8 @@ class CompiledCircuit:
 
     @cached_property
     def _reference_records(self) -> int:
-        return self._likely_records(self._reference_order, len(self._reference_order.operations))
+        with memory_is_a_limit():
+            return self._likely_records(self._reference_order, len(self._reference_order.operations))
 
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
         """The records if the outcomes of the first ``num_operations`` operations have their likely values."""

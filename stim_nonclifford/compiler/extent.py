@@ -18,6 +18,13 @@ _WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
 
+# What compiling takes at least, in quarters of a microsecond, as measured: for an instruction, for each of
+# its targets, and for each target again if there are non-Clifford gates, because they need the forward sweep.
+_INSTRUCTION_COST = 4
+_TARGET_COST, _MEASUREMENT_COST, _RECORD_COST = 1, 6, 2
+_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 40, 240
+_COSTS_OF_A_SECOND = 4_000_000
+
 _MAX_POWER_QUBITS = 256
 """The power of a block is a dense table over its qubits, which takes up to 120 multiplications."""
 
@@ -32,6 +39,8 @@ class Extent:
         targets: Number of targets after unrolling, at least one for each instruction.
         kept: The same with each block that ``becomes_power`` counted once.
         rotations: Number of targets of non-Clifford gates after unrolling.
+        cost: What it takes to compile the kept ones, without the forward sweep.
+        swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
         instructions: Number of instructions after unrolling.
         ticks: Number of TICKs among them.
         lines: Lines of the circuit when it is printed.
@@ -44,6 +53,8 @@ class Extent:
     targets: int = 0
     kept: int = 0
     rotations: int = 0
+    cost: int = 0
+    swept_cost: int = 0
     instructions: int = 0
     ticks: int = 0
     lines: int = 0
@@ -59,6 +70,11 @@ class Extent:
             and self.kept * self.repetitions > _POWER_FROM
             and len(self.qubits) <= _MAX_POWER_QUBITS
         )
+
+    @property
+    def seconds(self) -> int:
+        """About how many seconds it takes at least to compile an iteration."""
+        return (self.cost + (self.swept_cost if self.rotations else 0)) // _COSTS_OF_A_SECOND
 
     @property
     def has_powers(self) -> bool:
@@ -103,7 +119,10 @@ def extent_of(circuit: stim.Circuit) -> Extent:
 def _add_block(extent: Extent, block: Extent) -> None:
     # An empty block takes the time of a target, too.
     extent.targets += block.repetitions * max(1, block.targets)
-    extent.kept += max(1, block.kept) * (1 if block.becomes_power else block.repetitions)
+    kept = 1 if block.becomes_power else block.repetitions
+    extent.kept += max(1, block.kept) * kept
+    extent.cost += max(_INSTRUCTION_COST, block.cost) * kept
+    extent.swept_cost += block.swept_cost * kept
     extent.rotations += block.repetitions * block.rotations
     extent.instructions += block.repetitions * block.instructions
     extent.ticks += block.repetitions * block.ticks
@@ -119,12 +138,22 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
     extent.kept += max(1, len(targets))
     extent.instructions += 1
     extent.lines += 1
+    extent.cost += _INSTRUCTION_COST + len(targets) * _TARGET_COST
     extent.ticks += name == "TICK"
     if instruction.tag and gate_from_tag(instruction) is not None:
         extent.rotations += len(targets)
+        extent.swept_cost += len(targets) * _ROTATION_COST
         extent.is_clifford = False
     elif name not in WITHOUT_EFFECT:
         extent.is_clifford = extent.is_clifford and _is_clifford(name, targets)
+        gate = stim.gate_data(name)
+        if gate.is_unitary:
+            extent.swept_cost += len(targets) * _SWEPT_GATE_COST
+        elif gate.is_reset or gate.produces_measurements:
+            extent.cost += len(targets) * _MEASUREMENT_COST
+            extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
+        elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
+            extent.cost += len(targets) * _RECORD_COST
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
 

@@ -37,13 +37,14 @@ from .steps import (
     Step,
 )
 
-__all__ = ["check_extent", "program_of", "unrolled"]
+__all__ = ["check_extent", "check_targets", "program_of", "unrolled"]
 
-MAX_TARGETS = 1 << 22
+MAX_SECONDS = 10
+"""Some 2^23 noise instructions, 2^22 measurements of a Clifford circuit, or 2^17 rotations."""
+MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62
-MAX_ROTATIONS = 1 << 17
 MAX_OUTPUTS = 1 << 24
-MAX_OBSERVABLES = 1 << 20
+MAX_OBSERVABLES = 1 << 21
 
 
 def program_of(circuit: stim.Circuit) -> Program:
@@ -58,9 +59,8 @@ def program_of(circuit: stim.Circuit) -> Program:
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
-        ResourceLimitError: Unrolled loops would give more than 2^22 targets, or more than 2^17 of
-            non-Clifford gates, or there are more than 2^24
-            measurements or detectors, or more than 2^20 observables.
+        ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
+            than 2^24 measurements or detectors, or more than 2^21 observables.
 
     Examples:
         >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
@@ -68,7 +68,7 @@ def program_of(circuit: stim.Circuit) -> Program:
         (['Clifford', 'Rotate', 'Measure', 'DetectorStep'], [1, 2, 3, 4])
     """
     extent = extent_of(circuit)
-    check_extent(extent, extent.kept)
+    check_extent(extent)
     for count, limit, what in (
         (circuit.num_detectors, MAX_OUTPUTS, "detectors"),
         (circuit.num_observables, MAX_OBSERVABLES, "observables"),
@@ -76,11 +76,6 @@ def program_of(circuit: stim.Circuit) -> Program:
     ):
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
-    if extent.rotations > MAX_ROTATIONS:
-        raise ResourceLimitError(
-            f"The circuit has {extent.rotations:,} targets of non-Clifford gates once its REPEAT blocks are"
-            f" unrolled; the limit is {MAX_ROTATIONS:,}. Lower the repeat counts."
-        )
     labels = sorted(extent.qubits)
     flattener = _Flattener({label: k for k, label in enumerate(labels)})
     flattener.add_parts(extent, first_line=1)
@@ -98,26 +93,37 @@ def program_of(circuit: stim.Circuit) -> Program:
     )
 
 
-def check_extent(extent: Extent, targets: int, limit: int = MAX_TARGETS) -> None:
-    """Checks that a circuit can be unrolled.
-
-    Args:
-        extent: Its extent.
-        targets: How many of its targets are to be unrolled.
-        limit: How many may be.
+def check_extent(extent: Extent) -> None:
+    """Checks that a circuit can be compiled.
 
     Raises:
         ResourceLimitError: It is too large.
     """
-    if targets > limit:
+    if extent.seconds > MAX_SECONDS:
+        what = f"{extent.targets:,} instruction targets"
+        if extent.rotations:
+            what += f", {extent.rotations:,} of them of non-Clifford gates,"
         raise ResourceLimitError(
-            f"The circuit has {targets:,} instruction targets once its REPEAT blocks are unrolled;"
-            f" the limit is {limit:,}. Lower the repeat counts."
+            f"The circuit has {what} once its REPEAT blocks are unrolled. The compiler would follow them for"
+            f" {extent.seconds:,} s or more; the limit is {MAX_SECONDS} s. Lower the repeat counts."
         )
     if extent.instructions > MAX_INSTRUCTIONS:
         raise ResourceLimitError(
             f"The circuit has {extent.instructions:,} instructions once its REPEAT blocks are unrolled;"
             f" the limit is {MAX_INSTRUCTIONS:,}. Lower the repeat counts."
+        )
+
+
+def check_targets(extent: Extent) -> None:
+    """Checks that the unrolled circuit is of a size that can be listed.
+
+    Raises:
+        ResourceLimitError: It has more than 2^26 targets.
+    """
+    if extent.targets > MAX_TARGETS:
+        raise ResourceLimitError(
+            f"The circuit has {extent.targets:,} instruction targets once its REPEAT blocks are unrolled;"
+            f" the limit is {MAX_TARGETS:,}. Lower the repeat counts."
         )
 
 
@@ -130,7 +136,7 @@ def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
         ResourceLimitError: They are too many.
     """
     extent = extent_of(circuit)
-    check_extent(extent, extent.targets)
+    check_targets(extent)
     yield from _unrolled(extent)
 
 

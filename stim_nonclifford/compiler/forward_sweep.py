@@ -194,7 +194,7 @@ class _ForwardSweep:
         trivial = not x and not z & patch.active_mask
         if trivial and not patch.deferred.anticommuting(pauli):
             return  # an eigenstate: a global phase
-        patch.deferred.add(DeferredRotation(step, half_turns), pauli)
+        patch.defer(DeferredRotation(step, half_turns), pauli)
         self.num_deferred += 1
 
     def add_to_batch(self, index: int, step: Measure) -> None:
@@ -224,9 +224,14 @@ class _ForwardSweep:
     def measure(self, step: int, factors: Factors, record: int | None = None) -> int:
         """Measures along the base path; returns its outcome."""
         patch = self.patch_of(factors)
-        for number in ones(patch.deferred.needed_by(patch.coordinate_form(factors))):
-            self._apply(patch, number, step)
+        if factors in patch.determined:
+            return patch.determined[factors]
         pauli = patch.coordinate_form(factors)
+        needed = patch.deferred.needed_by(pauli)
+        for number in ones(needed):
+            self._apply(patch, number, step)
+        if needed:
+            pauli = patch.coordinate_form(factors)
         x, z = bits_of(pauli)
         dormant_x = x & ~patch.active_mask
         if dormant_x:
@@ -237,7 +242,8 @@ class _ForwardSweep:
             patch.change_coordinates(_to_plus_z(pauli, tossed))
             return 0
         if not (x | z) & patch.active_mask:
-            return int(pauli.sign.real < 0)
+            patch.determined[factors] = int(pauli.sign.real < 0)
+            return patch.determined[factors]
         self._measure_active(step, patch, pauli)
         return 0
 

@@ -8,11 +8,12 @@ looked at again after a measurement.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from .patches import Patch
-from .paulis import Factors, anticommute
+from .paulis import Factors, anticommute, bits_of
 from .steps import Measure
 
 __all__ = ["MeasurementBatch"]
@@ -130,7 +131,8 @@ class _Order:
         self._patches = patches
         self._factors = factors
         self._may_reorder = may_reorder
-        self._left: dict[Patch, list[int]] = {}
+        # Deques: mostly one of the first is removed.
+        self._left: dict[Patch, deque[int]] = {}
         self._candidates: dict[Patch, _Candidates] = {}
         # Candidates that were the best ones of their patch at some time.
         self._by_cost: list[tuple[_Cost, int]] = []
@@ -141,7 +143,7 @@ class _Order:
         while len(self._patches) - len(done) > 1 and self._may_reorder():
             if not done:
                 for place, patch in enumerate(self._patches):
-                    self._left.setdefault(patch, []).append(place)
+                    self._left.setdefault(patch, deque()).append(place)
                 for patch in self._left:
                     self._look_at(patch)
             place = self._next()
@@ -193,13 +195,19 @@ class _Order:
         if candidates.unhindered >= 0:
             heapq.heappush(self._unhindered, candidates.unhindered)
 
-    def _candidates_among(self, patch: Patch, places: Sequence[int]) -> _Candidates | None:
+    def _candidates_among(self, patch: Patch, places: Collection[int]) -> _Candidates | None:
         """The candidates among some measurements on a patch."""
         best, least = -1, (len(patch.qubits) + 1, False, 0)
         dormant, deferred = patch.dormant_mask, patch.deferred
         for place in places:
-            pauli = patch.coordinate_form(self._factors[place])
+            factors = self._factors[place]
+            if factors in patch.determined:
+                return _Candidates(*min((least, best), ((0, False, 0), place)), place, False)
+            pauli = patch.coordinate_form(factors)
             needed = deferred.needed_by(pauli)
+            if not needed:
+                is_coin = bool(bits_of(pauli)[0] & dormant)
+                return _Candidates(*min((least, best), ((0, is_coin, 0), place)), place, is_coin)
             activated = deferred.num_activated_by(needed, dormant, least[0] + 1)
             if activated > least[0]:
                 continue
@@ -208,6 +216,4 @@ class _Order:
             cost = activated, is_coin, needed.bit_count()
             if cost < least:
                 best, least = place, cost
-            if not needed:
-                return _Candidates(least, best, place, is_coin)
         return _Candidates(least, best, -1, False) if places else None

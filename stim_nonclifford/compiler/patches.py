@@ -12,7 +12,7 @@ import stim
 
 from ..errors import ResourceLimitError
 from ..memory import can_be_allocated
-from .deferred_rotations import DeferredRotations, gates_of
+from .deferred_rotations import DeferredRotation, DeferredRotations, gates_of
 from .paulis import Factors, Z, from_pauli_string, pauli_code, to_pauli_string
 from .steps import Clifford, Measure, Program, Rotate
 
@@ -34,6 +34,8 @@ class Patch:
         to_coordinates: P -> U^-1 P U; gates are prepended, changes of coordinates appended.
         active_mask: The active coordinates.
         deferred: The deferred rotations.
+        determined: Outcomes of measurements that are determined, since the last change. It makes repeated
+            measurements and resets fast.
     """
 
     def __init__(self, qubits: Sequence[int]) -> None:
@@ -41,6 +43,7 @@ class Patch:
         self.to_coordinates = stim.Tableau(len(qubits))
         self.active_mask = 0
         self.deferred = DeferredRotations(len(qubits))
+        self.determined: dict[Factors, int] = {}
         self._places = {qubit: k for k, qubit in enumerate(qubits)}
 
     @property
@@ -50,7 +53,13 @@ class Patch:
 
     def apply(self, inverse: stim.Tableau, qubits: Iterable[int]) -> None:
         """Applies a Clifford gate, given by its inverse."""
+        self.determined.clear()
         self.to_coordinates.prepend(inverse, [self._places[qubit] for qubit in qubits])
+
+    def defer(self, rotation: DeferredRotation, pauli: stim.PauliString) -> None:
+        """Applies a rotation about a Pauli of the coordinates, later."""
+        self.determined.clear()
+        self.deferred.add(rotation, pauli)
 
     def coordinate_form(self, factors: Factors) -> stim.PauliString:
         """A Pauli of the circuit as a Pauli of the coordinates."""
@@ -73,6 +82,7 @@ class Patch:
 
     def change_coordinates(self, change: stim.Circuit) -> None:
         """Changes the coordinates by Clifford gates on them."""
+        self.determined.clear()
         for gate, targets in gates_of(change):
             self.to_coordinates.append(gate, targets)
         self.deferred.change_coordinates(change)

@@ -25,7 +25,8 @@ class Turns:
     def __init__(self, name: str) -> None:
         self._name = name
         self._lock = threading.Lock()
-        self._holder: tuple[int, int] | None = None
+        self._process = os.getpid()
+        self._holder: int | None = None
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -35,18 +36,20 @@ class Turns:
             RuntimeError: It would wait for ever: the thread itself has the turn, and this call comes from a
                 signal handler in the middle of another one; or a thread had it that a fork left behind.
         """
-        process = os.getpid()
-        caller = (process, threading.get_ident())
-        holder = self._holder
-        if holder == caller:
+        # The lock first: a thread of this process that holds it has noted the process before.
+        locked = self._lock.locked()
+        if self._process != os.getpid():
+            if locked:
+                raise RuntimeError(
+                    f"The process was forked while another thread was inside a call of this {self._name}."
+                    f" Compile the circuit again in the new process, and use that {self._name}."
+                )
+            self._process = os.getpid()
+        caller = threading.get_ident()
+        if self._holder == caller:
             raise RuntimeError(
                 f"This thread is inside another call of this {self._name}, so that a call from here (from a"
                 f" signal handler, for example) would wait for ever. Use another {self._name} here."
-            )
-        if holder is not None and holder[0] != process:
-            raise RuntimeError(
-                f"The process was forked while another thread was inside a call of this {self._name}."
-                f" Compile the circuit again in the new process, and use that {self._name}."
             )
         with self._lock:
             self._holder = caller

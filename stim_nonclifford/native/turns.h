@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include <unistd.h>
+
 namespace snc {
 
 // The time between two polls of a thread that works or waits.
@@ -36,6 +38,9 @@ class Turns {
         // A signal handler runs in the middle of a call, during a poll.
         if (holder_ == self) throw std::runtime_error("This thread is inside a call of the same engine already.");
         while (holder_ != std::thread::id()) {
+            if (process_ != getpid())
+                throw std::runtime_error("The process was forked while another thread was inside a call of this engine. "
+                                         "Make another engine in the new process.");
             free_.wait_for(lock, poll_period);
             if (holder_ == std::thread::id()) break;
             lock.unlock();
@@ -43,6 +48,7 @@ class Turns {
             lock.lock();
         }
         holder_ = self;
+        process_ = getpid();
     }
 
     void give_back() {
@@ -56,6 +62,7 @@ class Turns {
     std::mutex mutex_;
     std::condition_variable free_;
     std::thread::id holder_;
+    pid_t process_ = 0;  // of the last holder
 };
 
 }  // namespace snc

@@ -10,7 +10,8 @@ INSTALLED := .venv/installed-$(LIST)
 
 .PHONY: demo test check sanitize clean
 
-# The main example: d=3 cultivation with T gates and its S-proxy, through `sinter collect` and `sinter plot`.
+# The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
+# fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo
 

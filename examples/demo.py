@@ -1,10 +1,12 @@
-"""Cultivation with T gates, beside its S-proxy, sampled through Sinter's own command line.
+"""Cultivation with T gates, beside its S-proxy, sampled and computed, through Sinter's own command line.
 
-    python -m examples.demo [--max-shots 1000000000] [--out out]
+    python -m examples.demo [--max-shots 1000000000] [--relative-error 0.03] [--out out]
 
-Writes d=3 cultivation circuits for five noise strengths, with T gates and with S in their place. Then it
-collects statistics with `sinter collect`, prints a table, and draws a plot with `sinter plot`. If the script
-is run again, Sinter resumes where it stopped.
+Writes cultivation circuits with T gates and with S in their place. At d=3 it collects statistics of them with
+`sinter collect`. At d=5 errors are too rare for that: their rates are computed from fault sets, with
+`python -m sinter_plugin estimate`, and those of d=3, too. Then it prints tables, and draws a plot with
+`sinter plot`: the sampled points lie on the computed curves. If the script is run again, it resumes where it
+stopped.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import sinter
@@ -24,9 +27,23 @@ from stim_nonclifford.cultivation.builder import GateChoice
 from stim_nonclifford.cultivation.files import circuit_file_name
 
 ROOT = Path(__file__).parents[1]
-CIRCUITS = Path("circuits") / "cultivation"
 GATES: tuple[GateChoice, ...] = ("T", "S")
 STRENGTHS = ("0.0005", "0.001", "0.002", "0.003", "0.005")
+"""At which d=3 is sampled."""
+
+CURVES = {3: ("0.0001", "0.0002", *STRENGTHS), 5: ("0.0001", "0.0002", "0.0005", "0.001", "0.0015", "0.002")}
+"""At which rates are computed, by distance."""
+
+GROUP = (
+    "f'd={m.d}, ' + ('T gates' if m.g == 'T' else 'S-proxy')"
+    " + (', sampled' if decoder == 'soft_postselect' else '')"
+)
+LOOK = (
+    "{'color': {'3T': 'C0', '3S': 'C9', '5T': 'C3', '5S': 'C1'}[f'{m.d}{m.g}'],"
+    " 'linestyle': 'none' if decoder == 'soft_postselect' else '-' if m.g == 'T' else '--',"
+    " 'marker': ('o' if m.g == 'T' else 's') if decoder == 'soft_postselect' else ''}"
+)
+"""Curves are computed, points are sampled."""
 
 
 def run(*command: str) -> None:
@@ -45,14 +62,17 @@ def interval(hits: int, shots: int) -> str:
     return f"{fit.best:.3g} [{fit.low:.3g}, {fit.high:.3g}]"
 
 
-def print_table(csv: Path) -> None:
+def rows_of(csv: Path) -> list[sinter.TaskStats]:
+    """The rows of a file, sorted by what they are about."""
+    rows = sinter.read_stats_from_csv_files(csv)
+    return sorted(rows, key=lambda row: tuple(row.json_metadata[key] for key in "dpg"))
+
+
+def print_counts(csv: Path) -> None:
     """Prints discard rates and logical error rates per kept shot."""
-    rows = sorted(
-        sinter.read_stats_from_csv_files(csv),
-        key=lambda row: (row.json_metadata["p"], row.json_metadata["g"]),
-    )
-    print(f"\n{'p':>7} {'gate':>4} {'shots':>14} {'discarded':>9} {'errors':>7}  logical error per kept shot")
-    for row in rows:
+    print("\nSampled: d=3")
+    print(f"{'p':>7} {'gate':>4} {'shots':>14} {'discarded':>9} {'errors':>7}  logical error per kept shot")
+    for row in rows_of(csv):
         kept = row.shots - row.discards
         print(
             f"{row.json_metadata['p']:>7} {row.json_metadata['g']:>4} {row.shots:>14,}"
@@ -60,11 +80,22 @@ def print_table(csv: Path) -> None:
         )
 
 
+def print_estimates(csv: Path) -> None:
+    """Prints what was computed, with standard errors."""
+    print("\nComputed from fault sets")
+    print(f" d {'p':>7} gate {'discarded':>10}  logical error per kept shot")
+    for row in rows_of(csv):
+        (d, p, g), found = (row.json_metadata[key] for key in "dpg"), row.json_metadata["estimate"]
+        rate = f"{found['logical_error_rate']:.5g} ± {found['standard_error']:.2g}"
+        print(f"{d:>2} {p:>7} {g:>4} {1 - found['kept']:>10.4%}  {rate}")
+
+
 def main() -> int:
     """Runs the demonstration."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--max-shots", type=int, default=1_000_000_000, help="shots per circuit at most")
     parser.add_argument("--max-errors", type=int, default=1000, help="logical errors per circuit at most")
+    parser.add_argument("--relative-error", type=float, default=0.03, help="of the rates that are computed")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for statistics and plot")
     arguments = parser.parse_args()
     out = arguments.out if arguments.out.is_absolute() else ROOT / arguments.out
@@ -73,30 +104,50 @@ def main() -> int:
 
     python, scripts = sys.executable, Path(sysconfig.get_path("scripts"))
     sinter_command = str(scripts / "sinter")
+    circuits = out / "circuits"
+
+    def files(d: int, strengths: Iterable[str]) -> list[str]:
+        pairs = [(gate, float(p)) for gate in GATES for p in strengths]
+        names = [circuit_file_name(distance=d, p=p, gate=gate, noise="uniform") for gate, p in pairs]
+        return [str(circuits / name) for name in names]
+
+    for d, strengths in CURVES.items():
+        run(
+            *(python, "-m", "stim_nonclifford.cultivation", "--distance", str(d), "--p", *strengths),
+            *("--gate", *GATES, "--out", str(circuits)),
+        )
     run(
-        *(python, "-m", "stim_nonclifford.cultivation", "--distance", "3", "--p", *STRENGTHS),
-        *("--gate", *GATES, "--out", str(CIRCUITS)),
-    )
-    files = [
-        str(CIRCUITS / circuit_file_name(distance=3, p=float(p), gate=gate, noise="uniform"))
-        for gate in GATES
-        for p in STRENGTHS
-    ]
-    run(
-        *(sinter_command, "collect", "--circuits", *files, "--decoders", "soft_postselect"),
+        *(sinter_command, "collect", "--circuits", *files(3, STRENGTHS), "--decoders", "soft_postselect"),
         *("--custom_decoders_module_function", "sinter_plugin:sinter_samplers"),
         "--postselect_detectors_with_non_zero_4th_coord",
         *("--metadata_func", "auto", "--quiet", "--processes", "auto"),
         *("--max_shots", str(arguments.max_shots), "--max_errors", str(arguments.max_errors)),
         *("--save_resume_filepath", str(out / "stats.csv")),
     )
-    print_table(out / "stats.csv")
+    run(
+        *(
+            python,
+            "-m",
+            "sinter_plugin",
+            "estimate",
+            "--circuits",
+            *files(3, CURVES[3]),
+            *files(5, CURVES[5]),
+        ),
+        "--postselect_detectors_with_non_zero_4th_coord",
+        *("--metadata_func", "auto", "--quiet", "--relative_error", str(arguments.relative_error)),
+        *("--save_resume_filepath", str(out / "rates.csv")),
+    )
+    print_counts(out / "stats.csv")
+    print_estimates(out / "rates.csv")
     print()
     run(
-        *(sinter_command, "plot", "--in", str(out / "stats.csv"), "--type", "error_rate"),
-        *("--x_func", "m.p", "--xaxis", "[log]physical error rate p"),
-        *("--group_func", "f'd={m.d}, ' + ('T gates' if m.g == 'T' else 'S-proxy')"),
+        *(sinter_command, "plot", "--in", str(out / "stats.csv"), str(out / "rates.csv")),
+        *("--type", "error_rate", "--x_func", "m.p", "--xaxis", "[log]physical error rate p"),
+        *("--group_func", GROUP, "--plot_args_func", LOOK),
         *("--title", "Magic state cultivation: logical error per kept shot"),
+        *("--yaxis", "[log]logical error per kept shot"),
+        *("--ymin", "1e-15", "--ymax", "1e-3", "--xmin", "9e-5", "--xmax", "6e-3"),
         *("--fig_size", "1024", "768", "--out", str(out / "error_rate.png")),
     )
     print(f"\n{out / 'error_rate.png'} written; {time.monotonic() - start:.0f} s in all.")

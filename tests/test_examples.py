@@ -38,8 +38,9 @@ def check_kept(row: sinter.TaskStats) -> None:
     assert abs((row.shots - row.discards) / row.shots - kept) < 6 * (kept * (1 - kept) / row.shots) ** 0.5
 
 
-def test_demo_collects_and_plots(tmp_path: Path) -> None:
+def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "examples.demo", "--max-shots", "20000", "--out", str(tmp_path)]
+    command += ["--relative-error", "0.3"]
     first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert "logical error per kept shot" in first.stdout
     assert (tmp_path / "error_rate.png").read_bytes().startswith(PNG)
@@ -48,6 +49,22 @@ def test_demo_collects_and_plots(tmp_path: Path) -> None:
     assert at_p.keys() == {(p, gate) for p in (0.0005, 0.001, 0.002, 0.003, 0.005) for gate in "ST"}
     assert all(row.shots == 20000 for row in rows)
     check_kept(at_p[0.005, "T"])
+
+    computed = sinter.read_stats_from_csv_files(tmp_path / "rates.csv")
+    assert len(computed) == 2 * (7 + 6)
+    for row in computed:
+        found, exact = (
+            row.json_metadata["estimate"],
+            EXACT.get((row.json_metadata["d"], row.json_metadata["p"])),
+        )
+        if row.json_metadata["g"] == "T" and exact:
+            assert found["kept"] == pytest.approx(exact.kept, rel=1e-6)
+            # 6 sigma is a false alarm in 10^9 runs.
+            allowed = 6 * found["standard_error"] + 1e-4 * exact.error
+            assert abs(found["logical_error_rate"] - exact.error) < allowed
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    assert sinter.read_stats_from_csv_files(tmp_path / "rates.csv") == computed
+    assert "Computed from fault sets" in again.stdout
 
 
 def test_table_ii_is_that_of_the_paper() -> None:

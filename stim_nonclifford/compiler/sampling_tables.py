@@ -12,6 +12,7 @@ from .. import _native
 __all__ = ["alias_table", "poisson_thresholds"]
 
 _TWO_64 = 1 << 64
+_TINY = 2.0**-1000
 
 
 def poisson_thresholds(mean: float) -> npt.NDArray[np.uint64]:
@@ -64,5 +65,7 @@ def alias_table(
         >>> float(thresholds[0]) / 2**64, int(indices[0])
         (0.5, 1)
     """
+    if len(rates) and rates.sum() < _TINY:
+        rates = rates / _TINY  # exact, and the quotient below is finite
     thresholds, indices = _native.alias_table(rates * (len(rates) / rates.sum()) if len(rates) else rates)
     return thresholds, indices

@@ -189,7 +189,9 @@ def drawn(known: Exploration, weight: int, passing: float, seed: int) -> DrawnWe
     while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS))["is_complete"]:
         spacing *= 4
     stratum = DrawnWeight(weight, known.odds)
-    stratum.add(found["members"], known.study.number_keys(found["members"], weight), spacing)
+    keys = known.study.number_keys(found["members"], weight)
+    known.values.evaluate()
+    stratum.add(found["members"], keys, spacing, known.values.kept > 0)
     return stratum
 
 

@@ -145,9 +145,10 @@ class Estimator:
         for weight, factor in sorted(wanting.items()):
             stratum = self._known.strata[weight]
             if isinstance(stratum, DrawnWeight) and not self._known.is_out_of_time:
-                draws = max(stratum.draws, 1000) * (1.15 * min(factor, 30.0) - 1)
-                draws = min(draws, self._known.limits.draws - stratum.draws)
-                if draws >= 1000:
+                draws = max(1000.0, max(stratum.draws, 1000) * (1.15 * min(factor, 30.0) - 1))
+                limits = self._known.limits
+                draws = min(draws, limits.draws, limits.total_draws - stratum.draws)
+                if draws >= 1000 and len(stratum.keys) < limits.draws:
                     self._known.draw(stratum, draws)
                     progress = True
         return progress

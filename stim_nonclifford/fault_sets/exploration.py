@@ -161,8 +161,8 @@ class Exploration:
             # Far more sets pass than at the weights before.
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight)
-        stratum.add(found["members"], keys, spacing)
         self.values.evaluate()
+        stratum.add(found["members"], keys, spacing, self.values.kept > 0)
 
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""

@@ -45,5 +45,10 @@ class Limits:
 
     @property
     def draws(self) -> float:
-        """Sets that are drawn, some 100 bytes each."""
+        """Sets that are drawn at once, or stored, some 100 bytes each."""
         return min(3e7, self.max_bytes / 200)
+
+    @property
+    def total_draws(self) -> float:
+        """Sets that are drawn of a weight."""
+        return 3e7 * max(1.0, min(50.0, 0.01 / self.relative_error))

@@ -125,10 +125,17 @@ class ExactWeight:
 class DrawnWeight:
     """A Poisson process of sets that pass the checks, as many as there is mass of them.
 
+    Most of them are never kept: these are counted, and not stored.
+
     Args:
         weight: The weight.
         odds: Odds of the mechanisms in each circuit, float64, shape (num_circuits, num_mechanisms); draws
             are those of the first one.
+
+    Attributes:
+        draws: Sets drawn.
+        keys: The keys of those that can be kept.
+        members: Their members, shape (len(keys), weight).
     """
 
     method = "drawn"
@@ -136,32 +143,55 @@ class DrawnWeight:
     def __init__(self, weight: int, odds: Floats) -> None:
         self.weight = weight
         self._odds = odds
+        self.draws = 0
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, weight), dtype=np.uint32)
         self._ratios = np.zeros((0, len(odds)))
+        self._passing = np.zeros(len(odds))
+        self._largest = np.zeros(len(odds))
+        self._largest[0] = 1.0
+        self._seen = np.zeros(0, dtype=np.bool_)
         self._density = 0.0
         self.rounds = 0
 
-    def add(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float) -> None:
-        """Adds a process with on average one draw for each ``spacing`` of mass."""
+    def add(
+        self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float, can_be_kept: npt.NDArray[np.bool_]
+    ) -> None:
+        """Adds a process with on average one draw for each ``spacing`` of mass.
+
+        Args:
+            members: uint32, shape (draws * weight,).
+            keys: Keys of the sets, shape (draws,).
+            spacing: See above.
+            can_be_kept: For each key of the study.
+        """
         members = members.reshape(-1, self.weight)
-        self.members = np.concatenate([self.members, members])
-        self.keys = np.concatenate([self.keys, keys])
-        self._ratios = np.concatenate([self._ratios, _ratios(self._odds, members)])
+        self.draws += len(keys)
+        seen = np.zeros(len(can_be_kept), dtype=np.bool_)
+        seen[: len(self._seen)] = self._seen
+        seen[keys] = True
+        self._seen = seen
+        for begin in range(0, len(keys), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            ratios = _ratios(self._odds, members[part])
+            self._passing += ratios.sum(axis=0)
+            self._largest = np.maximum(self._largest, ratios.max(axis=0))
+            kept = can_be_kept[keys[part]]
+            self.keys = np.concatenate([self.keys, keys[part][kept]])
+            self.members = np.concatenate([self.members, members[part][kept]])
+            self._ratios = np.concatenate([self._ratios, ratios[kept]])
         self._density += 1 / spacing
         self.rounds += 1
 
     @property
-    def draws(self) -> int:
+    def sets(self) -> int:
         """Sets drawn."""
-        return len(self.keys)
-
-    sets = draws
+        return self.draws
 
     @property
     def signatures(self) -> int:
         """Distinct keys."""
-        return len(np.unique(self.keys))
+        return int(np.count_nonzero(self._seen))
 
     def malignant(self, values: KeyValues) -> int:
         """See ``Stratum``."""
@@ -173,11 +203,11 @@ class DrawnWeight:
         kept, wrong = values.kept[self.keys], values.wrong[self.keys]
         residuals = ratios * (wrong - rate * kept)
         return Sums(
-            passing=spacing * float(ratios.sum()),
+            passing=spacing * float(self._passing[circuit]),
             kept=spacing * float(ratios @ kept),
             wrong=spacing * float(ratios @ wrong),
             variance=spacing**2 * float(residuals @ residuals),
-            largest=spacing * float(ratios.max(initial=1.0 if circuit == 0 else 0.0)),
+            largest=spacing * float(self._largest[circuit]),
         )
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
@@ -185,7 +215,7 @@ class DrawnWeight:
         return np.bincount(self.keys, self._ratios[:, circuit], minlength=num_keys) / self._density
 
     def set_weights(self, circuit: int) -> Floats:
-        """What each drawn set counts: float64, shape (draws,)."""
+        """What each drawn set that can be kept counts: float64, shape (len(keys),)."""
         return self._ratios[:, circuit] / self._density
 
 
@@ -307,6 +337,7 @@ class JoinedWeight:
 
 
 _FEW_SETS = 10
+_CHUNK = 1 << 18
 
 
 def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:

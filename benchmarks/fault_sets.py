@@ -3,8 +3,9 @@
     python -m benchmarks.fault_sets points    # magic state cultivation at several noise strengths
     python -m benchmarks.fault_sets growth    # against the numbers of mechanisms and checks; draws the plots
 
-Times are those of a fresh process: imports, compilation and the estimate. Memory is the most that the process
-used, less what it used after its imports.
+Times are those of a fresh process, with imports and compilation; processor time is that of all its threads
+together, in which other processes matter less. Memory is the most that the process used, less what it used
+after its imports.
 """
 
 from __future__ import annotations
@@ -101,22 +102,34 @@ def peak_bytes() -> int:
 
 
 def measured(name: str, relative_error: float, threads: int, max_bytes: int, seed: int) -> dict[str, Any]:
-    """The same in a process of its own, with its time from start to end."""
+    """The same in a process of its own, with its time from start to end, and its processor time."""
+    import resource
     import time
 
     begin = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     arguments = [name, relative_error, threads, max_bytes, seed]
     command = [sys.executable, "-m", "benchmarks.fault_sets", "one", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return {"name": name, "refused": done.stderr.strip().splitlines()[-1]}
     seconds = time.perf_counter() - begin
-    return {"name": name, "seconds": seconds, "max_bytes": max_bytes, **json.loads(done.stdout)}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "name": name,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "max_bytes": max_bytes,
+        **json.loads(done.stdout),
+    }
 
 
 def print_points(only: Sequence[str], relative_error: float, threads: int, seed: int) -> None:
     """Prints a line for each point."""
-    print("| circuit | p | logical error rate | error | seconds | memory |\n|---|---|---|---|---|---|")
+    print(
+        "| circuit | p | logical error rate | error | seconds | CPU | memory |\n|---|---|---|---|---|---|---|"
+    )
     for distance, p, gate in POINTS:
         name = f"cultivation:{distance}:{p}:{gate}"
         if only and name not in only:
@@ -127,7 +140,7 @@ def print_points(only: Sequence[str], relative_error: float, threads: int, seed:
             continue
         print(
             f"| d={distance}, {gate} | {p:g} | {point['rate']:.6e} | {point['relative_error']:.1e}"
-            f" | {point['seconds']:.1f} | {point['bytes'] / 1e6:.0f} MB |",
+            f" | {point['seconds']:.1f} | {point['cpu_seconds']:.1f} | {point['bytes'] / 1e6:.0f} MB |",
             flush=True,
         )
 
@@ -158,10 +171,10 @@ def draw(points: list[dict[str, Any]], path: Path) -> Path:
         label = f"{events:g} events per shot, {max_bytes >> 20} MiB"
         x = [point["mechanisms"] for point in mine]
         style: dict[str, Any] = {"color": COLOURS[k], "marker": MARKERS[k], "markersize": 4, "label": label}
-        left.plot(x, [point["seconds"] for point in mine], **style)
+        left.plot(x, [point["cpu_seconds"] for point in mine], **style)
         right.plot(x, [point["bytes"] / 2**20 for point in mine], **style)
         right.axhline(max_bytes >> 20, color=COLOURS[k], linewidth=0.8, linestyle=":")
-    for axes, label in ((left, "seconds for an error of 1%"), (right, "memory (MiB)")):
+    for axes, label in ((left, "processor seconds for an error of 1%"), (right, "memory (MiB)")):
         axes.set(xscale="log", yscale="log", xlabel="mechanisms", ylabel=label)
         axes.grid(alpha=0.3)
     top = left.secondary_xaxis("top", functions=(lambda x: x, lambda x: x))

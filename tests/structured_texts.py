@@ -303,10 +303,10 @@ def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
     running = first
     try:
         while True:
-            # Several times the time of the processor: the machine may be busy.
-            ready, _, _ = select.select([process.stdout], [], [], 6 * SECONDS)
+            # Many times the time of the processor: the machine may be busy.
+            ready, _, _ = select.select([process.stdout], [], [], 20 * SECONDS)
             if not ready:
-                yield Outcome(running, "HUNG", 6.0 * SECONDS)
+                yield Outcome(running, "HUNG", 20.0 * SECONDS)
                 return
             line = process.stdout.readline()
             if not line:
@@ -323,6 +323,7 @@ def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
     finally:
         process.kill()
         process.wait()
+        process.stdout.close()
 
 
 def main(count: int, seed: str = "structure", first: int = 0) -> None:

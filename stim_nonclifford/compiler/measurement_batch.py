@@ -199,8 +199,12 @@ class _Order:
         """The candidates among some measurements on a patch."""
         best, least = -1, (len(patch.qubits) + 1, False, 0)
         dormant, deferred = patch.dormant_mask, patch.deferred
+        seen: set[Factors] = set()
         for place in places:
             factors = self._factors[place]
+            if factors in seen:
+                continue  # as expensive as the first one
+            seen.add(factors)
             if factors in patch.determined:
                 return _Candidates(*min((least, best), ((0, False, 0), place)), place, False)
             pauli = patch.coordinate_form(factors)

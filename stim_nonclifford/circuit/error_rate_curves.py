@@ -35,7 +35,8 @@ def logical_error_rates(
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
         relative_error: Standard error over logical error rate that each circuit reaches.
-        max_seconds: No new round of sampling begins after that, for circuits that share the work.
+        max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
+            circuits that share the work.
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: Number of threads.

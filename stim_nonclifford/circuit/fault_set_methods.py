@@ -49,7 +49,7 @@ class CircuitFaultSets:
                 of them by default.
             postselected_observables_mask: The same for observables; none by default.
             relative_error: Standard error over logical error rate at which it stops.
-            max_seconds: No new round of sampling begins after that.
+            max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer.
             max_bytes: Memory to use, about.
             seed: None for fresh entropy, or an integer in range(2**64).
             threads: Number of threads.

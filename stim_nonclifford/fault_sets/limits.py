@@ -15,7 +15,7 @@ class Limits:
 
     Attributes:
         relative_error: Standard error over estimate at which it stops.
-        max_seconds: No new round begins after that; None: no limit.
+        max_seconds: No new round begins after that, and no weight is enumerated for longer; None: no limit.
         max_bytes: Memory for pairs, keys and draws, about.
     """
 
@@ -26,17 +26,17 @@ class Limits:
     @property
     def exact_steps(self) -> float:
         """Steps that the enumeration of a weight may take: about a second's, more for a smaller error."""
-        return 2.5e8 * max(1.0, min(50.0, 0.01 / self.relative_error))
+        return 2.5e8 * self._patience
 
     @property
     def exact_sets(self) -> float:
         """Sets that are listed for it."""
-        return 2e7 * max(1.0, min(50.0, 0.01 / self.relative_error))
+        return 2e7 * self._patience
 
     @property
     def draw_steps(self) -> float:
         """The same for a pass in which sets are drawn; a step is longer."""
-        return 4e8 * max(1.0, min(50.0, 0.01 / self.relative_error))
+        return 4e8 * self._patience
 
     @property
     def exact_keys(self) -> float:
@@ -52,3 +52,9 @@ class Limits:
     def total_draws(self) -> float:
         """Sets that are drawn of a weight."""
         return 3e7 * max(1.0, min(50.0, 0.01 / self.relative_error))
+
+    @property
+    def _patience(self) -> float:
+        """Seconds, about, that a weight may take: one, more for a smaller error, and not more than there are."""
+        wanted = max(1.0, min(50.0, 0.01 / self.relative_error))
+        return wanted if self.max_seconds is None else min(wanted, max(self.max_seconds, 0.1))

@@ -55,6 +55,6 @@ class Limits:
 
     @property
     def _patience(self) -> float:
-        """Seconds, about, that a weight may take: one, more for a smaller error, and not more than there are."""
+        """About the seconds that a weight may take: one, more for a smaller error, at most max_seconds."""
         wanted = max(1.0, min(50.0, 0.01 / self.relative_error))
         return wanted if self.max_seconds is None else min(wanted, max(self.max_seconds, 0.1))

@@ -15,9 +15,9 @@ INSTALLED := .venv/installed-$(LIST)
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo
 
-# All tests, as CI runs them.
+# All tests, as CI runs them, in two processes; the tests of a file run one after the other.
 test: $(INSTALLED)-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Style, types and compiler warnings.
 check: $(INSTALLED)-dev

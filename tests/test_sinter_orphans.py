@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,6 +20,14 @@ ENDLESS = (
     "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --max_shots 1_000_000_000_000"
     " --save_resume_filepath stats.csv --quiet"
 )
+
+
+@pytest.fixture(autouse=True)
+def _hangups_are_not_ignored() -> Iterator[None]:
+    """Under ``nohup``, runs would inherit that they are, and rightly go on."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def start_endless(folder: Folder, command: list[str]) -> tuple[subprocess.Popen[str], list[int]]:

@@ -16,7 +16,7 @@ from .wrong_tool import refuse
 
 __all__ = ["Estimator"]
 
-_MAX_JOINS = 12
+_MAX_JOINS = 40
 """Of a weight: past that, the interval says what is not known."""
 
 _MAX_JOINS_FOR_LIMIT = 5
@@ -161,7 +161,12 @@ class Estimator:
         if stratum.sets:
             draws = min(draws, math.sqrt(combinations * self._known.limits.draws / 50 / stratum.sets))
         draws = min(draws, 4e6, self._known.limits.max_bytes / 400)
-        if stratum.rounds >= _MAX_JOINS or stratum.sets > self._known.limits.draws:
+        stored = sum(each.sets for each in self._known.strata if isinstance(each, JoinedWeight))
+        if (
+            stratum.rounds >= _MAX_JOINS
+            or stratum.sets > self._known.limits.draws
+            or stored > self._known.limits.joined_sets
+        ):
             return False
         self._known.join(stratum, max(1000, int(draws)))
         return True

@@ -49,6 +49,11 @@ class Limits:
         return min(3e7, self.max_bytes / 200)
 
     @property
+    def joined_sets(self) -> float:
+        """Sets found by joins that are stored, of all weights together, some 140 bytes each with their keys."""
+        return self.max_bytes / 160
+
+    @property
     def total_draws(self) -> float:
         """Sets that are drawn of a weight."""
         return 3e7 * max(1.0, min(50.0, 0.01 / self.relative_error))

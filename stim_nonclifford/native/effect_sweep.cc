@@ -196,16 +196,9 @@ void EffectSweep::end() {
     stabilizer_rows_.assign(stabilizers_.begin(), stabilizers_.end());
 }
 
-SparseRow EffectSweep::fixed(RowView row) {
-    SparseRow result(row.begin(), row.end());
-    for (const int32_t bit : row)
-        if (const auto choice = choices_.find(bit); choice != choices_.end()) flip(result, choice->second);
-    return result;
-}
-
 int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_signs) {
     if (free_signs.empty()) return -1;
-    for (const auto& [sign, number] : free_signs) choices_.try_emplace(sign);
+    for (const auto& [sign, number] : free_signs) choices_.add_sign(sign);
     // An effect flips free signs from its own on, so that the later choices are fixed first. Then no choice has another
     // free sign, and a row is fixed by the choices of the free signs that it has.
     for (size_t k = free_signs.size(); k-- > 0;) {
@@ -214,12 +207,11 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
         const auto first =
             std::find_if(effect.rbegin(), effect.rend(), [&](int32_t bit) { return choices_.contains(bit); });
         if (first == effect.rend() || *first != sign) return static_cast<int64_t>(k);
-        choices_[sign].clear();
-        choices_[sign] = fixed(effect);
+        choices_.set(sign, choices_.fixed(effect));
     }
-    constant_ = fixed(constant_);
+    constant_ = choices_.fixed(constant_);
     RowSums rates;
-    for (size_t k = 0; k < rates_.rows().size(); ++k) rates.add(fixed(rates_.rows()[k]), rates_.sums()[k]);
+    for (size_t k = 0; k < rates_.rows().size(); ++k) rates.add(choices_.fixed(rates_.rows()[k]), rates_.sums()[k]);
     rates_ = std::move(rates);
     const RowList rows = std::move(site_rows_);
     const std::vector<double> probabilities = std::move(site_probabilities_);
@@ -231,11 +223,11 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
     for (size_t k = 0; k < rows.size();) {
         std::vector<std::pair<SparseRow, double>> choices;
         const int32_t site = numbers[k];
-        for (; k < rows.size() && numbers[k] == site; ++k) choices.emplace_back(fixed(rows[k]), probabilities[k]);
+        for (; k < rows.size() && numbers[k] == site; ++k) choices.emplace_back(choices_.fixed(rows[k]), probabilities[k]);
         add_site(choices);
     }
-    for (SparseRow& effect : kept_) effect = fixed(effect);
-    for (SparseRow& effect : stabilizer_rows_) effect = fixed(effect);
+    for (SparseRow& effect : kept_) effect = choices_.fixed(effect);
+    for (SparseRow& effect : stabilizer_rows_) effect = choices_.fixed(effect);
     return -1;
 }
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "sign_choices.h"
 #include "sparse_rows.h"
 
 namespace snc {
@@ -85,7 +85,6 @@ class EffectSweep {
     // The effect of a pattern of `generators_`.
     const SparseRow& effect_of_pattern(uint64_t pattern);
     void check_bytes(uint64_t more);
-    SparseRow fixed(RowView row);
 
     std::vector<SparseRow> x_effects_, z_effects_, record_effects_;
     std::vector<std::vector<std::vector<uint32_t>>> gates_;
@@ -103,7 +102,7 @@ class EffectSweep {
     std::vector<SparseRow> kept_;
     std::set<SparseRow> stabilizers_;
     std::vector<SparseRow> stabilizer_rows_;  // in order, with signs fixed
-    std::unordered_map<int32_t, SparseRow> choices_;
+    SignChoices choices_;
 
     // Scratch.
     std::vector<const SparseRow*> generators_;

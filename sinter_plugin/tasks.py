@@ -32,7 +32,7 @@ def task(
     compute the model from the S-proxy, the circuit with S in place of T. Stim refuses if a detector or an
     observable of the proxy is random. The task returned here always has an error model. It is the one that
     Sinter would compute, if there is one; the ``strong_id`` of the task is then the same as without this
-    function. Otherwise it is ``stim_nonclifford.Circuit.detector_error_model()``.
+    function. Otherwise it is ``stim_nonclifford.Circuit.detector_error_model(kind="noise_only")``.
 
     Args:
         circuit: The circuit, or the path of its file, with bare (``T 0``) or tagged gates (``S[T] 0``).
@@ -83,7 +83,9 @@ def task(
     return sinter.Task(
         circuit=stim_circuit,
         decoder=decoder,
-        detector_error_model=circuit.detector_error_model() if error_model is None else error_model,
+        detector_error_model=circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+        if error_model is None
+        else error_model,
         postselection_mask=packed_mask(postselection_mask, circuit.num_detectors, "postselection_mask"),
         postselected_observables_mask=packed_mask(
             postselected_observables_mask, circuit.num_observables, "postselected_observables_mask"

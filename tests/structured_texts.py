@@ -211,7 +211,7 @@ def outcome_of(text: str) -> str:
         ),
         lambda: circuit.compile_detector_sampler(seed=1, max_active_coordinates=12).sample_counts(2),
         lambda: str(circuit.plan()),
-        circuit.detector_error_model,
+        lambda: circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True),
     )
     refusals = 0
     for call in calls:

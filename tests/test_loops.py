@@ -113,7 +113,7 @@ def test_powers_are_the_repeated_gates(monkeypatch: pytest.MonkeyPatch) -> None:
                     (op.line, op.tick, op.pauli) for op in circuit.plan("sample_measurements").operations
                 ]
                 samples = circuit.compile_sampler(seed=4).sample(100)
-                dem = circuit.detector_error_model()
+                dem = circuit.detector_error_model(kind="noise_only")
                 noisy = str(circuit.with_faults(circuit.faults()[1:3]))
                 found.append(
                     (places, lines, samples.tolist(), circuit.reference_sample().tolist(), dem, noisy)
@@ -203,7 +203,8 @@ def test_deep_circuits_of_stim() -> None:
         "get_detector_coordinates()",
         "count_determined_measurements()",
         "missing_detectors()",
-        "detector_error_model()",
+        "detector_error_model(kind='noise_only')",
+        "detector_error_model(flatten_loops=True)",
         "plan()",
         "faults()",
         "reference_sample()",

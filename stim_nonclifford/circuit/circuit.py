@@ -12,7 +12,6 @@ import numpy.typing as npt
 import stim
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ..compiler.detector_error_model import detector_error_model
 from ..compiler.requested_outputs import checked_mask, postselected_outputs
 from ..dialect import first_wrong_tag, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
@@ -20,13 +19,14 @@ from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from .editing import CircuitEditing
+from .error_models import CircuitErrorModels
 from .fault_set_methods import CircuitFaultSets
 from .proxies import CircuitProxies
 
 __all__ = ["Circuit"]
 
 
-class Circuit(CircuitEditing, CircuitProxies, CircuitFaultSets):
+class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSets):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
@@ -415,28 +415,3 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitFaultSets):
         size = self.num_measurements
         packed = np.frombuffer(records.to_bytes(-(-size // 8), "little"), dtype=np.uint8)
         return packed if bit_packed else np.unpackbits(packed, count=size, bitorder="little").view(np.bool_)
-
-    def detector_error_model(self) -> stim.DetectorErrorModel:
-        r"""The detector error model, computed from the circuit itself and not from a Clifford proxy.
-
-        The model is exact for detectors and observables that depend on noise alone. There is no exact model
-        for those that depend on a random quantum outcome. Of these, the model has the direct flips by noise,
-        but not the changes of the outcome distribution that noise causes.
-
-        Returns:
-            A model that declares all detectors (with their coordinates) and observables. Mutually exclusive
-            errors are approximated by independent ones, and errors are not decomposed.
-
-        Examples:
-            >>> Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR(1, 2) rec[-1]").detector_error_model()
-            stim.DetectorErrorModel('''
-                error(0.125) D0
-                detector(1, 2) D0
-            ''')
-        """
-        return detector_error_model(
-            self.compile().effects("detectors"),
-            self.num_detectors,
-            self.num_observables,
-            self._stim.get_detector_coordinates(),
-        )

@@ -23,7 +23,8 @@ others when it constructs the plan for a question (``requested_outputs``). ``sch
 ``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``,
 ``paulis``, ``clifford_gates``, ``channels``, ``gf2`` and ``sparse_rows`` have the types and the algebra that
 the passes share. Passes 3, 9 and 10 call native code (``native/effect_sweep.h``, ``native/sparse_rows.h``).
-``detector_error_model`` converts the effects to Stim's error model.
+``detector_error_model`` converts the effects to Stim's error model, and ``error_model_changes`` conditions
+and decomposes such models.
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import stim
 
@@ -11,7 +11,7 @@ from .channels import independent_errors
 from .effects import EffectTable
 from .gf2 import ones
 
-__all__ = ["detector_error_model"]
+__all__ = ["declare_all", "detector_error_model"]
 
 
 def detector_error_model(
@@ -19,22 +19,28 @@ def detector_error_model(
     num_detectors: int,
     num_observables: int,
     coordinates: Mapping[int, Sequence[float]],
+    *,
+    approximate_disjoint_errors: float = False,
 ) -> stim.DetectorErrorModel:
     """The error model of the outputs of a circuit.
 
     Mechanisms that flip the same outputs are one error. Mutually exclusive events become independent errors
-    with the same distribution, if such errors exist. Otherwise they become independent errors with the same
-    probabilities (Stim: ``approximate_disjoint_errors``). Random quantum outcomes are not errors, so the
-    outputs that they flip are not listed.
+    with the same distribution, if such errors exist. Otherwise they can be approximated. Random quantum
+    outcomes are not errors, so the outputs that they flip are not listed.
 
     Args:
         table: The effects on detectors and observables.
         num_detectors: Number of detectors.
         num_observables: Number of observables.
         coordinates: Coordinates of the detectors.
+        approximate_disjoint_errors: Whether to replace exclusive events by independent errors with the same
+            probabilities; a number allows this up to that probability.
 
     Returns:
         The model, with every detector and observable declared.
+
+    Raises:
+        ValueError: Exclusive events would have to be approximated more than is allowed.
     """
     outputs = (1 << table.num_outputs) - 1
     rates: dict[int, float] = {}
@@ -47,6 +53,8 @@ def detector_error_model(
         for effect, probability in site.items():
             choices[effect & outputs] = choices.get(effect & outputs, 0.0) + probability
         exact = independent_errors(choices.items())
+        if exact is None:
+            _check_approximation(choices.values(), approximate_disjoint_errors)
         errors += (choices if exact is None else exact).items()
     errors += [(effect & outputs, 0.5) for effect in table.coins]
 
@@ -60,9 +68,35 @@ def detector_error_model(
                 for bit in ones(effect)
             ]
             model.append("error", probability, targets)
+    declare_all(model, num_detectors, num_observables, coordinates)
+    return model
+
+
+def declare_all(
+    model: stim.DetectorErrorModel,
+    num_detectors: int,
+    num_observables: int,
+    coordinates: Mapping[int, Sequence[float]],
+) -> None:
+    """Appends declarations of all detectors, with their coordinates, and of all observables."""
     for detector in range(num_detectors):
         place = list(coordinates.get(detector, ()))
         model.append("detector", place, [stim.target_relative_detector_id(detector)])
     for observable in range(num_observables):
         model.append("logical_observable", [], [stim.target_logical_observable_id(observable)])
-    return model
+
+
+def _check_approximation(probabilities: Iterable[float], allowed: float) -> None:
+    """Checks what ``approximate_disjoint_errors`` allows, where ``True`` is 1 and ``False`` is 0."""
+    largest = max(probabilities, default=0.0)
+    if allowed == 0:
+        raise ValueError(
+            "The circuit has noise with mutually exclusive errors that no independent errors can stand for,"
+            " such as PAULI_CHANNEL_1(0.1, 0.2, 0), but an error model has independent errors only. Add the"
+            " argument approximate_disjoint_errors=True."
+        )
+    if largest > allowed:
+        raise ValueError(
+            f"A channel with mutually exclusive errors has a probability argument ({largest:g}) larger than"
+            f" the `approximate_disjoint_errors` threshold ({float(allowed):g})."
+        )

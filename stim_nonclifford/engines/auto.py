@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import EngineUnavailableError, ResourceLimitError
 from ..plan import BLOCK_SHOTS
@@ -78,6 +79,15 @@ class AutoEngine:
         return _joined(
             [engine.sample_kept(seed, *where) for engine, *where in self._slices(first_shot, shots)]
         )
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        parts = [
+            engine.sample_kept_numbered(seed, *where) for engine, *where in self._slices(first_shot, shots)
+        ]
+        return _joined([rows for rows, _ in parts]), np.concatenate([numbers for _, numbers in parts])
 
     def sample_on_device(self, seed: int, first_shot: int, shots: int) -> DeviceRows:
         """See ``DeviceSamplingEngine.sample_on_device``."""

@@ -68,6 +68,12 @@ class SamplingEngine(Protocol):
         """The outputs of the kept shots, in the order of their numbers."""
         ...
 
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """As ``sample_kept``, with the numbers of the kept shots."""
+        ...
+
     def statistics(self) -> dict[str, int]:
         """Counts of stored objects and of work done, by names that depend on the engine."""
         ...

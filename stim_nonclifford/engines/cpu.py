@@ -76,6 +76,12 @@ class CpuEngine:
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample_kept``."""
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
         try:
             return self._engine.sample_kept(seed, first_shot, shots)
         except MemoryError:

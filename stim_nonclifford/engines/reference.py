@@ -112,11 +112,20 @@ class ReferenceEngine:
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample_kept``."""
-        rows = [
-            shot.outputs for shot in sample_shots(self.plan, seed, first_shot, shots) if not shot.discarded
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        kept = [
+            (first_shot + k, shot.outputs)
+            for k, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots))
+            if not shot.discarded
         ]
+        rows = [outputs for _, outputs in kept]
         bits = np.array(rows, dtype=np.bool_).reshape(len(rows), self.plan.num_outputs)
-        return np.packbits(bits, axis=1, bitorder="little")
+        return np.packbits(bits, axis=1, bitorder="little"), np.array([k for k, _ in kept], dtype=np.int64)
 
     def statistics(self) -> dict[str, int]:
         """An empty dictionary, as this engine stores nothing and does not count its work."""

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +11,7 @@
 #include <new>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "bindings.h"
 #include "device_plan.h"
@@ -24,6 +26,7 @@ namespace {
 template <typename T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<nb::numpy, uint8_t>;
+using Numbers = nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>;
 
 template <typename T>
 std::vector<T> to_vector(nb::handle object) {
@@ -115,13 +118,16 @@ Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t s
     return to_array(std::move(rows), shots, row_bytes);
 }
 
-Bytes sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
     snc::KeptRows kept;
     {
         const WithoutGil released;
         kept = engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals);
     }
-    return to_array(std::move(kept.rows), kept.kept, engine.row_bytes());
+    const size_t size = kept.shots.size();
+    auto* owned = new std::vector<int64_t>(std::move(kept.shots));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
+    return {to_array(std::move(kept.rows), size, engine.row_bytes()), Numbers(owned->data(), {size}, owner)};
 }
 
 using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
@@ -215,7 +221,7 @@ NB_MODULE(_native, m) {
         .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "Outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
         .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
-             "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)).")
+             "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)); and their numbers.")
         .def("outcome_law", &outcome_law, nb::arg("signature"),
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
         .def("likely_outputs", &likely_outputs,

@@ -380,23 +380,28 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
             // Shots arrive in any order: write each row to its place, then join the rows of kept shots.
             std::vector<uint8_t> rows(block_shots * bytes);
             std::vector<bool> is_kept(block_shots);
-            parts[k].kept = run_piece(
+            run_piece(
                 worker, seed, piece, true, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
                     is_kept[shot] = true;
                     write_row(rows.data() + shot * bytes, bytes, outputs, flipped);
                 });
             for (uint32_t shot = 0; shot < block_shots; ++shot)
-                if (is_kept[shot])
+                if (is_kept[shot]) {
                     parts[k].rows.insert(parts[k].rows.end(), rows.begin() + ptrdiff_t(shot * bytes),
                                          rows.begin() + ptrdiff_t((shot + 1) * bytes));
+                    parts[k].shots.push_back(int64_t(piece.block * block_shots + shot));
+                }
         },
         poll);
     KeptRows result;
-    for (const KeptRows& part : parts) result.kept += part.kept;
-    result.rows.reserve(result.kept * bytes);
+    size_t kept = 0;
+    for (const KeptRows& part : parts) kept += part.shots.size();
+    result.rows.reserve(kept * bytes);
+    result.shots.reserve(kept);
     for (KeptRows& part : parts) {
         result.rows.insert(result.rows.end(), part.rows.begin(), part.rows.end());
-        part.rows = {};
+        result.shots.insert(result.shots.end(), part.shots.begin(), part.shots.end());
+        part = {};
     }
     return result;
 }

@@ -47,8 +47,8 @@ struct Tally {
 };
 
 struct KeptRows {
-    std::vector<uint8_t> rows;  // [kept shots][bytes per row]
-    uint64_t kept = 0;
+    std::vector<uint8_t> rows;   // [kept shots][bytes per row]
+    std::vector<int64_t> shots;  // [kept shots]: their numbers
 };
 
 // Calls from several threads are executed one after another. Each call passes a `poll`. The calling thread calls it several

@@ -2,6 +2,7 @@
 
 from .destinations import OutputName
 from .detector_sampler import CompiledDetectorSampler
+from .kept_batches import KeptBatch
 from .measurement_sampler import CompiledMeasurementSampler
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFormat
@@ -10,6 +11,7 @@ __all__ = [
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
     "FailureSamples",
+    "KeptBatch",
     "KeptFailure",
     "KeptSamples",
     "OutputName",

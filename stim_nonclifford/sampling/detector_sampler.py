@@ -30,6 +30,7 @@ from .bits import (
 )
 from .destinations import OutputName, check_output, kept_rows_from, rows_from
 from .device_bits import namespace_of
+from .kept_batches import KeptStream
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
@@ -41,11 +42,12 @@ _IF_TOO_MANY = (
 )
 
 
-class CompiledDetectorSampler:
+class CompiledDetectorSampler(KeptStream):
     """Samples detection events and observable flips. ``Circuit.compile_detector_sampler`` returns it.
 
-    The class has the methods of ``stim.CompiledDetectorSampler``, which return every shot. Three further
-    methods apply the postselection masks: ``sample_counts``, ``sample_kept`` and ``sample_failures``.
+    The class has the methods of ``stim.CompiledDetectorSampler``, which return every shot. Four further
+    methods apply the postselection masks: ``sample_counts``, ``sample_kept``, ``iter_kept`` and
+    ``sample_failures``.
 
     Shots are numbered from 0 over the life of the sampler. The results of a shot depend on the circuit, the
     masks, the method, the seed and the number of the shot alone. They do not depend on the machine, the

@@ -187,6 +187,10 @@ class ChunkSampler:
             packed = rows.view(np.uint8).reshape(len(rows), 8 * self._plan.output_words)
             return packed[:, :row_bytes]
 
+    def kept(self, chunk: Chunk) -> Array:
+        """Whether each of the chunk's shots is kept, on the device: uint8, shape (shots,)."""
+        return self._kept[: chunk.shots]
+
     def _job_of(self, chunk: Chunk) -> npt.NDArray[np.uint8]:
         plan, store, sizes = self._plan, self._store, self.sizes
         numbers = {

@@ -125,6 +125,20 @@ class GpuEngine:
                 parts.append(self._to_host(sampler, chunk, only_kept=True))
         return np.concatenate(parts)
 
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        parts = [np.empty((0, self._row_bytes), dtype=np.uint8)]
+        numbers = [np.empty(0, dtype=np.int64)]
+        if not self.plan.never_kept:
+            for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
+                parts.append(self._to_host(sampler, chunk, only_kept=True))
+                with self._backend.active(), sampler.active():
+                    kept = self._backend.to_host(sampler.kept(chunk))
+                numbers.append(chunk.first_shot + np.flatnonzero(kept))
+        return np.concatenate(parts), np.concatenate(numbers)
+
     def sample_on_device(self, seed: int, first_shot: int, shots: int) -> Array:
         """As ``sample``, with the result in the GPU's memory."""
         with self._backend.active():

@@ -1,0 +1,173 @@
+"""The detector error models of a circuit: what decoders are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy.typing as npt
+import stim
+
+from ..compiler import CompiledCircuit
+from ..compiler.detector_error_model import detector_error_model
+from ..compiler.error_model_changes import check_decomposed, conditioned, decomposed
+from ..compiler.extent import extent_of
+from ..compiler.relabelling import relabelled
+from ..compiler.requested_outputs import checked_mask
+from .editing import check_flattened
+
+__all__ = ["CircuitErrorModels", "ErrorModelKind"]
+
+ErrorModelKind = Literal["s_proxy", "noise_only"]
+_MANY_UNUSED_QUBITS = 1 << 16
+
+
+class CircuitErrorModels:
+    """Error models, with Stim's arguments."""
+
+    if TYPE_CHECKING:
+        _stim: stim.Circuit
+
+        def compile(self) -> CompiledCircuit: ...  # noqa: D102
+        def s_proxy(self) -> stim.Circuit: ...  # noqa: D102
+
+    def detector_error_model(
+        self,
+        *,
+        decompose_errors: bool = False,
+        flatten_loops: bool = False,
+        allow_gauge_detectors: bool = False,
+        approximate_disjoint_errors: float = False,
+        ignore_decomposition_failures: bool = False,
+        block_decomposition_from_introducing_remnant_edges: bool = False,
+        kind: ErrorModelKind | stim.DetectorErrorModel = "s_proxy",
+        postselection_mask: npt.NDArray[Any] | None = None,
+    ) -> stim.DetectorErrorModel:
+        r"""The detector error model, for a decoder. Without T gates it is Stim's.
+
+        No error model is exact for a circuit with T gates, because T turns the error X into a superposition
+        of X and Y. There are two models, which agree about detectors and observables that depend on noise
+        alone, and are exact for these:
+
+        * ``"s_proxy"`` is Stim's model of the circuit with S in place of T, where X becomes Y. Stim refuses
+          if a detector or an observable of that circuit is random.
+        * ``"noise_only"`` has the direct flips by noise, but not how noise changes the distribution of the
+          quantum outcomes. It exists for every circuit.
+
+        Where they differ, decoders are right much more often with ``"s_proxy"`` (see ``docs/decoding.md``).
+
+        Args:
+            decompose_errors: Whether to decompose errors that flip more than two detectors.
+            flatten_loops: Whether to unroll loops. ``"noise_only"`` has none.
+            allow_gauge_detectors: Whether detectors may be random without noise. In ``"noise_only"`` they
+                always may. Fair random outcomes are errors with probability 1/2, as in Stim.
+            approximate_disjoint_errors: Whether, or up to which probability, mutually exclusive errors may be
+                replaced by independent ones. ``"noise_only"`` needs this only if no independent errors have
+                the same distribution.
+            ignore_decomposition_failures: Whether to leave errors as they are if they cannot be decomposed.
+            block_decomposition_from_introducing_remnant_edges: Whether all parts of a decomposed error must
+                occur as errors of their own.
+            kind: ``"s_proxy"``, ``"noise_only"``, or a model of the circuit to condition and to decompose.
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Errors
+                that flip one of them are left out. By default there is no such condition.
+
+        Returns:
+            The model, with the detectors and observables of the circuit.
+
+        Raises:
+            ValueError: Stim refuses the S-proxy, because a detector or an observable of it is random;
+                exclusive errors must be approximated; an error cannot be decomposed; or an argument is wrong.
+            NotImplementedError: An instruction is not supported (``"noise_only"``).
+
+        Examples:
+            >>> import numpy as np
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit('''
+            ...     X_ERROR(0.125) 0
+            ...     DEPOLARIZE1(0.25) 1
+            ...     MPP Z0*Z1
+            ...     M 1
+            ...     DETECTOR(1, 2) rec[-2]
+            ...     DETECTOR rec[-1]
+            ...     OBSERVABLE_INCLUDE(0) rec[-1]
+            ... ''')
+            >>> circuit.detector_error_model()
+            stim.DetectorErrorModel('''
+                error(0.125) D0
+                error(0.166667) D0 D1 L0
+                detector(1, 2) D0
+            ''')
+            >>> circuit.detector_error_model(postselection_mask=np.array([False, True]))
+            stim.DetectorErrorModel('''
+                error(0.125) D0
+                detector(1, 2) D0
+                detector D1
+                logical_observable L0
+            ''')
+        """
+        decomposition = {
+            "ignore_decomposition_failures": ignore_decomposition_failures,
+            "block_decomposition_from_introducing_remnant_edges": (
+                block_decomposition_from_introducing_remnant_edges
+            ),
+        }
+        num_detectors = self._stim.num_detectors
+        silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+        if kind == "s_proxy":
+            arguments = {
+                "allow_gauge_detectors": allow_gauge_detectors,
+                "approximate_disjoint_errors": approximate_disjoint_errors,
+            }
+            if silent:
+                # An error that flips a silent detector need not be decomposed.
+                decomposition["ignore_decomposition_failures"] = True
+            model = self._proxy_model(
+                decompose_errors=decompose_errors,
+                flatten_loops=flatten_loops or bool(silent),
+                **arguments,
+                **decomposition,
+            )
+            if silent:
+                model = conditioned(model, silent)
+                if decompose_errors and not ignore_decomposition_failures:
+                    check_decomposed(model)
+            return model
+        if isinstance(kind, stim.DetectorErrorModel):
+            found = (kind.num_detectors, kind.num_observables)
+            if found != (num_detectors, self._stim.num_observables):
+                raise ValueError(
+                    f"The error model has {found[0]} detectors and {found[1]} observables, but the circuit"
+                    f" has {num_detectors} and {self._stim.num_observables}."
+                )
+            model = kind.flattened() if flatten_loops else kind
+        elif kind == "noise_only":
+            model = detector_error_model(
+                self.compile().effects("detectors"),
+                num_detectors,
+                self._stim.num_observables,
+                self._stim.get_detector_coordinates(),
+                approximate_disjoint_errors=approximate_disjoint_errors,
+            )
+        else:
+            kinds = ", ".join(map(repr, get_args(ErrorModelKind)))
+            raise ValueError(f"kind must be one of {kinds}, or a stim.DetectorErrorModel, but is {kind!r}.")
+        if silent:
+            model = conditioned(model, silent)
+        return decomposed(model, **decomposition) if decompose_errors else model
+
+    def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
+        """Stim's model of the S-proxy."""
+        circuit = self.s_proxy()
+        if arguments["flatten_loops"]:
+            check_flattened(circuit)
+        extent = extent_of(circuit)
+        if circuit.num_qubits > len(extent.qubits) + _MANY_UNUSED_QUBITS:  # Stim stores all of them
+            circuit = relabelled(extent, {label: k for k, label in enumerate(sorted(extent.qubits))})
+        try:
+            return circuit.detector_error_model(**arguments)
+        except ValueError as error:
+            if circuit != self._stim and "non-deterministic" in str(error):
+                raise ValueError(
+                    "Stim refuses to compute an error model of the S-proxy, the circuit with S in place of T."
+                    f' kind="noise_only" exists for every circuit. {error}'
+                ) from error
+            raise

@@ -65,8 +65,11 @@ CERTAIN = _native.CERTAIN
 _MAX_REGISTER_WORDS = 8
 """Rows of so few words are kept in registers, and all tables consist of words."""
 
-_WORDS_PER_ONE = 1
-"""XORing this many words takes as long as flipping one bit; see ``docs/performance.md``."""
+_ONES_PER_ENTRY = 4
+"""Flipping up to this many bits takes as long as flipping one."""
+
+_WORDS_PER_ONE = 4
+"""XORing this many words takes about as long as flipping one bit; see ``docs/performance.md``."""
 
 _FORM: Literal["words", "lists"] | None = None
 """The form of all tables of rows, in place of the faster one. Shots do not depend on it; tests set it."""
@@ -227,12 +230,12 @@ class SamplingPlan:
     @property
     def effects_are_lists(self) -> bool:
         """Whether engines keep the effects of mechanisms as lists of bits; otherwise as packed words."""
-        return _are_lists(self.effects, self.num_row_words)
+        return _are_lists(self.effects, self.rates, self.num_row_words)
 
     @property
     def coins_are_lists(self) -> bool:
         """The same for the effects of coins."""
-        return _are_lists(self.coins, self.num_row_words)
+        return _are_lists(self.coins, np.ones(len(self.coins)), self.num_row_words)
 
     def row_of(self, effect: int) -> npt.NDArray[np.bool_]:
         """The bits of the row that an effect flips.
@@ -274,10 +277,13 @@ class SamplingPlan:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _are_lists(rows: SparseRows, num_words: int) -> bool:
+def _are_lists(rows: SparseRows, rates: npt.NDArray[np.float64], num_words: int) -> bool:
+    """Whether lists are the faster form of rows that are used at these rates."""
     if _FORM is not None:
         return _FORM == "lists"
-    return num_words > _MAX_REGISTER_WORDS and len(rows.bits) * _WORDS_PER_ONE < len(rows) * num_words
+    ones = float(np.diff(rows.starts) @ rates)
+    most = max(_ONES_PER_ENTRY, num_words / _WORDS_PER_ONE)
+    return num_words > _MAX_REGISTER_WORDS and ones <= most * float(rates.sum())
 
 
 def _same(a: object, b: object) -> bool:

@@ -173,7 +173,8 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, const u
         if (has_lists && plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
                 // The events of the next shots follow.
-                plan.effects.lists.prefetch(static_cast<size_t>(mine[e + events_ahead]));
+                plan.effects.lists.announce(static_cast<size_t>(mine[e + events_ahead]));
+                plan.effects.lists.announce_further(static_cast<size_t>(mine[e + events_ahead / 2]));
                 plan.effects.lists.flip(static_cast<size_t>(mine[e]), row);
             }
         } else {

@@ -126,7 +126,7 @@ Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t s
     auto rows = std::make_unique<RawBytes>(shots * row_bytes);
     {
         const WithoutGil released;
-        // The engine writes no rows for discarded shots.
+        // The engine may leave out the rows of discarded shots.
         if (engine.discards()) std::memset(rows->data, 0, shots * row_bytes);
         engine.sample(seed, first_shot, shots, num_outputs, rows->data, WithoutGil::check_signals);
     }

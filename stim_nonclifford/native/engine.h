@@ -67,7 +67,7 @@ class Engine {
                 const std::function<void()>& poll);
 
     // Writes the first num_outputs outputs of all shots, bit-packed, to out[shots][row_bytes(num_outputs)]. If the plan
-    // discards shots, their rows are not written.
+    // discards shots, their rows have no meaning, or keep what they have.
     void sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs, uint8_t* out,
                 const std::function<void()>& poll);
 

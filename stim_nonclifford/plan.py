@@ -25,6 +25,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +61,18 @@ MAX_INDEX_BITS = _native.MAX_INDEX_BITS
 
 CERTAIN = _native.CERTAIN
 """Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""
+
+_MAX_REGISTER_WORDS = 8
+"""Rows of so few words are kept in registers, and all tables consist of words."""
+
+_ONES_PER_ENTRY = 4
+"""Flipping up to this many bits takes as long as flipping one."""
+
+_WORDS_PER_ONE = 4
+"""XORing this many words takes about as long as flipping one bit; see ``docs/performance.md``."""
+
+_FORM: Literal["words", "lists"] | None = None
+"""The form of all tables of rows, in place of the faster one. Shots do not depend on it; tests set it."""
 
 OPERATION_DTYPE = np.dtype(
     [
@@ -209,6 +222,21 @@ class SamplingPlan:
         """Length of a branch row."""
         return self.num_signs + self.num_outcome_checks + self.num_outputs
 
+    @property
+    def num_row_words(self) -> int:
+        """Words of a packed row; checks, signature and outputs start at words of their own."""
+        return sum(-(-bits // 64) for bits in (self.num_checks, self.num_signature_bits, self.num_outputs))
+
+    @property
+    def effects_are_lists(self) -> bool:
+        """Whether engines keep the effects of mechanisms as lists of bits; otherwise as packed words."""
+        return _are_lists(self.effects, self.rates, self.num_row_words)
+
+    @property
+    def coins_are_lists(self) -> bool:
+        """The same for the effects of coins."""
+        return _are_lists(self.coins, np.ones(len(self.coins)), self.num_row_words)
+
     def row_of(self, effect: int) -> npt.NDArray[np.bool_]:
         """The bits of the row that an effect flips.
 
@@ -247,6 +275,15 @@ class SamplingPlan:
         return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _are_lists(rows: SparseRows, rates: npt.NDArray[np.float64], num_words: int) -> bool:
+    """Whether lists are the faster form of rows that are used at these rates."""
+    if _FORM is not None:
+        return _FORM == "lists"
+    ones = float(np.diff(rows.starts) @ rates)
+    most = max(_ONES_PER_ENTRY, num_words / _WORDS_PER_ONE)
+    return num_words > _MAX_REGISTER_WORDS and ones <= most * float(rates.sum())
 
 
 def _same(a: object, b: object) -> bool:

@@ -70,9 +70,14 @@ class AutoEngine:
                 break
         return Tally(attempted, discards, errors, patterns, error_shots)
 
-    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
         """See ``SamplingEngine.sample``."""
-        return _joined([engine.sample(seed, *where) for engine, *where in self._slices(first_shot, shots)])
+        return _joined(
+            [
+                engine.sample(seed, *where, num_outputs=num_outputs)
+                for engine, *where in self._slices(first_shot, shots)
+            ]
+        )
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample_kept``."""

@@ -60,8 +60,18 @@ class SamplingEngine(Protocol):
         """
         ...
 
-    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
-        """The outputs of all shots; the plan must not postselect."""
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
+        """The outputs of all shots; the plan must not postselect.
+
+        Args:
+            seed: 0 <= seed < 2^64.
+            first_shot: Number of the first shot.
+            shots: How many shots to draw.
+            num_outputs: How many outputs to return: the first ones of the plan. None for all.
+
+        Returns:
+            uint8, shape (shots, ceil(num_outputs / 8)).
+        """
         ...
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:

@@ -67,10 +67,11 @@ class CpuEngine:
         except MemoryError:
             raise MemoryError(self._needs()) from None
 
-    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
         """See ``SamplingEngine.sample``."""
+        wanted = self.plan.num_outputs if num_outputs is None else num_outputs
         try:
-            return self._engine.sample(seed, first_shot, shots)
+            return self._engine.sample(seed, first_shot, shots, wanted)
         except MemoryError:
             raise MemoryError(f"The outputs of {self._rows_need(shots)}") from None
 

@@ -106,9 +106,10 @@ class ReferenceEngine:
         listed = error_shots if list_errors else []
         return Tally(attempted, discards, len(error_shots), patterns, listed)
 
-    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
         """See ``SamplingEngine.sample``."""
-        return self.sample_kept(seed, first_shot, shots)
+        bits = self._kept_bits(seed, first_shot, shots)[0][:, :num_outputs]
+        return np.packbits(bits, axis=1, bitorder="little")
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
         """See ``SamplingEngine.sample_kept``."""
@@ -118,14 +119,17 @@ class ReferenceEngine:
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
         """See ``SamplingEngine.sample_kept_numbered``."""
+        bits, numbers = self._kept_bits(seed, first_shot, shots)
+        return np.packbits(bits, axis=1, bitorder="little"), numbers
+
+    def _kept_bits(self, seed: int, first_shot: int, shots: int) -> tuple[Bits, npt.NDArray[np.int64]]:
         kept = [
             (first_shot + k, shot.outputs)
             for k, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots))
             if not shot.discarded
         ]
-        rows = [outputs for _, outputs in kept]
-        bits = np.array(rows, dtype=np.bool_).reshape(len(rows), self.plan.num_outputs)
-        return np.packbits(bits, axis=1, bitorder="little"), np.array([k for k, _ in kept], dtype=np.int64)
+        bits = np.array([outputs for _, outputs in kept], dtype=np.bool_)
+        return bits.reshape(len(kept), self.plan.num_outputs), np.array([k for k, _ in kept], dtype=np.int64)
 
     def statistics(self) -> dict[str, int]:
         """An empty dictionary, as this engine stores nothing and does not count its work."""
@@ -144,8 +148,6 @@ def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int)
     Yields:
         The shots.
     """
-    effects = plan.effects.dense(plan.num_row_bits)
-    coins = plan.coins.dense(plan.num_row_bits)
     words_per_shot = -(-len(plan.coins) // 64)
     for block in range(first_shot // BLOCK_SHOTS, -(-(first_shot + num_shots) // BLOCK_SHOTS)):
         count_words = words(seed, Stream.COUNTS, block, BLOCK_SHOTS)
@@ -158,10 +160,10 @@ def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int)
             if not first_shot <= shot < first_shot + num_shots:
                 continue
             mechanisms = [_mechanism(plan, int(w)) for w in event_words[ends[k] - counts[k] : ends[k]]]
-            row = _noise_row(plan, effects, mechanisms)
-            for f in range(len(coins)):
+            row = _noise_row(plan, mechanisms)
+            for f in range(len(plan.coins)):
                 if int(coin_words[k * words_per_shot + f // 64]) >> (f % 64) & 1:
-                    row ^= coins[f]
+                    row[plan.coins.row(f)] ^= True
             yield _finish(plan, row, seed, shot, mechanisms)
 
 
@@ -297,7 +299,7 @@ def _mechanism(plan: SamplingPlan, word: int) -> int:
     return cell if fraction < int(plan.alias_thresholds[cell]) else int(plan.alias_indices[cell])
 
 
-def _noise_row(plan: SamplingPlan, effects: Bits, mechanisms: list[int]) -> Bits:
+def _noise_row(plan: SamplingPlan, mechanisms: list[int]) -> Bits:
     row = np.zeros(plan.num_row_bits, dtype=np.bool_)
     row[plan.constant] = True
     used_sites = set()
@@ -307,7 +309,7 @@ def _noise_row(plan: SamplingPlan, effects: Bits, mechanisms: list[int]) -> Bits
             if site in used_sites:
                 continue
             used_sites.add(site)
-        row ^= effects[mechanism]
+        row[plan.effects.row(mechanism)] ^= True
     return row
 
 

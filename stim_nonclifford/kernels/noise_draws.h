@@ -12,13 +12,13 @@ struct AliasCell {
     int32_t alias;
 };
 
-// A word of a row that an effect changes.
+// A word of a row that a row of a table changes.
 struct WordFlip {
     uint32_t word;
     uint64_t mask;
 };
 
-// Rows of at most this many words are narrow: effects are dense, and rows are kept in registers.
+// Rows of at most this many words are narrow. They are kept in registers if the tables of the plan consist of words.
 constexpr uint32_t max_narrow_words = 8;
 
 // The number of thresholds <= word, if it is at least `first`.

@@ -35,7 +35,7 @@ struct RegisterRow {
         }
     }
     SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
-        flip(plan, plan.array<uint64_t>(plan.coins), static_cast<int32_t>(coin));
+        flip(plan, plan.array<uint64_t>(plan.coins.words), static_cast<int32_t>(coin));
     }
     // The words from number `first` on, `count` of them, or-ed. Indices are known when this is compiled.
     SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
@@ -62,16 +62,21 @@ struct RegisterRow<0> {
         words = job.wide_rows + uint64_t{team} * num_words * block_shots + shot;
         for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] = constant[w];
     }
+    SNC_HOST_DEVICE void flip(const PlanImage& plan, const TableImage& table, uint64_t number) {
+        if (table.are_lists != 0) {
+            const auto* starts = plan.array<int64_t>(table.starts);
+            const auto* flips = plan.array<WordFlip>(table.flips);
+            for (int64_t f = starts[number]; f < starts[number + 1]; ++f)
+                words[uint64_t{flips[f].word} * block_shots] ^= flips[f].mask;
+        } else {
+            const uint64_t* by = plan.array<uint64_t>(table.words) + number * num_words;
+            for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] ^= by[w];
+        }
+    }
     SNC_HOST_DEVICE void flip(const PlanImage& plan, const uint64_t*, int32_t mechanism) {
-        const auto* starts = plan.array<int64_t>(plan.flip_starts);
-        const auto* flips = plan.array<WordFlip>(plan.flips);
-        for (int64_t f = starts[mechanism]; f < starts[mechanism + 1]; ++f)
-            words[uint64_t{flips[f].word} * block_shots] ^= flips[f].mask;
+        flip(plan, plan.effects, static_cast<uint64_t>(mechanism));
     }
-    SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
-        const uint64_t* by = plan.array<uint64_t>(plan.coins) + uint64_t{coin} * num_words;
-        for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] ^= by[w];
-    }
+    SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) { flip(plan, plan.coins, coin); }
     SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
         uint64_t result = 0;
         for (uint32_t w = first; w < first + count; ++w) result |= word(w);
@@ -111,10 +116,10 @@ struct NoiseTables {
             return to;
         };
         alias = plan.array<AliasCell>(plan.alias);
-        effects = plan.array<uint64_t>(plan.effects);
+        effects = plan.array<uint64_t>(plan.effects.words);
         if (in_shared) {
             alias = reinterpret_cast<const AliasCell*>(copy(plan.alias, 2 * uint64_t{plan.num_mechanisms}));
-            if (num_words != 0) effects = copy(plan.effects, uint64_t{plan.num_mechanisms} * num_words);
+            if (num_words != 0) effects = copy(plan.effects.words, uint64_t{plan.num_mechanisms} * num_words);
         }
         constant = copy(plan.constant, plan.row_words);
         thresholds = copy(plan.thresholds, plan.num_thresholds);

@@ -45,6 +45,14 @@ struct Step {
     uint32_t has_checks;             // measure: whether an outcome check is final after it
 };
 
+// A table of rows in the form that the plan chooses for it. Arrays are given by their offsets in bytes.
+struct TableImage {
+    uint64_t are_lists;
+    uint64_t words;   // uint64[rows][row_words]; of words
+    uint64_t starts;  // int64[rows + 1]; of lists
+    uint64_t flips;   // WordFlip[]; of lists
+};
+
 // At the beginning of the image. Arrays are given by their offsets in bytes from there.
 struct PlanImage {
     uint32_t check_words, signature_words, output_words, row_words;
@@ -57,10 +65,8 @@ struct PlanImage {
     uint64_t guide;              // uint32[guide_size]: thresholds <= the lowest word with that byte
     uint64_t alias;              // AliasCell[num_mechanisms]
     uint64_t sites;              // int32[num_mechanisms]
-    uint64_t effects;            // uint64[num_mechanisms][row_words]; narrow rows
-    uint64_t flip_starts;        // int64[num_mechanisms + 1]; wide rows
-    uint64_t flips;              // WordFlip[]
-    uint64_t coins;              // uint64[num_coins][row_words]
+    TableImage effects;          // [num_mechanisms]
+    TableImage coins;            // [num_coins]
     uint64_t zero_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
@@ -69,6 +75,11 @@ struct PlanImage {
     uint64_t signature_images;   // uint64[num_signature_bits][branch_words]
     uint64_t outcome_effects;    // uint64[num_outcomes][branch_words]
     uint64_t final_checks;       // uint64[num_outcomes][sign_words]
+
+    // The number of words of a row that is kept in registers; 0 if rows are in memory.
+    SNC_HOST_DEVICE uint32_t register_words() const {
+        return row_words <= max_narrow_words && effects.are_lists == 0 && coins.are_lists == 0 ? row_words : 0;
+    }
 
     template <typename T>
     SNC_HOST_DEVICE const T* array(uint64_t offset) const {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "device_plan.h"
 #include "engine.h"
 #include "gil.h"
+#include "memory.h"
 #include "philox.h"
 
 namespace nb = nanobind;
@@ -63,11 +65,13 @@ snc::Plan to_plan(nb::handle plan) {
         .never_kept = nb::cast<bool>(plan.attr("never_kept")),
         .constant = to_vector<int32_t>(plan.attr("constant")),
         .effects = to_rows(plan.attr("effects")),
+        .effects_are_lists = nb::cast<bool>(plan.attr("effects_are_lists")),
         .sites = to_vector<int32_t>(plan.attr("sites")),
         .count_thresholds = to_vector<uint64_t>(plan.attr("count_thresholds")),
         .alias_thresholds = to_vector<uint64_t>(plan.attr("alias_thresholds")),
         .alias_indices = to_vector<int32_t>(plan.attr("alias_indices")),
         .coins = to_rows(plan.attr("coins")),
+        .coins_are_lists = nb::cast<bool>(plan.attr("coins_are_lists")),
         .operations = to_records<snc::Operation>(plan.attr("operations")),
         .terms = to_records<snc::RotationTerm>(plan.attr("rotation_terms")),
         .branch_constant = to_vector<int32_t>(plan.attr("branch_constant")),
@@ -107,15 +111,32 @@ nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t
     return result;
 }
 
-Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
-    const size_t row_bytes = engine.row_bytes();
+// Memory for an array; its bytes have no values yet.
+struct RawBytes {
+    size_t size;
+    uint8_t* data;
+
+    explicit RawBytes(size_t bytes) : size(std::max<size_t>(bytes, 1)), data(static_cast<uint8_t*>(snc::allocate_aligned(size))) {}
+    ~RawBytes() { snc::free_aligned(data, size); }
+    RawBytes(const RawBytes&) = delete;
+    RawBytes& operator=(const RawBytes&) = delete;
+};
+
+Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs) {
+    if (num_outputs > engine.plan().layout.num_outputs) throw std::invalid_argument("The plan has fewer outputs.");
+    const size_t row_bytes = snc::Engine::row_bytes(num_outputs);
     if (row_bytes != 0 && shots > PTRDIFF_MAX / row_bytes) throw std::bad_alloc();
-    std::vector<uint8_t> rows(shots * row_bytes);
+    auto rows = std::make_unique<RawBytes>(shots * row_bytes);
     {
         const WithoutGil released;
-        engine.sample(seed, first_shot, shots, rows.data(), WithoutGil::check_signals);
+        // The engine may leave out the rows of discarded shots.
+        if (engine.discards()) std::memset(rows->data, 0, shots * row_bytes);
+        engine.sample(seed, first_shot, shots, num_outputs, rows->data, WithoutGil::check_signals);
     }
-    return to_array(std::move(rows), shots, row_bytes);
+    uint8_t* const data = rows->data;
+    nb::capsule owner(rows.get(), [](void* p) noexcept { delete static_cast<RawBytes*>(p); });
+    rows.release();
+    return Bytes(data, {shots, row_bytes}, owner);
 }
 
 std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
@@ -218,8 +239,8 @@ NB_MODULE(_native, m) {
              nb::arg("list_errors"),
              "Shots, discards, errors, counts of output patterns of kept shots, and the numbers of the shots with"
              " errors if they are asked for.")
-        .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
-             "Outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
+        .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("num_outputs"),
+             "The first outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
         .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)); and their numbers.")
         .def("outcome_law", &outcome_law, nb::arg("signature"),

@@ -55,6 +55,7 @@ nb::dict image_sizes(uint64_t address, uint64_t event_capacity) {
     nb::dict result;
     const auto set = [&](const char* name, uint64_t value) { result[name] = value; };
     set("row_words", image.row_words);
+    set("register_words", image.register_words());
     set("signature_words", image.signature_words);
     set("output_words", image.output_words);
     set("branch_words", image.branch_words);

@@ -30,6 +30,23 @@ class Image {
         if (!values.empty()) std::memcpy(reinterpret_cast<uint8_t*>(words_.data()) + offset, values.data(), values.size() * sizeof(T));
         return offset;
     }
+    TableImage append(const RowTable& table, size_t num_rows) {
+        if (!table.are_lists) return {.are_lists = 0, .words = append(table.words), .starts = 0, .flips = 0};
+        std::vector<int64_t> starts{0};
+        std::vector<WordFlip> flips;
+        for (size_t r = 0; r < num_rows; ++r) {
+            const size_t first = flips.size();
+            table.lists.for_each_one(r, [&](uint32_t bit) {
+                const uint64_t mask = uint64_t{1} << (bit % 64);
+                if (flips.size() > first && flips.back().word == bit / 64)
+                    flips.back().mask ^= mask;
+                else
+                    flips.push_back({bit / 64, mask});
+            });
+            starts.push_back(static_cast<int64_t>(flips.size()));
+        }
+        return {.are_lists = 1, .words = 0, .starts = append(starts), .flips = append(flips)};
+    }
     std::vector<uint64_t> finish(const PlanImage& header) {
         std::memcpy(words_.data(), &header, sizeof header);
         return std::move(words_);
@@ -258,10 +275,8 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.guide = image.append(guide_of(plan.count_thresholds));
     header.alias = image.append(plan.alias);
     header.sites = image.append(plan.sites);
-    header.effects = image.append(plan.dense_effects);
-    header.flip_starts = image.append(plan.flip_starts);
-    header.flips = image.append(plan.flips);
-    header.coins = image.append(plan.coins);
+    header.effects = image.append(plan.effects, plan.alias.size());
+    header.coins = image.append(plan.coins, plan.num_coins);
     header.zero_outputs = image.append(zero_law.outputs);
     header.steps = image.append(steps.steps);
     header.rotations = image.append(steps.rotations);

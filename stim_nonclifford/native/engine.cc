@@ -27,27 +27,48 @@ constexpr uint32_t longer_work_width = 16;
 
 struct Stopped {};
 
-// Writes the first bytes of a row, least significant bit first.
-void write_row(uint8_t* to, size_t bytes, const uint64_t* outputs, const uint64_t* flipped) {
+// The mask of the outputs in the last word of a row.
+uint64_t last_word_mask(uint32_t num_outputs) { return ~uint64_t{0} >> ((64 - num_outputs % 64) % 64); }
+
+// Writes the XOR of two rows of words to the row of a shot.
+void write_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
     static_assert(std::endian::native == std::endian::little);
+    const size_t end = bytes.row_bytes;
+    uint8_t* const to = bytes.row(shot);
     size_t b = 0;
-    for (; b + sizeof(uint64_t) <= bytes; b += sizeof(uint64_t)) {
+    for (; b + sizeof(uint64_t) < end; b += sizeof(uint64_t)) {
         const uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
         std::memcpy(to + b, &word, sizeof word);
     }
-    if (b == bytes) return;
+    if (b == end) return;
+    uint64_t word = (outputs[b / sizeof word] ^ flipped[b / sizeof word]) & bytes.last_word;
     // Copies of fixed sizes: a copy of unknown length would be a function call.
-    uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
     const auto write = [&](auto part) {
-        if (((bytes - b) & sizeof part) == 0) return;
+        if (((end - b) & sizeof part) == 0) return;
         part = static_cast<decltype(part)>(word);
         std::memcpy(to + b, &part, sizeof part);
         b += sizeof part;
-        word >>= 8 * sizeof part;
+        if constexpr (sizeof part < sizeof word) word >>= 8 * sizeof part;
     };
+    write(uint64_t{});
     write(uint32_t{});
     write(uint16_t{});
     write(uint8_t{});
+}
+
+// Flips outputs in the row of a shot.
+void flip_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* flipped) {
+    const size_t end = bytes.row_bytes;
+    uint8_t* const to = bytes.row(shot);
+    size_t b = 0;
+    for (; b + sizeof(uint64_t) < end; b += sizeof(uint64_t)) {
+        uint64_t word;
+        std::memcpy(&word, to + b, sizeof word);
+        word ^= flipped[b / sizeof word];
+        std::memcpy(to + b, &word, sizeof word);
+    }
+    if (b == end) return;
+    for (uint64_t word = flipped[b / sizeof word] & bytes.last_word; b < end; ++b, word >>= 8) to[b] ^= static_cast<uint8_t>(word);
 }
 
 }  // namespace
@@ -180,11 +201,12 @@ void Engine::for_each_piece(const Pieces& pieces,
 }
 
 template <typename Keep>
-uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep) {
+uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep,
+                           const OutputBytes* bytes) {
     if (plan_.never_kept) return 0;
     const RowLayout& layout = plan_.layout;
-    const uint32_t words = layout.words();
     NoiseBlock& noise = worker.noise;
+    noise.output_bytes = plan_.has_register_rows() ? nullptr : bytes;
     kernels_.sample_noise(plan_, seed, piece.block, piece.begin, piece.end, noise);
     const uint64_t first_shot = piece.block * block_shots;
     uint64_t kept = 0;
@@ -195,9 +217,8 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     drawn.clear();
     drawn_outputs.clear();
 
-    const auto finish = [&](uint16_t shot, const uint64_t* row) {
-        const std::span<const uint64_t> signature(row + layout.check_words, layout.signature_words);
-        const uint64_t* outputs = row + layout.first_output_word();
+    const auto finish = [&](uint16_t shot, const uint64_t* signature_words, const uint64_t* outputs) {
+        const std::span<const uint64_t> signature(signature_words, layout.signature_words);
         if (zero_law_.fixed && LawStore::is_zero(signature)) {
             if (!zero_law_.kept) return;
             keep(shot, outputs, zero_law_.outputs.data());
@@ -206,6 +227,9 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             drawn.push_back({signature, first_shot + shot});
             drawn_outputs.push_back(outputs);
         }
+    };
+    const auto finish_row = [&](uint16_t shot, const uint64_t* row) {
+        finish(shot, row + layout.check_words, row + layout.first_output_word());
     };
 
     const bool event_free_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
@@ -243,12 +267,18 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
                     }
                 }
             }
-            for (uint32_t k = 0; k < num_open; ++k) finish(open[k], plan_.constant.data());
+            for (uint32_t k = 0; k < num_open; ++k) finish_row(open[k], plan_.constant.data());
         } else {
-            for (uint32_t k = 0; k < noise.num_event_free; ++k) finish(noise.event_free[k], plan_.constant.data());
+            for (uint32_t k = 0; k < noise.num_event_free; ++k) finish_row(noise.event_free[k], plan_.constant.data());
         }
     }
-    for (uint32_t k = 0; k < noise.num_shots; ++k) finish(noise.shots[k], &noise.rows[size_t{k} * words]);
+    if (noise.output_bytes == nullptr) {
+        for (uint32_t k = 0; k < noise.num_shots; ++k) finish_row(noise.shots[k], noise.rows.data() + size_t{k} * layout.words());
+    } else {
+        // The outputs of the row are written already.
+        for (uint32_t k = 0; k < noise.num_shots; ++k)
+            finish(noise.shots[k], noise.rows.data() + size_t{k} * layout.signature_words, nullptr);
+    }
     worker.laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
         if (!result.kept) return;
         keep(static_cast<uint16_t>(drawn[k].number - first_shot), drawn_outputs[k], result.outputs);
@@ -352,19 +382,32 @@ Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, ui
     return total;
 }
 
-void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t* out,
+template <typename Note>
+uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note) {
+    const uint64_t* const zero_flips = zero_law_.outputs.data();
+    const bool zero_is_plain = std::ranges::all_of(zero_law_.outputs, [](uint64_t word) { return word == 0; });
+    return run_piece(
+        worker, seed, piece, true,
+        [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+            note(shot);
+            if (outputs != nullptr)
+                write_row(bytes, shot, outputs, flipped);
+            else if (!zero_is_plain || flipped != zero_flips)
+                flip_row(bytes, shot, flipped);
+        },
+        &bytes);
+}
+
+void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs, uint8_t* out,
                     const std::function<void()>& poll) {
-    if (row_bytes() == 0) return;
+    if (num_outputs == 0) return;
     const Turns::Turn turn(turns_, poll);
-    const size_t bytes = row_bytes();
     for_each_piece(
         pieces(first_shot, shots),
         [&](Worker& worker, const Piece& piece, uint64_t) {
-            const uint64_t block_start = piece.block * block_shots;
-            run_piece(worker, seed, piece, true,
-                      [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                          write_row(out + (block_start + shot - first_shot) * bytes, bytes, outputs, flipped);
-                      });
+            const OutputBytes bytes{out, piece.block * block_shots - first_shot, row_bytes(num_outputs),
+                                    last_word_mask(num_outputs)};
+            write_piece(worker, seed, piece, bytes, [](uint16_t) {});
         },
         poll);
 }
@@ -378,17 +421,13 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
         all,
         [&](Worker& worker, const Piece& piece, uint64_t k) {
             // Shots arrive in any order: write each row to its place, then join the rows of kept shots.
-            std::vector<uint8_t> rows(block_shots * bytes);
+            worker.rows.resize(block_shots * bytes);
             std::vector<bool> is_kept(block_shots);
-            run_piece(
-                worker, seed, piece, true, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                    is_kept[shot] = true;
-                    write_row(rows.data() + shot * bytes, bytes, outputs, flipped);
-                });
+            const OutputBytes to{worker.rows.data(), 0, bytes, last_word_mask(plan_.layout.num_outputs)};
+            write_piece(worker, seed, piece, to, [&](uint16_t shot) { is_kept[shot] = true; });
             for (uint32_t shot = 0; shot < block_shots; ++shot)
                 if (is_kept[shot]) {
-                    parts[k].rows.insert(parts[k].rows.end(), rows.begin() + ptrdiff_t(shot * bytes),
-                                         rows.begin() + ptrdiff_t((shot + 1) * bytes));
+                    parts[k].rows.insert(parts[k].rows.end(), to.row(shot), to.row(shot + 1));
                     parts[k].shots.push_back(int64_t(piece.block * block_shots + shot));
                 }
         },

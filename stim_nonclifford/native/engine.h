@@ -1,6 +1,7 @@
 // The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -65,8 +66,9 @@ class Engine {
     Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                 const std::function<void()>& poll);
 
-    // Writes the outputs of all shots, bit-packed, to out[shots][row_bytes()]. The plan must not discard.
-    void sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint8_t* out,
+    // Writes the first num_outputs outputs of all shots, bit-packed, to out[shots][row_bytes(num_outputs)]. If the plan
+    // discards shots, their rows have no meaning, or keep what they have.
+    void sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs, uint8_t* out,
                 const std::function<void()>& poll);
 
     // The outputs of the kept shots, in order.
@@ -79,7 +81,12 @@ class Engine {
                                                  const std::function<void()>& poll);
 
     LawStatistics statistics(const std::function<void()>& poll) const;
-    size_t row_bytes() const { return (plan_.layout.num_outputs + 7) / 8; }
+    static size_t row_bytes(uint32_t num_outputs) { return (size_t{num_outputs} + 7) / 8; }
+    // Whether some shots may be discarded.
+    bool discards() const {
+        return plan_.never_kept || plan_.layout.num_checks != 0 || std::ranges::any_of(plan_.final_checks, [](uint64_t w) { return w != 0; });
+    }
+    size_t row_bytes() const { return row_bytes(plan_.layout.num_outputs); }
     const Plan& plan() const { return plan_; }
     const char* instruction_set() const { return kernels_.name; }
 
@@ -90,6 +97,8 @@ class Engine {
         // Scratch of run_piece.
         std::vector<OutcomeLaws::Shot> drawn;
         std::vector<const uint64_t*> drawn_outputs;
+        // Scratch of sample_kept.
+        std::vector<uint8_t> rows;
     };
     // A part of a block: shots [begin, end) of it.
     struct Piece {
@@ -126,7 +135,12 @@ class Engine {
     // returns how many were kept. Shots that are certain to have all outputs 0 are kept without a call unless
     // `every` is set.
     template <typename Keep>
-    uint64_t run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep);
+    uint64_t run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep,
+                       const OutputBytes* bytes = nullptr);
+    // Writes the outputs of the kept shots of a piece, calls note(shot of the block) for each of them, and returns how many
+    // there are.
+    template <typename Note>
+    uint64_t write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note);
 
     mutable Turns turns_;
     const Plan plan_;

@@ -60,7 +60,7 @@ void run_on_host(const HostLaunch& launch) {
 }
 
 SharedBytes shared_bytes(const PlanImage& image, uint64_t event_capacity) {
-    const uint64_t dense = image.row_words <= max_narrow_words ? image.row_words : 0;
+    const uint64_t dense = image.register_words();
     const uint64_t cells = NoiseTables<0>::bytes(image, true);
     return {
         .noise_tables = NoiseTables<0>::bytes(image, false),

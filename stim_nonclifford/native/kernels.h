@@ -11,15 +11,28 @@
 
 namespace snc {
 
+// Bytes to which the outputs of a block's shots are written, least significant bit first.
+struct OutputBytes {
+    uint8_t* base = nullptr;
+    uint64_t first = 0;      // number of the row of shot 0 in base, modulo 2^64: it may lie before the first row
+    size_t row_bytes = 0;
+    uint64_t last_word = 0;  // mask of the outputs in the last word of a row
+
+    uint8_t* row(uint64_t shot) const { return base + (first + shot) * row_bytes; }
+};
+
 // The noise of one block of shots.
 struct NoiseBlock {
+    // If rows are not kept in registers, the caller may set where outputs are written to; then `rows` has none.
+    const OutputBytes* output_bytes = nullptr;
+
     // Shots without events, ascending; only if the plan has no coins.
     uint32_t num_event_free;
     uint16_t event_free[block_shots + 1];
     // The other shots that pass all checks, in no particular order, and their rows, including the constant.
     uint32_t num_shots;
     uint16_t shots[block_shots + 1];
-    std::vector<uint64_t> rows;        // [num_shots][layout.words()]
+    std::vector<uint64_t> rows;        // [num_shots][layout.words()], or only the words of the signature
 
     // Scratch: for each shot its number of events and the first of them; shots by number of events; the
     // mechanism of each event.
@@ -27,6 +40,7 @@ struct NoiseBlock {
     uint32_t starts[block_shots + 1];
     uint16_t order[block_shots];
     std::vector<int32_t> events;
+    std::vector<uint64_t> row;         // of the current shot, and the spare words behind it
 };
 
 // Squared norms of the projections of a vector on outcome 0 and 1.

@@ -52,25 +52,41 @@ inline uint32_t draw_counts(const Plan& plan, uint64_t seed, uint64_t block, uin
     return total;
 }
 
+// Tables of more bytes do not stay in the nearest caches, so that look-ups are announced some time before.
+constexpr size_t near_bytes = size_t{1} << 18;
+// The distance, in events. A look-up in a distant cache takes as long as some ten events.
+constexpr uint32_t events_ahead = 32;
+
 // The mechanisms of events [begin, end) of the block.
+template <bool announces>
 inline void draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
                         NoiseBlock& out) {
-    const uint32_t first_quad = begin / words_per_draw;
-    out.events.resize(end + words_per_draw);
+    constexpr uint32_t at_a_time = 256;
+    out.events.resize(end + words_per_draw + events_ahead);
     const uint64_t size = plan.alias.size();
     const AliasCell* cells = plan.alias.data();
     int32_t* events = out.events.data();
-    for (uint32_t e = first_quad * words_per_draw; e < end; e += words_per_draw) {
-        const auto words = random_words(seed, Stream::events, block, e / words_per_draw);
-        for (uint32_t lane = 0; lane < words_per_draw; ++lane)
-            events[e + lane] = mechanism_of(cells, size, words[lane]);
+    for (uint32_t first = begin / words_per_draw * words_per_draw; first < end; first += at_a_time) {
+        const uint32_t stop = std::min(end, first + at_a_time);
+        uint64_t words[at_a_time];
+        for (uint32_t e = first; e < stop; e += words_per_draw) {
+            const auto drawn = random_words(seed, Stream::events, block, e / words_per_draw);
+            for (uint32_t lane = 0; lane < words_per_draw; ++lane) {
+                if constexpr (announces) {
+                    words[e - first + lane] = drawn[lane];
+                    __builtin_prefetch(&cells[multiply(drawn[lane], size).high]);
+                } else {
+                    events[e + lane] = mechanism_of(cells, size, drawn[lane]);
+                }
+            }
+        }
+        if constexpr (announces)
+            for (uint32_t e = first; e < stop; ++e) events[e] = mechanism_of(cells, size, words[e - first]);
     }
 }
 
-// Separates the shots [begin, end) without events, unless `all` is set, from the others, and lists the
-// others in order of their number of events: loops over events are then predictable. Returns how many.
-inline uint32_t sort_by_count(uint32_t begin, uint32_t end, bool all, NoiseBlock& out) {
-    uint16_t busy[block_shots + 1];
+// Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others.
+inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
     uint32_t num_busy = 0;
     out.num_event_free = 0;
     for (uint32_t k = begin; k < end; ++k) {
@@ -80,20 +96,24 @@ inline uint32_t sort_by_count(uint32_t begin, uint32_t end, bool all, NoiseBlock
         num_busy += is_busy;
         out.num_event_free += !is_busy;
     }
+    return num_busy;
+}
+
+// Lists shots in order of their number of events: loops over events are then predictable.
+inline void sort_by_count(const uint16_t* busy, uint32_t num_busy, NoiseBlock& out) {
     constexpr uint32_t last_group = 31;  // larger counts share it
     uint32_t position[last_group + 2] = {};
     for (uint32_t i = 0; i < num_busy; ++i) ++position[std::min(out.counts[busy[i]], last_group) + 1];
     for (uint32_t n = 1; n <= last_group + 1; ++n) position[n] += position[n - 1];
     for (uint32_t i = 0; i < num_busy; ++i)
         out.order[position[std::min(out.counts[busy[i]], last_group)]++] = busy[i];
-    return num_busy;
 }
 
 // Rows of W words, kept in registers.
 template <uint32_t W>
 void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, NoiseBlock& out) {
     const uint32_t check_words = plan.layout.check_words;
-    const uint64_t* effects = plan.dense_effects.data();
+    const uint64_t* effects = plan.effects.words.data();
     const int32_t* events = out.events.data();
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
@@ -119,7 +139,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         }
         if (plan.num_coins != 0)
             for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
-                for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins[size_t{coin} * W + w];
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins.words[size_t{coin} * W + w];
             });
         uint64_t fired = 0;
         for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
@@ -130,29 +150,48 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     out.num_shots = passed;
 }
 
-// Rows of any length, flipped word by word.
-inline void wide_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, NoiseBlock& out) {
-    const uint32_t words = plan.layout.words();
-    out.rows.resize(size_t{block_shots + 1} * words);
+// Rows of any length, in memory.
+inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, const uint16_t* shots, uint32_t num_shots,
+                        NoiseBlock& out) {
+    const RowLayout& layout = plan.layout;
+    const uint32_t words = layout.words();
+    const OutputBytes* const bytes = out.output_bytes;
+    const uint32_t kept_words = bytes == nullptr ? words : layout.signature_words;
+    const uint32_t first_kept = bytes == nullptr ? 0 : layout.check_words;
+    // Rows that fail are written and then overwritten: there is room for one more than can pass.
+    out.rows.resize(size_t{block_shots + 1} * kept_words);
+    out.row.resize(words + ListTable::spare_words);
+    uint64_t* const row = out.row.data();
+    const bool has_lists = plan.effects.are_lists;
     uint32_t passed = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
-        const uint16_t shot = out.order[i];
+        const uint16_t shot = shots[i];
+        const uint32_t count = out.counts[shot];
         const int32_t* mine = out.events.data() + out.starts[shot];
         const auto mechanism = [mine](uint32_t event) { return mine[event]; };
-        uint64_t* row = &out.rows[size_t{passed} * words];
         std::copy(plan.constant.begin(), plan.constant.end(), row);
-        for (uint32_t e = 0; e < out.counts[shot]; ++e) {
-            if (!plan.sites.empty() && site_is_used(plan.sites.data(), e, mechanism)) continue;
-            for (int64_t f = plan.flip_starts[mine[e]]; f < plan.flip_starts[mine[e] + 1]; ++f)
-                row[plan.flips[f].word] ^= plan.flips[f].mask;
+        if (has_lists && plan.sites.empty()) {
+            for (uint32_t e = 0; e < count; ++e) {
+                // The events of the next shots follow.
+                plan.effects.lists.announce(static_cast<size_t>(mine[e + events_ahead]));
+                plan.effects.lists.announce_further(static_cast<size_t>(mine[e + events_ahead / 2]));
+                plan.effects.lists.flip(static_cast<size_t>(mine[e]), row);
+            }
+        } else {
+            for (uint32_t e = 0; e < count; ++e)
+                if (plan.sites.empty() || !site_is_used(plan.sites.data(), e, mechanism))
+                    plan.effects.flip(static_cast<size_t>(mine[e]), row);
         }
-        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
-            for (uint32_t w = 0; w < words; ++w) row[w] ^= plan.coins[size_t{coin} * words + w];
-        });
+        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
         uint64_t fired = 0;
-        for (uint32_t w = 0; w < plan.layout.check_words; ++w) fired |= row[w];
+        for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;
+        std::copy_n(row + first_kept, kept_words, out.rows.data() + size_t{passed} * kept_words);
         passed += fired == 0;
+        if (bytes == nullptr || bytes->row_bytes == 0 || fired != 0) continue;
+        uint64_t* const outputs = row + layout.first_output_word();
+        outputs[(bytes->row_bytes - 1) / sizeof(uint64_t)] &= bytes->last_word;
+        std::memcpy(bytes->row(shot), outputs, bytes->row_bytes);
     }
     out.num_shots = passed;
 }
@@ -173,19 +212,22 @@ inline void draw_outcome_cells(uint64_t seed, uint64_t first_shot, const uint16_
 inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
                          NoiseBlock& out) {
     const uint32_t total = draw_counts(plan, seed, block, end, out);
-    draw_events(plan, seed, block, out.starts[begin], total, out);
+    const auto draw = plan.alias.size() * sizeof(AliasCell) > near_bytes ? draw_events<true> : draw_events<false>;
+    draw(plan, seed, block, out.starts[begin], total, out);
     // Without coins, all shots without events have the constant row: the caller counts them.
-    const uint32_t num_shots = sort_by_count(begin, end, plan.num_coins != 0, out);
-    switch (plan.is_dense() ? plan.layout.words() : 0) {
-        case 1: return narrow_rows<1>(plan, seed, block, num_shots, out);
-        case 2: return narrow_rows<2>(plan, seed, block, num_shots, out);
-        case 3: return narrow_rows<3>(plan, seed, block, num_shots, out);
-        case 4: return narrow_rows<4>(plan, seed, block, num_shots, out);
-        case 5: return narrow_rows<5>(plan, seed, block, num_shots, out);
-        case 6: return narrow_rows<6>(plan, seed, block, num_shots, out);
-        case 7: return narrow_rows<7>(plan, seed, block, num_shots, out);
-        case 8: return narrow_rows<8>(plan, seed, block, num_shots, out);
-        default: return wide_rows(plan, seed, block, num_shots, out);
+    uint16_t busy[block_shots + 1];
+    const uint32_t num_busy = separate(begin, end, plan.num_coins != 0, out, busy);
+    if (!plan.has_register_rows()) return memory_rows(plan, seed, block, busy, num_busy, out);
+    sort_by_count(busy, num_busy, out);
+    switch (plan.layout.words()) {
+        case 1: return narrow_rows<1>(plan, seed, block, num_busy, out);
+        case 2: return narrow_rows<2>(plan, seed, block, num_busy, out);
+        case 3: return narrow_rows<3>(plan, seed, block, num_busy, out);
+        case 4: return narrow_rows<4>(plan, seed, block, num_busy, out);
+        case 5: return narrow_rows<5>(plan, seed, block, num_busy, out);
+        case 6: return narrow_rows<6>(plan, seed, block, num_busy, out);
+        case 7: return narrow_rows<7>(plan, seed, block, num_busy, out);
+        default: return narrow_rows<8>(plan, seed, block, num_busy, out);
     }
 }
 

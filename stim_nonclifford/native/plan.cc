@@ -8,10 +8,23 @@ namespace {
 
 void flip(uint64_t* row, uint32_t bit) { row[bit / 64] ^= uint64_t{1} << (bit % 64); }
 
+RowTable pack_rows(const SparseRows& rows, bool are_lists, const RowLayout& layout) {
+    RowTable table{.are_lists = are_lists, .num_words = layout.words(), .words = {}, .lists = {}};
+    if (are_lists) {
+        SparseRows packed = rows;
+        for (int32_t& bit : packed.bits) bit = static_cast<int32_t>(layout.packed_bit(static_cast<uint32_t>(bit)));
+        table.lists = ListTable(packed, table.num_words);
+    } else {
+        table.words.assign(rows.size() * table.num_words, 0);
+        for (size_t r = 0; r < rows.size(); ++r)
+            for (int32_t bit : rows.row(r)) flip(&table.words[r * table.num_words], layout.packed_bit(bit));
+    }
+    return table;
+}
+
 void pack_noise(const PlanArrays& arrays, Plan& plan) {
     const RowLayout& layout = plan.layout;
-    const uint32_t words = layout.words();
-    plan.constant.assign(words, 0);
+    plan.constant.assign(layout.words(), 0);
     for (int32_t bit : arrays.constant) flip(plan.constant.data(), layout.packed_bit(bit));
     plan.count_thresholds = arrays.count_thresholds;
     for (size_t m = 0; m < arrays.alias_indices.size(); ++m)
@@ -19,27 +32,9 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     const bool has_sites = std::ranges::any_of(arrays.sites, [](int32_t site) { return site >= 0; });
     if (has_sites) plan.sites = arrays.sites;
 
-    const size_t num_mechanisms = arrays.effects.size();
-    if (plan.is_dense()) plan.dense_effects.assign(num_mechanisms * words, 0);
-    plan.flip_starts.push_back(0);
-    for (size_t m = 0; m < num_mechanisms; ++m) {
-        std::vector<WordFlip> row;
-        for (int32_t bit : arrays.effects.row(m)) {
-            const uint32_t packed = layout.packed_bit(bit);
-            if (plan.is_dense()) flip(&plan.dense_effects[m * words], packed);
-            const uint64_t mask = uint64_t{1} << (packed % 64);
-            if (!row.empty() && row.back().word == packed / 64)
-                row.back().mask ^= mask;
-            else
-                row.push_back({packed / 64, mask});
-        }
-        if (!plan.is_dense()) plan.flips.insert(plan.flips.end(), row.begin(), row.end());
-        plan.flip_starts.push_back(static_cast<int64_t>(plan.flips.size()));
-    }
+    plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout);
+    plan.coins = pack_rows(arrays.coins, arrays.coins_are_lists, layout);
     plan.num_coins = static_cast<uint32_t>(arrays.coins.size());
-    plan.coins.assign(size_t{plan.num_coins} * words, 0);
-    for (size_t c = 0; c < arrays.coins.size(); ++c)
-        for (int32_t bit : arrays.coins.row(c)) flip(&plan.coins[c * words], layout.packed_bit(bit));
 }
 
 void pack_outcomes(const PlanArrays& arrays, Plan& plan) {

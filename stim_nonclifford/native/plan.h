@@ -9,6 +9,7 @@
 
 #include "noise_draws.h"
 #include "rotation_term.h"
+#include "row_table.h"
 #include "simulation_steps.h"
 
 namespace snc {
@@ -52,17 +53,6 @@ void for_each_one(const uint64_t* row, uint32_t words, Use use) {
         for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
 }
 
-// Rows of bits by the positions of their ones, as they come from Python.
-struct SparseRows {
-    std::vector<int64_t> starts;
-    std::vector<int32_t> bits;
-
-    size_t size() const { return starts.size() - 1; }
-    std::span<const int32_t> row(size_t r) const {
-        return {bits.data() + starts[r], static_cast<size_t>(starts[r + 1] - starts[r])};
-    }
-};
-
 // The places of the parts of a row. Each part starts at a word of its own.
 struct RowLayout {
     uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
@@ -88,10 +78,8 @@ struct Plan {
     std::vector<uint64_t> count_thresholds;
     std::vector<AliasCell> alias;             // [mechanisms]
     std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
-    std::vector<uint64_t> dense_effects;      // [mechanisms][words]; empty if rows are wide
-    std::vector<int64_t> flip_starts;         // [mechanisms + 1]; of wide rows
-    std::vector<WordFlip> flips;
-    std::vector<uint64_t> coins;              // [coins][words]
+    RowTable effects;                         // one row for each mechanism
+    RowTable coins;
     uint32_t num_coins = 0;
 
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
@@ -107,7 +95,10 @@ struct Plan {
     std::vector<uint64_t> outcome_effects;    // [outcomes][branch_words]
     std::vector<uint64_t> final_checks;       // [outcomes][sign_words]: checks that are final after it
 
-    bool is_dense() const { return layout.words() <= max_narrow_words; }
+    // Whether rows are kept in registers: few words, and tables of words.
+    bool has_register_rows() const {
+        return layout.words() != 0 && layout.words() <= max_narrow_words && !effects.are_lists && !coins.are_lists;
+    }
 };
 
 // The arrays of the Python plan, by their names there.
@@ -116,10 +107,12 @@ struct PlanArrays {
     bool never_kept;
     std::vector<int32_t> constant;
     SparseRows effects;
+    bool effects_are_lists;
     std::vector<int32_t> sites;
     std::vector<uint64_t> count_thresholds, alias_thresholds;
     std::vector<int32_t> alias_indices;
     SparseRows coins;
+    bool coins_are_lists;
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from ..engines import DeviceSamplingEngine, SamplingEngine
+from .bits import columns
 
 __all__ = ["OutputName", "check_output", "kept_rows_from", "rows_from"]
 
@@ -21,11 +22,19 @@ def check_output(output: str) -> None:
         raise ValueError(f"output must be 'numpy' or 'cupy', but is {output!r}.")
 
 
-def rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_shot: int, shots: int) -> Any:
+def rows_from(
+    engine: SamplingEngine,
+    output: OutputName,
+    seed: int,
+    first_shot: int,
+    shots: int,
+    num_outputs: int | None = None,
+) -> Any:
     """The outputs of all shots as a NumPy or CuPy array; see ``SamplingEngine.sample``."""
     if output == "numpy":
-        return engine.sample(seed, first_shot, shots)
-    return _on_device(engine).sample_on_device(seed, first_shot, shots)
+        return engine.sample(seed, first_shot, shots, num_outputs=num_outputs)
+    rows = _on_device(engine).sample_on_device(seed, first_shot, shots)
+    return rows if num_outputs is None else columns(rows, 0, num_outputs)
 
 
 def kept_rows_from(engine: SamplingEngine, output: OutputName, seed: int, first_shot: int, shots: int) -> Any:

@@ -177,8 +177,10 @@ class CompiledDetectorSampler(KeptStream):
             )
         shots = checked_count(shots)
         with self._numbers.call():
-            rows = self._rows(shots, output)  # detectors, then observables
             num_bits = self._num_detectors + self._num_observables
+            with_observables = prepend_observables or append_observables or separate_observables
+            num_wanted = num_bits if with_observables or obs_out is not None else self._num_detectors
+            rows = self._rows(shots, output, num_wanted)  # detectors, then observables
             dets_array: npt.NDArray[Any]
             if prepend_observables:
                 bits = unpack(rows, num_bits)
@@ -191,7 +193,10 @@ class CompiledDetectorSampler(KeptStream):
                     dets_array = pack(dets_array)
             else:
                 stop = num_bits if append_observables else self._num_detectors
-                dets_array = columns(rows, 0, stop) if bit_packed else unpack(rows, stop)
+                if not bit_packed:
+                    dets_array = unpack(rows, stop)
+                else:
+                    dets_array = rows if stop == num_wanted else columns(rows, 0, stop)
             if dets_out is not None:
                 dets_array = write_into(dets_out, dets_array)
             if not separate_observables and obs_out is None:
@@ -464,9 +469,10 @@ class CompiledDetectorSampler(KeptStream):
     def _requested_by(self, method: DetectorMethod) -> RequestedOutputs:
         return requested_by(method, self._num_detectors, self._num_observables, self._postselected)
 
-    def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
+    def _rows(self, shots: int, output: OutputName = "numpy", num_wanted: int | None = None) -> PackedBits:
+        """The detectors, then the observables of shots; with ``num_wanted``, only the first of these bits."""
         first_shot = self._numbers.take(shots)
-        rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, first_shot, shots)
+        rows: PackedBits = rows_from(self._sampling_engine, output, self._seed, first_shot, shots, num_wanted)
         return rows
 
     def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]:

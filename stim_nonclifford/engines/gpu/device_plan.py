@@ -8,7 +8,7 @@ from ... import _native
 from ...errors import ResourceLimitError
 from ...plan import BLOCK_SHOTS, SamplingPlan
 from .backend import Array, Backend
-from .cuda_source import NARROW_WORDS, NOISE_TEAM, KernelLaunch, noise_threads
+from .cuda_source import NOISE_TEAM, KernelLaunch, noise_threads
 
 __all__ = ["DevicePlan"]
 
@@ -61,10 +61,8 @@ class DevicePlan:
         self.signature_words: int = sizes["signature_words"]
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]
-        row_words: int = sizes["row_words"]
-        self.wide_row_words = row_words if row_words > NARROW_WORDS else 0
-
-        noise_words = 0 if self.wide_row_words else row_words
+        noise_words: int = sizes["register_words"]
+        self.wide_row_words: int = 0 if noise_words else sizes["row_words"]
         most_teams = noise_threads(noise_words) // NOISE_TEAM
         free = backend.shared_bytes - _RESERVED_SHARED
         teams = min(most_teams, (free - sizes["noise_tables_in_shared"]) // sizes["noise_team"])

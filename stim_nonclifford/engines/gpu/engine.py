@@ -109,12 +109,16 @@ class GpuEngine:
             error_shots += rest.error_shots
         return Tally(attempted, attempted - kept, errors, patterns, error_shots)
 
-    def sample(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
         """See ``SamplingEngine.sample``."""
-        rows = np.empty((shots, self._row_bytes), dtype=np.uint8)
+        wanted = self.plan.num_outputs if num_outputs is None else num_outputs
+        rows = np.empty((shots, -(-wanted // 8)), dtype=np.uint8)
         for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
             begin = chunk.first_shot - first_shot
-            rows[begin : begin + chunk.shots] = self._to_host(sampler, chunk, only_kept=False)
+            found = self._to_host(sampler, chunk, only_kept=False)
+            rows[begin : begin + chunk.shots] = found[:, : rows.shape[1]]
+        if wanted % 8:
+            rows[:, -1] &= np.uint8((1 << wanted % 8) - 1)
         return rows
 
     def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:

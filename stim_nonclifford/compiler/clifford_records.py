@@ -8,8 +8,8 @@ from .extent import extent_of
 from .flattening import check_extent
 from .forward_sweep import forward_sweep
 from .patches import check_tableau_bytes, connected_qubits
+from .program import Program
 from .relabelling import relabelled
-from .steps import Program
 
 __all__ = ["clifford_records", "without_gaps"]
 

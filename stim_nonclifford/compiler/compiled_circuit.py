@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 import stim
 
 from ..errors import ResourceLimitError
@@ -20,10 +20,10 @@ from .gf2 import mask_of, ones
 from .needed_operations import needed_operations
 from .operations import Operation, peak_width
 from .plan_construction import construct_plan
+from .program import Program
 from .reference_sample import LikelyOutputs, reference_records
 from .requested_outputs import RequestedOutputs
 from .scheduling import schedule
-from .steps import DetectorStep, ObservableStep, Program
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
@@ -283,12 +283,6 @@ class CompiledCircuit:
 
     def _outputs_of(self, records: int) -> int:
         """The detectors and observables of given records, as a mask."""
-        bits = set(ones(records))
-        outputs: Counter[int] = Counter()
-        for step in self.program.steps:
-            if isinstance(step, DetectorStep):
-                outputs[step.index] += sum(record in bits for record in step.records)
-            elif isinstance(step, ObservableStep):
-                output = self.program.num_detectors + step.index
-                outputs[output] += sum(record in bits for record in step.records)
-        return mask_of([output for output, count in outputs.items() if count % 2])
+        values = np.zeros(self.program.num_records, dtype=np.uint8)
+        values[ones(records)] = 1
+        return mask_of(self.program.native.odd_outputs(values).tolist())

@@ -1,17 +1,20 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "coordinates.h"
 #include "effect_sweep.h"
 #include "forward_sweep.h"
 #include "program.h"
@@ -71,6 +74,13 @@ void add_records(Program& program, Step& step, const std::vector<int64_t>& recor
     step.end_record = static_cast<uint32_t>(program.num_sources());
 }
 
+snc::GateTables to_gate(size_t num_targets, std::vector<std::vector<uint32_t>> pullback,
+                        const std::vector<std::pair<FactorList, bool>>& inverse) {
+    snc::GateTables gate{num_targets, std::move(pullback), {}};
+    for (const auto& [factors, is_negative] : inverse) gate.inverse.push_back({factors_of(factors), is_negative});
+    return gate;
+}
+
 void bind_program(nb::module_& m) {
     nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/native_program.py.")
         .def(nb::init<size_t, size_t, size_t, size_t>(), nb::arg("num_qubits"), nb::arg("num_records"),
@@ -79,10 +89,7 @@ void bind_program(nb::module_& m) {
             "add_gate",
             [](Program& program, size_t num_targets, std::vector<std::vector<uint32_t>> pullback,
                const std::vector<std::pair<FactorList, bool>>& inverse) {
-                snc::GateTables gate{num_targets, std::move(pullback), {}};
-                for (const auto& [factors, is_negative] : inverse)
-                    gate.inverse.push_back({factors_of(factors), is_negative});
-                return program.add_gate(std::move(gate));
+                return program.add_gate(to_gate(num_targets, std::move(pullback), inverse));
             },
             nb::arg("num_targets"), nb::arg("pullback"), nb::arg("inverse"))
         .def(
@@ -227,6 +234,128 @@ void bind_forward_sweep(nb::module_& m) {
         " bits), activations, outcomes, coins, base records, peak width, and whether measurements are reordered.");
 }
 
+using PauliList = std::pair<FactorList, bool>;  // factors, and whether there is a minus sign
+using GateList = std::vector<std::tuple<snc::CoordinateGate, size_t, size_t>>;
+using Numbers = std::vector<size_t>;
+
+snc::Pauli to_pauli(const PauliList& list) {
+    snc::Pauli pauli{{}, {}, list.second};
+    for (const auto& [coordinate, code] : list.first) {
+        if ((code & 1) != 0) snc::flip_bit(pauli.x, coordinate);
+        if ((code & 2) != 0) snc::flip_bit(pauli.z, coordinate);
+    }
+    return pauli;
+}
+
+PauliList from_pauli(const snc::Pauli& pauli) {
+    PauliList list{{}, pauli.is_negative};
+    const size_t end = 64 * std::max(pauli.x.size(), pauli.z.size());
+    for (size_t c = 0; c < end; ++c) {
+        const uint32_t code = (snc::has_bit(pauli.x, c) ? 1U : 0U) | (snc::has_bit(pauli.z, c) ? 2U : 0U);
+        if (code != 0) list.first.emplace_back(static_cast<uint32_t>(c), code);
+    }
+    return list;
+}
+
+snc::Bits to_bits(const Numbers& numbers) {
+    snc::Bits bits;
+    for (const size_t number : numbers) snc::flip_bit(bits, number);
+    return bits;
+}
+
+Numbers from_bits(const snc::Bits& bits) {
+    Numbers numbers;
+    snc::for_each_bit(bits, [&](size_t number) { numbers.push_back(number); });
+    return numbers;
+}
+
+snc::CoordinateChange to_change(const GateList& gates) {
+    snc::CoordinateChange change;
+    for (const auto& [kind, on, target] : gates) change.add(kind, on, target);
+    return change;
+}
+
+// The parts of the forward sweep; the tests compare them with Stim.
+void bind_coordinates(nb::module_& m) {
+    using enum snc::CoordinateGate;
+    nb::enum_<snc::CoordinateGate>(m, "CoordinateGate")
+        .value("X", x)
+        .value("H", h)
+        .value("S", s)
+        .value("S_DAG", s_dag)
+        .value("CX", cx)
+        .value("CZ", cz);
+    nb::class_<snc::CoordinateTable>(m, "CoordinateTable", "The images of Paulis on the qubits of a patch.")
+        .def(nb::init<size_t>(), nb::arg("num_qubits"))
+        .def(
+            "image",
+            [](const snc::CoordinateTable& table, const FactorList& factors) {
+                return from_pauli(table.image(factors_of(factors)));
+            },
+            nb::arg("factors"))
+        .def(
+            "inverse_image",
+            [](const snc::CoordinateTable& table, size_t coordinate, uint32_t code) {
+                return to_list(table.inverse_image(coordinate, code));
+            },
+            nb::arg("coordinate"), nb::arg("code"))
+        .def(
+            "apply",
+            [](snc::CoordinateTable& table, size_t num_targets, const std::vector<PauliList>& inverse,
+               const std::vector<uint32_t>& qubits) { table.apply(to_gate(num_targets, {}, inverse), qubits); },
+            nb::arg("num_targets"), nb::arg("inverse"), nb::arg("qubits"))
+        .def(
+            "apply_pauli",
+            [](snc::CoordinateTable& table, uint32_t qubit, uint32_t code) { table.apply_pauli({qubit, code}); },
+            nb::arg("qubit"), nb::arg("code"))
+        .def(
+            "change",
+            [](snc::CoordinateTable& table, const GateList& gates) { table.change(to_change(gates)); }, nb::arg("gates"));
+    using snc::DeferredRotations;
+    nb::class_<DeferredRotations>(m, "DeferredRotations", "Rotations that wait until a measurement needs them.")
+        .def(nb::init<size_t>(), nb::arg("num_coordinates"))
+        .def("__len__", &DeferredRotations::size)
+        .def("step", &DeferredRotations::step, nb::arg("number"))
+        .def(
+            "add",
+            [](DeferredRotations& rotations, int64_t step, const PauliList& pauli) { rotations.add(step, to_pauli(pauli)); },
+            nb::arg("step"), nb::arg("pauli"))
+        .def("remove", &DeferredRotations::remove, nb::arg("number"))
+        .def(
+            "pauli", [](const DeferredRotations& rotations, size_t number) { return from_pauli(rotations.pauli(number)); },
+            nb::arg("number"))
+        .def(
+            "anticommuting",
+            [](const DeferredRotations& rotations, const PauliList& pauli) {
+                return from_bits(rotations.anticommuting(to_pauli(pauli)));
+            },
+            nb::arg("pauli"))
+        .def(
+            "with_x", [](const DeferredRotations& rotations, size_t c) { return from_bits(rotations.with_x(c)); },
+            nb::arg("coordinate"))
+        .def(
+            "with_z", [](const DeferredRotations& rotations, size_t c) { return from_bits(rotations.with_z(c)); },
+            nb::arg("coordinate"))
+        .def(
+            "needed_by",
+            [](const DeferredRotations& rotations, const PauliList& pauli) {
+                return from_bits(rotations.needed_by(to_pauli(pauli)));
+            },
+            nb::arg("pauli"))
+        .def(
+            "num_activated_by",
+            [](const DeferredRotations& rotations, const Numbers& some, const Numbers& coordinates, size_t limit,
+               const std::optional<PauliList>& also) {
+                const snc::Pauli other = also ? to_pauli(*also) : snc::Pauli{};
+                return rotations.num_activated_by(to_bits(some), to_bits(coordinates), limit, also ? &other : nullptr);
+            },
+            nb::arg("rotations"), nb::arg("coordinates"), nb::arg("limit"), nb::arg("also").none() = nb::none())
+        .def(
+            "change",
+            [](DeferredRotations& rotations, const GateList& gates) { rotations.change(to_change(gates)); },
+            nb::arg("gates"));
+}
+
 void bind_effect_sweep(nb::module_& m) {
     using Signs = std::vector<std::pair<int64_t, int32_t>>;
     using Insertions = std::vector<std::tuple<int64_t, FactorList, std::vector<int32_t>, std::vector<int64_t>>>;
@@ -318,6 +447,7 @@ void bind_rows(nb::module_& m) {
 
 void bind_compiler(nb::module_& m) {
     bind_program(m);
+    bind_coordinates(m);
     bind_forward_sweep(m);
     bind_effect_sweep(m);
     bind_rows(m);

@@ -278,7 +278,9 @@ def test_a_fault_flips_records_and_reverses_rotations(seed: int) -> None:
                 laws[reverse] = law_of(with_reversed_angles(lines, set(reverse)))
             flips = fault.effect & (1 << table.num_outputs) - 1
             expected = {records ^ flips: p for records, p in laws[reverse].items()}
-            found = law_of(with_fault(lines, program.places[fault.step].number // 2, labelled(program, fault)))
+            found = law_of(
+                with_fault(lines, program.places[fault.step].number // 2, labelled(program, fault))
+            )
             assert largest_difference(found, expected) < TOLERANCE, f"{fault}\n{circuit}"
         reversing += len(laws) - 1
     assert reversing >= 5

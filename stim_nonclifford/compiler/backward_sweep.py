@@ -120,7 +120,7 @@ class _BackwardSweep:
             for operation in quantum.operations
             for term in operation.terms
         }
-        # The last step comes first, as the sweep meets it; the order of those of the same step does not matter.
+        # The last step comes first, as the sweep meets it; those of the same step may have any order.
         insertions = [
             *quantum.activations,
             *quantum.outcomes,

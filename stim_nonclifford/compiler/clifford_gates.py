@@ -32,7 +32,7 @@ class CliffordGate:
 
     @property
     def inverse_images(self) -> list[tuple[Factors, bool]]:
-        """For each generator, its image under the inverse gate: the factors on targets, whether it is negative."""
+        """For each generator, its image under the inverse gate: factors on targets, and if it is negative."""
         tableau = self.inverse
         images = [output(k) for k in range(len(tableau)) for output in (tableau.x_output, tableau.z_output)]
         return [(from_pauli_string(image), image.sign.real < 0) for image in images]

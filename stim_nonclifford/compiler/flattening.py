@@ -226,7 +226,7 @@ class _Flattener:
         self.num_ticks += further.ticks
 
     def repeat_correlated_errors(self, first: int, first_loop: int, iteration: Shift, times: int) -> None:
-        """Adds further iterations of steps with correlated errors, whose chains may reach into the next one."""
+        """Adds further iterations of steps with correlated errors: chains may reach into the next one."""
         template, places, loops = self.steps[first:], self.places[first:], self.loops[first_loop:]
         for k in range(1, times + 1):
             shift = iteration.times(k)
@@ -249,7 +249,7 @@ class _Flattener:
     def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:
         """The targets of an instruction in groups."""
         qubits = [self.qubits[target.value] for target in instruction.targets_copy()]
-        return tuple(tuple(qubits[k : k + width]) for k in range(0, len(qubits), width))
+        return tuple(zip(*[iter(qubits)] * width, strict=True))
 
     def numbered(self, factors: Factors) -> Factors:
         """A Pauli with the numbers of its qubits in place of their labels."""

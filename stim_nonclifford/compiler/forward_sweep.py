@@ -139,5 +139,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
 _KINDS = tuple(OperationKind)
 
 
-def _insertion(step: int, factors: list[tuple[int, int]], deferred: list[int], reordered: list[int]) -> Insertion:
+def _insertion(
+    step: int, factors: list[tuple[int, int]], deferred: list[int], reordered: list[int]
+) -> Insertion:
     return Insertion(step, tuple(factors), frozenset(deferred), frozenset(reordered))

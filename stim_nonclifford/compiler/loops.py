@@ -1,4 +1,4 @@
-"""Loops: one iteration of a loop is stored, the others differ from it in the numbers of records and the like."""
+"""Loops: one iteration is stored, the others differ from it in the numbers of records and the like."""
 
 from __future__ import annotations
 

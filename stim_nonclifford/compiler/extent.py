@@ -18,12 +18,13 @@ _WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
 
-# What compiling takes at least, in quarters of a microsecond, as measured: for an instruction, for each of
-# its targets, and for each target again if there are non-Clifford gates, because they need the forward sweep.
-_INSTRUCTION_COST = 4
-_TARGET_COST, _MEASUREMENT_COST, _RECORD_COST = 1, 6, 2
-_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 40, 240
-_COSTS_OF_A_SECOND = 4_000_000
+# What compiling takes at least, in units of 10 ns, as measured: for an instruction each time it is followed, for
+# each of its targets, and for each target again if there are non-Clifford gates, because they need the forward
+# sweep. Noise costs more where measurements are repeated with it: each time it flips other records.
+_INSTRUCTION_COST = 1
+_TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _NOISE_COST = 2, 8, 20, 50
+_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 12, 4000
+_COSTS_OF_A_SECOND = 100_000_000
 
 _MAX_POWER_QUBITS = 256
 """The power of a block is a dense table over its qubits, which takes up to 120 multiplications."""
@@ -39,7 +40,9 @@ class Extent:
         targets: Number of targets after unrolling, at least one for each instruction.
         kept: The same with each block that ``becomes_power`` counted once.
         rotations: Number of targets of non-Clifford gates after unrolling.
-        cost: What it takes to compile the kept ones, without the forward sweep.
+        cost: What it takes to compile the kept ones, without the forward sweep and the effects of noise.
+        noise: Number of targets of noise with different effects.
+        measures: Whether there are measurements.
         swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
         instructions: Number of instructions after unrolling.
         ticks: Number of TICKs among them.
@@ -54,6 +57,8 @@ class Extent:
     kept: int = 0
     rotations: int = 0
     cost: int = 0
+    noise: int = 0
+    measures: bool = False
     swept_cost: int = 0
     instructions: int = 0
     ticks: int = 0
@@ -74,7 +79,8 @@ class Extent:
     @property
     def seconds(self) -> int:
         """About how many seconds it takes at least to compile an iteration."""
-        return (self.cost + (self.swept_cost if self.rotations else 0)) // _COSTS_OF_A_SECOND
+        cost = self.cost + self.noise * _NOISE_COST + (self.swept_cost if self.rotations else 0)
+        return cost // _COSTS_OF_A_SECOND
 
     @property
     def has_powers(self) -> bool:
@@ -123,6 +129,9 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.kept += max(1, block.kept) * kept
     extent.cost += max(_INSTRUCTION_COST, block.cost) * kept
     extent.swept_cost += block.swept_cost * kept
+    # Without measurements, noise has the same effect in all iterations, or mostly so.
+    extent.noise += block.noise * (block.repetitions if block.measures else 1)
+    extent.measures |= block.measures
     extent.rotations += block.repetitions * block.rotations
     extent.instructions += block.repetitions * block.instructions
     extent.ticks += block.repetitions * block.ticks
@@ -152,8 +161,11 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         elif gate.is_reset or gate.produces_measurements:
             extent.cost += len(targets) * _MEASUREMENT_COST
             extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
+            extent.measures |= gate.produces_measurements
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
-            extent.cost += len(targets) * _RECORD_COST
+            extent.cost += _DETECTOR_COST
+        if gate.is_noisy_gate and not gate.produces_measurements:
+            extent.noise += len(targets)
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
 

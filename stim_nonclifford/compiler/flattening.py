@@ -38,7 +38,8 @@ from .steps import (
 __all__ = ["check_extent", "check_targets", "program_of", "unrolled"]
 
 MAX_SECONDS = 10
-"""Some 2^23 noise instructions, 2^22 measurements of a Clifford circuit, or 2^17 rotations."""
+"""Some 2^24 noise instructions between measurements, 2^24 measurements, or 2^18 rotations. Most circuits take
+longer than the least time that is predicted: up to a minute."""
 MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62
 MAX_OUTPUTS = 1 << 24

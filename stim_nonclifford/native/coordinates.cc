@@ -136,7 +136,9 @@ void DeferredRotations::add(int64_t step, const Pauli& pauli) {
 
 void DeferredRotations::append(int64_t step, const Pauli& pauli) {
     const size_t number = steps_.size();
-    before_.push_back(anticommuting(pauli));
+    Bits before = anticommuting(pauli);
+    if (is_empty(before)) before = {};
+    before_.push_back(std::move(before));
     columns_.add_row(number, pauli);
     steps_.push_back(step);
     flip_bit(waiting_, number);

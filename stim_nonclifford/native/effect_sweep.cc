@@ -1,6 +1,7 @@
 #include "effect_sweep.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -274,8 +275,24 @@ void EffectSweep::add_choices(int64_t constant, std::span<const std::pair<int64_
 
 SparseRow EffectSweep::fixed(RowView row) {
     SparseRow result(row.begin(), row.end());
+    if (std::ranges::none_of(row, [&](int32_t bit) { return choices_.contains(bit); })) return result;
+    // There may be many choices with many bits: each bit is flipped in a dense row.
+    size_t low = SIZE_MAX, high = 0;
+    const auto add = [&](RowView bits) {
+        if (bits.empty()) return;  // descending
+        low = std::min(low, static_cast<size_t>(bits.back()) / 64);
+        high = std::max(high, static_cast<size_t>(bits.front()) / 64 + 1);
+        if (dense_.size() < high) dense_.resize(high);
+        for (const int32_t bit : bits) flip_bit(dense_, static_cast<size_t>(bit));
+    };
+    add(row);
     for (const int32_t bit : row)
-        if (const auto choice = choices_.find(bit); choice != choices_.end()) flip(result, choice->second);
+        if (const auto choice = choices_.find(bit); choice != choices_.end()) add(choice->second);
+    result.clear();
+    for (size_t w = high; w-- > low;) {
+        for (; dense_[w] != 0; dense_[w] &= ~std::bit_floor(dense_[w]))
+            result.push_back(static_cast<int32_t>(64 * w + static_cast<size_t>(std::bit_width(dense_[w])) - 1));
+    }
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bits.h"
 #include "program.h"
 #include "sparse_rows.h"
 
@@ -125,6 +126,7 @@ class EffectSweep {
     std::vector<const SparseRow*> generators_;
     std::vector<SparseRow> after_;
     SparseRow sum_, pattern_sum_;
+    Bits dense_;  // 0
 };
 
 }  // namespace snc

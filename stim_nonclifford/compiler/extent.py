@@ -15,14 +15,18 @@ WITHOUT_EFFECT = {"TICK", "QUBIT_COORDS", "SHIFT_COORDS", "I_ERROR", "II_ERROR"}
 CONTROLLED_PAULIS = {"CX", "CY", "CZ", "XCZ", "YCZ"}
 _WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
 
+_HALF_FAULTS = {"DEPOLARIZE1": 6, "PAULI_CHANNEL_1": 6, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15}
+"""Twice the number of Paulis for each target of a noise channel, if it is not 1."""
+
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
 
-# What compiling takes at least, in units of 10 ns, as measured: for an instruction each time it is followed, for
-# each of its targets, and for each target again if there are non-Clifford gates, because they need the forward
-# sweep. Noise costs more where measurements are repeated with it: each time it flips other records.
+# What compiling takes at least, in units of 10 ns, as measured: for an instruction each time it is followed,
+# for each of its targets, and for each target again if there are non-Clifford gates, because they need the
+# forward sweep. Each Pauli of a noise channel costs more where measurements are repeated with it, because it
+# flips other records each time.
 _INSTRUCTION_COST = 1
-_TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _NOISE_COST = 2, 8, 20, 50
+_TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _FAULT_COST = 2, 8, 20, 20
 _SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 12, 4000
 _COSTS_OF_A_SECOND = 100_000_000
 
@@ -41,7 +45,7 @@ class Extent:
         kept: The same with each block that ``becomes_power`` counted once.
         rotations: Number of targets of non-Clifford gates after unrolling.
         cost: What it takes to compile the kept ones, without the forward sweep and the effects of noise.
-        noise: Number of targets of noise with different effects.
+        faults: Number of Paulis of noise channels that have different effects.
         measures: Whether there are measurements.
         swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
         instructions: Number of instructions after unrolling.
@@ -57,7 +61,7 @@ class Extent:
     kept: int = 0
     rotations: int = 0
     cost: int = 0
-    noise: int = 0
+    faults: int = 0
     measures: bool = False
     swept_cost: int = 0
     instructions: int = 0
@@ -79,7 +83,7 @@ class Extent:
     @property
     def seconds(self) -> int:
         """About how many seconds it takes at least to compile an iteration."""
-        cost = self.cost + self.noise * _NOISE_COST + (self.swept_cost if self.rotations else 0)
+        cost = self.cost + self.faults * _FAULT_COST + (self.swept_cost if self.rotations else 0)
         return cost // _COSTS_OF_A_SECOND
 
     @property
@@ -130,7 +134,7 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.cost += max(_INSTRUCTION_COST, block.cost) * kept
     extent.swept_cost += block.swept_cost * kept
     # Without measurements, noise has the same effect in all iterations, or mostly so.
-    extent.noise += block.noise * (block.repetitions if block.measures else 1)
+    extent.faults += block.faults * (block.repetitions if block.measures else 1)
     extent.measures |= block.measures
     extent.rotations += block.repetitions * block.rotations
     extent.instructions += block.repetitions * block.instructions
@@ -165,7 +169,7 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
             extent.cost += _DETECTOR_COST
         if gate.is_noisy_gate and not gate.produces_measurements:
-            extent.noise += len(targets)
+            extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
 

@@ -37,9 +37,8 @@ from .steps import (
 
 __all__ = ["check_extent", "check_targets", "program_of", "unrolled"]
 
-MAX_SECONDS = 10
-"""Some 2^24 noise instructions between measurements, 2^24 measurements, or 2^18 rotations. Most circuits take
-longer than the least time that is predicted: up to a minute."""
+MAX_SECONDS = 15
+"""The least time that is predicted; most circuits take longer, up to a minute."""
 MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62
 MAX_OUTPUTS = 1 << 24
@@ -58,7 +57,7 @@ def program_of(circuit: stim.Circuit) -> Program:
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
-        ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
+        ResourceLimitError: It would take more than 15 s to follow the unrolled circuit, or there are more
             than 2^24 measurements or detectors, or more than 2^21 observables.
 
     Examples:

@@ -24,7 +24,7 @@ NOTES = {
     "I_ERROR": "does nothing, as in Stim",
     "II_ERROR": "does nothing, as in Stim",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
-    "REPEAT": "unrolled, if the compiler can follow it within 10 s; a long block of Clifford gates alone becomes one gate",
+    "REPEAT": "unrolled, if the compiler can follow it within 15 s; a long block of Clifford gates alone becomes one gate",
     "DEPOLARIZE1": "any probability up to 1",
     "DEPOLARIZE2": "any probability up to 1",
     "PAULI_CHANNEL_1": "any probabilities that sum to at most 1",

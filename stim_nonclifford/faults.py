@@ -90,10 +90,11 @@ class FaultTable:
         program = self.compiled.program
         found = {}
         for fault in self.compiled.faults:
+            place = program.places[fault.step]
             located = CircuitFault(
-                line=program.lines[fault.step],
-                tick=program.ticks[fault.step],
-                instruction=program.sources[fault.step].name,
+                line=place.line,
+                tick=place.tick,
+                instruction=place.source.name,
                 targets=self._targets_of(fault),
                 pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in program.labelled(fault.factors)),
                 records=fault.records,
@@ -174,13 +175,13 @@ class FaultTable:
         Raises:
             ResourceLimitError: The circuit is too large to be unrolled.
         """
-        steps_to_instructions = self.compiled.program.numbers
+        places = self.compiled.program.places
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in faults:
-            at_instruction[steps_to_instructions[fault.step]].append(fault)
+            at_instruction[places[fault.step].number].append(fault)
         first_step: dict[int, int] = {}
-        for step, number in enumerate(steps_to_instructions):
-            first_step.setdefault(number, step)
+        for step, place in enumerate(places):
+            first_step.setdefault(place.number, step)
         result = stim.Circuit()
         for number, instruction in enumerate(unrolled(self.circuit)):
             data = stim.gate_data(instruction.name)

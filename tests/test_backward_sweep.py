@@ -23,7 +23,7 @@ from stim_nonclifford.compiler.effects import Fault, Outputs
 from stim_nonclifford.compiler.flattening import program_of
 from stim_nonclifford.compiler.forward_sweep import QuantumProgram, forward_sweep
 from stim_nonclifford.compiler.operations import OperationKind
-from stim_nonclifford.compiler.steps import Program
+from stim_nonclifford.compiler.program import Program
 
 from .effect_laws import output_distribution
 from .exact import largest_difference, mask_of, rank
@@ -116,7 +116,7 @@ def assert_effects_are_those_of_frames(circuit: stim.Circuit) -> int:
         faults = list_faults(program, quantum, outputs)
         if faults:
             on_labels = [labelled(program, fault) for fault in faults]
-            expected = Frames(circuit, on_labels, program.numbers).effects(outputs)
+            expected = Frames(circuit, on_labels, [place.number for place in program.places]).effects(outputs)
             # Frames keep Paulis that are stabilizers: what they flip is random anyway.
             coins = backward_sweep(program, quantum, outputs).coins
             for fault, effect in zip(faults, expected, strict=True):
@@ -264,7 +264,7 @@ def test_a_fault_flips_records_and_reverses_rotations(seed: int) -> None:
         program, quantum = swept(circuit)
         table = backward_sweep(program, quantum, "records")
         line_of_sign = {
-            term.sign: program.numbers[term.step] // 2
+            term.sign: program.places[term.step].number // 2
             for operation in quantum.operations
             if operation.kind == OperationKind.ROTATE
             for term in operation.terms
@@ -278,7 +278,9 @@ def test_a_fault_flips_records_and_reverses_rotations(seed: int) -> None:
                 laws[reverse] = law_of(with_reversed_angles(lines, set(reverse)))
             flips = fault.effect & (1 << table.num_outputs) - 1
             expected = {records ^ flips: p for records, p in laws[reverse].items()}
-            found = law_of(with_fault(lines, program.numbers[fault.step] // 2, labelled(program, fault)))
+            found = law_of(
+                with_fault(lines, program.places[fault.step].number // 2, labelled(program, fault))
+            )
             assert largest_difference(found, expected) < TOLERANCE, f"{fault}\n{circuit}"
         reversing += len(laws) - 1
     assert reversing >= 5

@@ -54,7 +54,7 @@ class Faults:
     def _place_of(self, fault: Fault) -> Place:
         """(moment, qubits of the channel or measurement, Pauli as sorted factors), whatever their order."""
         step = self._program.steps[fault.step]
-        moment = int(self._moments[self._program.lines[fault.step] - 1])
+        moment = int(self._moments[self._program.places[fault.step].line - 1])
         if isinstance(step, Noise):
             qubits = tuple(sorted(step.groups[fault.group]))
             return moment, qubits, tuple(x for factor in sorted(fault.factors) for x in factor)

@@ -31,7 +31,8 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler.flattening import program_of
-from stim_nonclifford.compiler.steps import Clifford, Noise, Program, Step
+from stim_nonclifford.compiler.program import Program
+from stim_nonclifford.compiler.steps import Clifford, Noise, Step
 
 from .instruction_lines import NON_CLIFFORD
 from .mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text

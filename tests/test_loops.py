@@ -13,7 +13,8 @@ import stim_nonclifford as snc
 from stim_nonclifford.compiler import extent
 from stim_nonclifford.compiler.extent import extent_of
 from stim_nonclifford.compiler.flattening import program_of, unrolled
-from stim_nonclifford.compiler.steps import Clifford, Noise, Program, Step
+from stim_nonclifford.compiler.program import Program
+from stim_nonclifford.compiler.steps import Clifford, Noise, Step
 
 from .limited_process import run_limited
 from .oracle.random_circuits import random_circuit
@@ -58,8 +59,11 @@ def test_iterations_are_those_of_the_unrolled_circuit() -> None:
         assert list(one_by_one(looped)) == list(one_by_one(program_of(flat)))
         instructions = list(unrolled(circuit))
         ticks = np.cumsum([instruction.name == "TICK" for instruction in instructions])
-        assert looped.ticks.tolist() == [ticks[number] for number in looped.numbers]
-        assert looped.sources == [instructions[number] for number in looped.numbers]
+        places = list(looped.places)
+        assert [place.tick for place in places] == [ticks[place.number] for place in places]
+        assert [place.source for place in places] == [instructions[place.number] for place in places]
+        assert [looped.places[k] for k in range(-1, len(places) - 1)] == places[-1:] + places[:-1]
+        assert [looped.steps[k] for k in range(len(places))] == list(looped.steps)
         num_chains += "CORRELATED_ERROR" in str(circuit)
     assert num_chains > 50
 
@@ -74,7 +78,7 @@ def test_iterations_are_those_of_the_unrolled_circuit() -> None:
 )
 def test_chains_of_correlated_errors(body: str) -> None:
     circuit = stim.Circuit(f"E(0.25) Z1\nREPEAT 5 {{\n{body}\n}}\nELSE_CORRELATED_ERROR(0.5) Y0")
-    assert program_of(circuit).steps == program_of(circuit.flattened()).steps
+    assert list(program_of(circuit).steps) == list(program_of(circuit.flattened()).steps)
 
 
 def clifford_loops(seed: int, count: int) -> Iterator[str]:

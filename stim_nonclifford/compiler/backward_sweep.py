@@ -12,32 +12,20 @@ detectors, observables and feedback use: readout noise flips the record only.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+
+import numpy as np
 
 from .. import _native
-from ..errors import ResourceLimitError, assert_never
+from ..errors import ResourceLimitError
 from ..plan import SparseRows
-from .channels import Channel, channel_of_patterns
-from .clifford_gates import CliffordGate
 from .effects import EffectTable, Fault, NoiseEffects, Outputs
 from .forward_sweep import Insertion, QuantumProgram
 from .gf2 import independent, mask_of, masks_of
 from .operations import OperationKind
-from .steps import (
-    Clifford,
-    CorrelatedError,
-    DetectorStep,
-    Feedback,
-    Measure,
-    Noise,
-    ObservableStep,
-    Program,
-    Reset,
-    Rotate,
-    Step,
-)
+from .paulis import Factors
+from .program import Program
+from .progress import progress_of
+from .steps import CorrelatedError, Noise
 
 __all__ = ["backward_sweep", "list_faults", "outcome_effects"]
 
@@ -65,10 +53,7 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
         >>> [(fault.factors, fault.records, fault.effect) for fault in faults]
         [(((0, 1),), (), 1), (((0, 2),), (), 0), (((0, 3),), (), 1), ((), (0,), 1)]
     """
-    sweep = _BackwardSweep(program, quantum, outputs)
-    sweep.faults = []
-    sweep.run()
-    return sweep.found_faults()
+    return _BackwardSweep(program, quantum, outputs, with_faults=True).faults()
 
 
 def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:
@@ -90,9 +75,7 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
         >>> backward_sweep(program, QuantumProgram(base_records=[0])).noise.independent()
         {1: 0.143841036225890...}
     """
-    sweep = _BackwardSweep(program, quantum, outputs)
-    sweep.run()
-    return sweep.table()
+    return _BackwardSweep(program, quantum, outputs).table()
 
 
 def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
@@ -113,64 +96,51 @@ def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
         >>> outcome_effects(program, forward_sweep(program)).outcomes  # one outcome, two records
         [3]
     """
-    sweep = _BackwardSweep(program, quantum, "records", with_noise=False)
-    sweep.run()
-    return sweep.table()
+    return _BackwardSweep(program, quantum, "records", with_noise=False).table()
 
 
 class _BackwardSweep:
     def __init__(
-        self, program: Program, quantum: QuantumProgram, outputs: Outputs, with_noise: bool = True
+        self,
+        program: Program,
+        quantum: QuantumProgram,
+        outputs: Outputs,
+        *,
+        with_noise: bool = True,
+        with_faults: bool = False,
     ) -> None:
         self.program = program
         self.quantum = quantum
-        self.with_noise = with_noise
         self.by_records = outputs == "records"
         self.num_outputs = (
             program.num_records if self.by_records else program.num_detectors + program.num_observables
         )
-        self.sign_of_step = {
+        sign_of_step = {
             term.step: self.num_outputs + term.sign
             for operation in quantum.operations
             for term in operation.terms
         }
-        self.effects = _native.EffectSweep(
-            program.num_qubits, program.num_records, MAX_EFFECT_BYTES, with_noise
-        )
-        if self.by_records:
-            self.effects.report_records()
-        self.gates: dict[int, int] = {}  # by the identity of a gate, its number in `effects`
-        self.channels: dict[Channel, int] = {}
-        self.base_outputs: Counter[int] = Counter()  # how many records of the base path are 1
-        self.faults: list[tuple[Fault, int]] | None = (
-            None  # with the numbers of their effects, if it is a list
-        )
-        self.chains: dict[int, list[tuple[int, float]]] = {}
-        self.insertions: dict[int, list[tuple[list[int], int, Insertion]]] = {}
-        # Numbers of kept effects.
-        self.activations = [0] * len(quantum.activations)
-        self.outcomes = [0] * len(quantum.outcomes)
-        self.tosses = [0] * len(quantum.coins)
-        for found, into in (
-            (quantum.activations, self.activations),
-            (quantum.outcomes, self.outcomes),
-            ([insertion for _, _, insertion in quantum.coins], self.tosses),
-        ):
-            for k, insertion in enumerate(found):
-                self.insertions.setdefault(insertion.step, []).append((into, k, insertion))
-
-    def run(self) -> None:
+        # The last step comes first, as the sweep meets it; those of the same step may have any order.
+        insertions = [
+            *quantum.activations,
+            *quantum.outcomes,
+            *(insertion for _, _, insertion in quantum.coins),
+        ]
+        order = sorted(range(len(insertions)), key=lambda k: insertions[k].step, reverse=True)
         try:
-            for index in range(len(self.program.steps) - 1, -1, -1):
-                self.pull_back_through_step(index, self.program.steps[index])
-                for into, k, insertion in self.insertions.get(index, ()):
-                    signs = [
-                        self.sign_of_step[step] for step in insertion.deferred if step in self.sign_of_step
-                    ]
-                    into[k] = self.effects.keep(insertion.factors, signs, list(insertion.reordered))
-            self.effects.end()
-            for links in self.chains.values():
-                self.add_chain(links)
+            with progress_of("backward sweep", len(program.steps), backward=True) as progress:
+                self.effects = _native.EffectSweep(
+                    program.native,
+                    self.by_records,
+                    with_noise,
+                    with_faults,
+                    list(sign_of_step.items()),
+                    [_inserted(insertions[k], sign_of_step) for k in order],
+                    MAX_EFFECT_BYTES,
+                    progress,
+                )
+            self.kept = dict(zip(order, self.effects.kept_insertions(), strict=True))
+            self.add_correlated_errors()
             self.fix_signs()
         except MemoryError:
             what = "measurement records" if self.by_records else "detectors and observables"
@@ -180,95 +150,16 @@ class _BackwardSweep:
                 " counts, or sample the circuit in parts."
             ) from None
 
-    def pull_back_through_step(self, index: int, step: Step) -> None:
-        """Takes the effects from behind a step of the program to before it."""
-        effects = self.effects
-        match step:
-            case Clifford(gate, groups):
-                if gate.pullback is not None:
-                    effects.pull_back_through(self.number_of_gate(gate), groups)
-            case Noise() | CorrelatedError() if not self.with_noise:
-                pass
-            case Noise(channel, groups, herald):
-                effects.add_noise(self.number_of_channel(channel), groups, -1 if herald is None else herald)
-                if self.faults is not None:
-                    self.add_faults_of_noise(index, channel, groups, herald)
-            case CorrelatedError(chain, probability, factors):
-                number = effects.keep(factors, [], [])
-                self.chains.setdefault(chain, []).append((number, probability))
-                if self.faults is not None and probability > 0:
-                    self.faults.append((Fault(index, 0, factors, (), 0), number))
-            case Measure(factors, record, _, flip_probability, resets):
-                if flip_probability > 0 and self.with_noise:
-                    readout = channel_of_patterns(((1, flip_probability),))
-                    effects.add_readout_noise(self.number_of_channel(readout), record)
-                    if self.faults is not None:
-                        self.add_fault(Fault(index, 0, (), (record,), 0))
-                effects.measure(factors, record, resets)
-            case Reset(qubit, pauli):
-                effects.reset(qubit, pauli)
-            case Rotate(factors):
-                if index in self.sign_of_step:
-                    effects.flip_by_anticommuting(factors, self.sign_of_step[index])
-            case Feedback(record, qubit, pauli):
-                effects.add_feedback(record, qubit, pauli)
-            case DetectorStep(detector, records):
-                if not self.by_records:
-                    self.add_records(records, detector)
-            case ObservableStep(observable, records, factors):
-                if not self.by_records:
-                    output = self.program.num_detectors + observable
-                    effects.flip_by_anticommuting(factors, output)
-                    self.add_records(records, output)
-            case _:
-                assert_never(step)
-
-    def number_of_gate(self, gate: CliffordGate) -> int:
-        if id(gate) not in self.gates:  # gates outlive the sweep, as the program has them
-            assert gate.pullback is not None
-            self.gates[id(gate)] = self.effects.add_gate(gate.pullback)
-        return self.gates[id(gate)]
-
-    def number_of_channel(self, channel: Channel) -> int:
-        if channel not in self.channels:
-            self.channels[channel] = self.effects.add_channel(channel.constant, channel.rates, channel.site)
-        return self.channels[channel]
-
-    def add_records(self, records: Sequence[int], output: int) -> None:
-        """Lets records flip an output."""
-        self.effects.flip_by_records(records, output)
-        for record in records:
-            self.base_outputs[output] += self.quantum.base_records[record]
-
-    def add_faults_of_noise(
-        self,
-        step: int,
-        channel: Channel,
-        groups: tuple[tuple[int, ...], ...],
-        first_herald: int | None,
-    ) -> None:
-        constant = channel.constant
-        patterns = {constant, *(constant ^ p for p, _ in (*channel.rates, *channel.site))} - {0}
-        for k, targets in enumerate(groups):
-            for pattern in sorted(patterns):
-                factors = tuple(
-                    (q, pattern >> 2 * j & 3) for j, q in enumerate(targets) if pattern >> 2 * j & 3
-                )
-                is_heralded = first_herald is not None and pattern >> 2 * len(targets) & 1
-                records = (first_herald + k,) if first_herald is not None and is_heralded else ()
-                self.add_fault(Fault(step, k, factors, records, 0))
-
-    def add_fault(self, fault: Fault) -> None:
-        """Adds a fault, whose effect is not known yet, at the current place."""
-        assert self.faults is not None
-        self.faults.append((fault, self.effects.keep(fault.factors, [], fault.records)))
-
-    def add_chain(self, links: list[tuple[int, float]]) -> None:
-        """Adds mutually exclusive errors; the most likely choice becomes a constant."""
-        nothing = 1 - math.fsum(probability for _, probability in links)
-        choices = [(-1, nothing), *links]
-        constant, _ = max(choices, key=lambda choice: choice[1])
-        self.effects.add_choices(constant, [choice for choice in choices if choice[1] > 0])
+    def add_correlated_errors(self) -> None:
+        """Adds chains of mutually exclusive errors; the most likely choice becomes a constant."""
+        chains: dict[int, list[tuple[int, float]]] = {}
+        for chain, number, probability in zip(*self.effects.links(), strict=True):
+            chains.setdefault(chain, []).append((number, probability))
+        for links in chains.values():
+            nothing = 1 - math.fsum(probability for _, probability in links)
+            choices = [(-1, nothing), *links]
+            constant, _ = max(choices, key=lambda choice: choice[1])
+            self.effects.add_choices(constant, [choice for choice in choices if choice[1] > 0])
 
     def fix_signs(self) -> None:
         """Removes the signs of ACTIVATE operations from all effects.
@@ -278,14 +169,18 @@ class _BackwardSweep:
         """
         activations = [op for op in self.quantum.operations if op.kind == OperationKind.ACTIVATE]
         signs = [self.num_outputs + activation.terms[0].sign for activation in activations]
-        wrong = self.effects.fix_signs(list(zip(signs, self.activations, strict=True)))
+        wrong = self.effects.fix_signs([(sign, self.kept[k]) for k, sign in enumerate(signs)])
         if wrong >= 0:
             raise AssertionError(f"{activations[wrong]}: its stabilizer does not flip its sign first")
 
     def table(self) -> EffectTable:
         """The effects that the sweep has found."""
         kept = masks_of(SparseRows(*self.effects.kept()))
-        base = dict(enumerate(self.quantum.base_records)) if self.by_records else self.base_outputs
+        # The insertions are those of the activations, then those of the outcomes, then those of the coins.
+        num_activations, num_outcomes = len(self.quantum.activations), len(self.quantum.outcomes)
+        effects = [kept[self.kept[k]] for k in range(num_activations, len(self.kept))]
+        records = np.array(self.quantum.base_records, dtype=np.uint8)
+        ones = np.flatnonzero(records) if self.by_records else self.program.native.odd_outputs(records)
         starts, bits, rates, sites = self.effects.noise()
         return EffectTable(
             self.num_outputs,
@@ -293,14 +188,39 @@ class _BackwardSweep:
             constant=mask_of(self.effects.constant().tolist()),
             noise=NoiseEffects(SparseRows(starts, bits), rates, sites),
             coins=independent(masks_of(SparseRows(*self.effects.stabilizers()))),
-            outcomes=[kept[number] for number in self.outcomes],
-            tosses=[kept[number] for number in self.tosses],
-            base_outputs=mask_of([output for output, count in base.items() if count % 2]),
+            outcomes=effects[:num_outcomes],
+            tosses=effects[num_outcomes:],
+            base_outputs=mask_of(ones.tolist()),
         )
 
-    def found_faults(self) -> list[Fault]:
+    def faults(self) -> list[Fault]:
         """The faults with their effects, in the order of the circuit."""
-        assert self.faults is not None
         kept = masks_of(SparseRows(*self.effects.kept()))
-        faults = [replace(fault, effect=kept[number]) for fault, number in self.faults]
+        faults = [
+            Fault(
+                step,
+                group,
+                self._factors(step, group, pattern),
+                () if record < 0 else (record,),
+                kept[number],
+            )
+            for step, group, pattern, record, number in zip(*self.effects.faults(), strict=True)
+        ]
         return sorted(faults, key=lambda fault: (fault.step, fault.group))
+
+    def _factors(self, step: int, group: int, pattern: int) -> Factors:
+        """The Pauli of a fault."""
+        match self.program.steps[step]:
+            case Noise(_, groups, _):
+                codes = ((qubit, pattern >> 2 * k & 3) for k, qubit in enumerate(groups[group]))
+                return tuple((qubit, code) for qubit, code in codes if code)
+            case CorrelatedError(_, _, factors):
+                return factors
+        return ()  # a readout error
+
+
+def _inserted(
+    insertion: Insertion, sign_of_step: dict[int, int]
+) -> tuple[int, Factors, list[int], list[int]]:
+    signs = [sign_of_step[step] for step in insertion.deferred if step in sign_of_step]
+    return insertion.step, insertion.factors, signs, list(insertion.reordered)

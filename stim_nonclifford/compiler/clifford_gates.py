@@ -7,6 +7,8 @@ from functools import cache, lru_cache
 
 import stim
 
+from .paulis import Factors, from_pauli_string
+
 __all__ = ["CliffordGate", "named_gate", "pauli_product_gate", "tableau_gate"]
 
 
@@ -27,6 +29,13 @@ class CliffordGate:
     num_qubits: int
     inverse: stim.Tableau
     pullback: tuple[tuple[int, ...], ...] | None
+
+    @property
+    def inverse_images(self) -> list[tuple[Factors, bool]]:
+        """For each generator, its image under the inverse gate: factors on targets, and if it is negative."""
+        tableau = self.inverse
+        images = [output(k) for k in range(len(tableau)) for output in (tableau.x_output, tableau.z_output)]
+        return [(from_pauli_string(image), image.sign.real < 0) for image in images]
 
 
 @cache

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import stim
 
 from .extent import extent_of
 from .flattening import check_extent
 from .forward_sweep import forward_sweep
 from .patches import check_tableau_bytes, connected_qubits
+from .program import Program
 from .relabelling import relabelled
-from .steps import Program
 
 __all__ = ["clifford_records", "without_gaps"]
 
 _MANY_QUBITS = 4096
+
+_MAX_GAPS = 1.2
+"""With up to this many numbers per qubit, numbering them anew costs more time than it saves."""
 
 
 def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
@@ -37,11 +41,12 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
     num_qubits = program.num_qubits
     if num_qubits > _MANY_QUBITS and max(map(len, connected_qubits(program))) < num_qubits // 4:
         return forward_sweep(program).base_records
-    return [int(bit) for bit in without_gaps(circuit).reference_sample()]
+    records: list[int] = without_gaps(circuit).reference_sample().astype(np.uint8).tolist()
+    return records
 
 
 def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
-    r"""The circuit with its qubits numbered from 0 without gaps, for Stim's simulator of tableaus.
+    r"""The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
 
     Args:
         circuit: The circuit, without non-Clifford gates.
@@ -59,6 +64,6 @@ def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
     extent = extent_of(circuit)
     check_extent(extent)
     check_tableau_bytes([len(extent.qubits)], 1)
-    if not extent.has_powers and circuit.num_qubits == len(extent.qubits):
+    if not extent.has_powers and circuit.num_qubits <= _MAX_GAPS * len(extent.qubits):
         return circuit
     return relabelled(extent, {label: k for k, label in enumerate(sorted(extent.qubits))})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 import stim
 
 from ..errors import ResourceLimitError
@@ -20,10 +20,10 @@ from .gf2 import mask_of, ones
 from .needed_operations import needed_operations
 from .operations import Operation, peak_width
 from .plan_construction import construct_plan
+from .program import Program
 from .reference_sample import LikelyOutputs, reference_records
 from .requested_outputs import RequestedOutputs
 from .scheduling import schedule
-from .steps import DetectorStep, ObservableStep, Program
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
@@ -124,6 +124,20 @@ class CompiledCircuit:
             constant ^= self.reference_detectors(max_active_coordinates)
         return self._plan(table, requested, constant)
 
+    def prepare_detectors(self, skip_reference_sample: bool, max_active_coordinates: int) -> None:
+        """Computes what the plans for all questions about detectors and observables share.
+
+        Args:
+            skip_reference_sample: Whether the plans will need no reference sample.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
+        """
+        self.effects("detectors")
+        if not skip_reference_sample:
+            self.reference_detectors(max_active_coordinates)
+
     def fault_plan(
         self,
         requested: RequestedOutputs,
@@ -205,15 +219,17 @@ class CompiledCircuit:
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
         """
+        num_outputs = self.program.num_detectors + self.program.num_observables
+        if not num_outputs:
+            return 0
         if self.quantum.peak_width > max_active_coordinates and self._reference_order is self.quantum:
             # Outcomes on which no detector or observable depends may have any value, and are not simulated.
-            num_outputs = self.program.num_detectors + self.program.num_observables
             requested = RequestedOutputs.of(range(num_outputs))
             self.check_width(requested, max_active_coordinates)
-            needed = self._needed_for(requested)
-            with memory_is_a_limit():
-                return self._outputs_of(self._likely_records(self.quantum, len(needed)))
-        return self._outputs_of(self.reference_records(max_active_coordinates))
+            return self._reference_detectors_of_needed
+        if self._reference_order is self.quantum:
+            self._check_width(self.quantum.operations, "records", max_active_coordinates)
+        return self._reference_detectors
 
     def check_width(self, requested: RequestedOutputs, max_active_coordinates: int) -> None:
         """Checks that a plan for detectors and observables is not too wide.
@@ -274,6 +290,18 @@ class CompiledCircuit:
         with memory_is_a_limit():
             return self._likely_records(self._reference_order, len(self._reference_order.operations))
 
+    @cached_property
+    def _reference_detectors(self) -> int:
+        return self._outputs_of(self._reference_records)
+
+    @cached_property
+    def _reference_detectors_of_needed(self) -> int:
+        """The same without the outcomes on which no detector or observable depends."""
+        num_outputs = self.program.num_detectors + self.program.num_observables
+        needed = self._needed_for(RequestedOutputs.of(range(num_outputs)))
+        with memory_is_a_limit():
+            return self._outputs_of(self._likely_records(self.quantum, len(needed)))
+
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
         """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
         if not quantum.operations:
@@ -283,12 +311,6 @@ class CompiledCircuit:
 
     def _outputs_of(self, records: int) -> int:
         """The detectors and observables of given records, as a mask."""
-        bits = set(ones(records))
-        outputs: Counter[int] = Counter()
-        for step in self.program.steps:
-            if isinstance(step, DetectorStep):
-                outputs[step.index] += sum(record in bits for record in step.records)
-            elif isinstance(step, ObservableStep):
-                output = self.program.num_detectors + step.index
-                outputs[output] += sum(record in bits for record in step.records)
-        return mask_of([output for output, count in outputs.items() if count % 2])
+        values = np.zeros(self.program.num_records, dtype=np.uint8)
+        values[ones(records)] = 1
+        return mask_of(self.program.native.odd_outputs(values).tolist())

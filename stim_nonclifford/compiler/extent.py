@@ -15,15 +15,20 @@ WITHOUT_EFFECT = {"TICK", "QUBIT_COORDS", "SHIFT_COORDS", "I_ERROR", "II_ERROR"}
 CONTROLLED_PAULIS = {"CX", "CY", "CZ", "XCZ", "YCZ"}
 _WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
 
+_HALF_FAULTS = {"DEPOLARIZE1": 6, "PAULI_CHANNEL_1": 6, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15}
+"""Twice the number of Paulis for each target of a noise channel, if it is not 1."""
+
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
 
-# What compiling takes at least, in quarters of a microsecond, as measured: for an instruction, for each of
-# its targets, and for each target again if there are non-Clifford gates, because they need the forward sweep.
-_INSTRUCTION_COST = 4
-_TARGET_COST, _MEASUREMENT_COST, _RECORD_COST = 1, 6, 2
-_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 40, 240
-_COSTS_OF_A_SECOND = 4_000_000
+# What compiling takes at least, in units of 10 ns, as measured: for an instruction each time it is followed,
+# for each of its targets, and for each target again if there are non-Clifford gates, because they need the
+# forward sweep. Each Pauli of a noise channel costs more where measurements are repeated with it, because it
+# flips other records each time.
+_INSTRUCTION_COST = 1
+_TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _FAULT_COST = 2, 8, 20, 20
+_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 12, 4000
+_COSTS_OF_A_SECOND = 100_000_000
 
 _MAX_POWER_QUBITS = 256
 """The power of a block is a dense table over its qubits, which takes up to 120 multiplications."""
@@ -39,7 +44,9 @@ class Extent:
         targets: Number of targets after unrolling, at least one for each instruction.
         kept: The same with each block that ``becomes_power`` counted once.
         rotations: Number of targets of non-Clifford gates after unrolling.
-        cost: What it takes to compile the kept ones, without the forward sweep.
+        cost: What it takes to compile the kept ones, without the forward sweep and the effects of noise.
+        faults: Number of Paulis of noise channels that have different effects.
+        measures: Whether there are measurements.
         swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
         instructions: Number of instructions after unrolling.
         ticks: Number of TICKs among them.
@@ -54,6 +61,8 @@ class Extent:
     kept: int = 0
     rotations: int = 0
     cost: int = 0
+    faults: int = 0
+    measures: bool = False
     swept_cost: int = 0
     instructions: int = 0
     ticks: int = 0
@@ -74,7 +83,8 @@ class Extent:
     @property
     def seconds(self) -> int:
         """About how many seconds it takes at least to compile an iteration."""
-        return (self.cost + (self.swept_cost if self.rotations else 0)) // _COSTS_OF_A_SECOND
+        cost = self.cost + self.faults * _FAULT_COST + (self.swept_cost if self.rotations else 0)
+        return cost // _COSTS_OF_A_SECOND
 
     @property
     def has_powers(self) -> bool:
@@ -123,6 +133,9 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.kept += max(1, block.kept) * kept
     extent.cost += max(_INSTRUCTION_COST, block.cost) * kept
     extent.swept_cost += block.swept_cost * kept
+    # Without measurements, noise has the same effect in all iterations, or mostly so.
+    extent.faults += block.faults * (block.repetitions if block.measures else 1)
+    extent.measures |= block.measures
     extent.rotations += block.repetitions * block.rotations
     extent.instructions += block.repetitions * block.instructions
     extent.ticks += block.repetitions * block.ticks
@@ -152,8 +165,11 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         elif gate.is_reset or gate.produces_measurements:
             extent.cost += len(targets) * _MEASUREMENT_COST
             extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
+            extent.measures |= gate.produces_measurements
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
-            extent.cost += len(targets) * _RECORD_COST
+            extent.cost += _DETECTOR_COST
+        if gate.is_noisy_gate and not gate.produces_measurements:
+            extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
 

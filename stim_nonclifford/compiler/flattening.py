@@ -1,18 +1,15 @@
 """Flattening: from a circuit to its steps.
 
-The body of a REPEAT block is flattened once; the steps of further iterations are those of the first one with
-other numbers of records and detectors. A block that has Clifford gates alone becomes one gate, the power of
-its body.
+The body of a REPEAT block is flattened once, and its iterations are a loop (``loops``). A block that has
+Clifford gates alone becomes one gate, the power of its body.
 """
 
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable, Iterator
 from functools import cache
 
-import numpy as np
 import stim
 
 from ..dialect import PRODUCT, CliffordPart, NonCliffordGate, RotationPart, gate_from_tag
@@ -21,7 +18,9 @@ from .channels import channel_of_patterns
 from .clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .iterations import shifted
+from .loops import Loop, Shift
 from .paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
+from .program import Place, Program
 from .relabelling import power_of_block
 from .steps import (
     Clifford,
@@ -31,7 +30,6 @@ from .steps import (
     Measure,
     Noise,
     ObservableStep,
-    Program,
     Reset,
     Rotate,
     Step,
@@ -39,8 +37,8 @@ from .steps import (
 
 __all__ = ["check_extent", "check_targets", "program_of", "unrolled"]
 
-MAX_SECONDS = 10
-"""Some 2^23 noise instructions, 2^22 measurements of a Clifford circuit, or 2^17 rotations."""
+MAX_SECONDS = 15
+"""The least time that is predicted; most circuits take longer, up to a minute."""
 MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62
 MAX_OUTPUTS = 1 << 24
@@ -59,13 +57,13 @@ def program_of(circuit: stim.Circuit) -> Program:
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
-        ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
+        ResourceLimitError: It would take more than 15 s to follow the unrolled circuit, or there are more
             than 2^24 measurements or detectors, or more than 2^21 observables.
 
     Examples:
         >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
-        >>> [type(step).__name__ for step in program.steps], program.lines
-        (['Clifford', 'Rotate', 'Measure', 'DetectorStep'], [1, 2, 3, 4])
+        >>> [(place.line, type(step).__name__) for place, step in zip(program.places, program.steps)]
+        [(1, 'Clifford'), (2, 'Rotate'), (3, 'Measure'), (4, 'DetectorStep')]
     """
     extent = extent_of(circuit)
     check_extent(extent)
@@ -81,10 +79,8 @@ def program_of(circuit: stim.Circuit) -> Program:
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
-        flattener.lines,
-        flattener.numbers,
-        flattener.ticks,
-        flattener.sources,
+        flattener.places,
+        flattener.loops,
         labels,
         flattener.num_records,
         circuit.num_detectors,
@@ -173,10 +169,8 @@ class _Flattener:
     def __init__(self, numbers_of_labels: dict[int, int]) -> None:
         self.qubits = numbers_of_labels
         self.steps: list[Step] = []
-        self.lines: list[int] = []
-        self.numbers = array("q")
-        self.ticks = array("q")
-        self.sources: list[stim.CircuitInstruction] = []
+        self.places: list[Place] = []
+        self.loops: list[Loop] = []
         self.num_instructions = 0
         self.num_ticks = 0
         self.num_records = 0
@@ -214,76 +208,48 @@ class _Flattener:
         self.num_ticks += block.repetitions * block.ticks
 
     def add_repetitions(self, block: Extent) -> None:
-        """Adds the iterations of a block: the first one from its body, the others from the steps of it."""
-        before = self.counts()
+        """Adds a block as a loop."""
+        before, first, first_loop = self.counts(), len(self.steps), len(self.loops)
         self.add_parts(block, self.line + 1)
-        first = before[0]
         times = block.repetitions - 1
         if not times:
             return
-        template = self.steps[first:]
-        instructions, ticks, records, detectors = (
-            now - then for now, then in zip(self.counts()[1:], before[1:], strict=True)
-        )
-        if any(isinstance(step, CorrelatedError) for step in template):
-            self.repeat_correlated_errors(template, self.sources[first:], records, detectors, times)
-        elif records or detectors:
-            for k in range(1, times + 1):
-                self.steps += [shifted(step, k * records, k * detectors) for step in template]
-        else:
-            self.steps += template * times
-        self.lines += self.lines[first:] * times
-        self.sources += self.sources[first:] * times
-        _extend(self.numbers, first, instructions, times)
-        _extend(self.ticks, first, ticks, times)
-        self.num_instructions += instructions * times
-        self.num_ticks += ticks * times
-        self.num_records += records * times
-        self.num_detectors += detectors * times
+        iteration = Shift(*(now - then for now, then in zip(self.counts(), before, strict=True)))
+        if any(isinstance(step, CorrelatedError) for step in self.steps[first:]):
+            self.repeat_correlated_errors(first, first_loop, iteration, times)
+        elif len(self.steps) > first:
+            self.loops.append(Loop(first, len(self.steps), block.repetitions, iteration))
+        further = iteration.times(times)
+        self.num_records += further.records
+        self.num_detectors += further.detectors
+        self.num_instructions += further.instructions
+        self.num_ticks += further.ticks
 
-    def repeat_correlated_errors(
-        self,
-        template: list[Step],
-        sources: list[stim.CircuitInstruction],
-        records: int,
-        detectors: int,
-        times: int,
-    ) -> None:
-        """The same for steps with correlated errors, whose chains may reach into the next iteration."""
-        errors = {
-            k: (sources[k].name, sources[k].gate_args_copy()[0], step.factors)
-            for k, step in enumerate(template)
-            if isinstance(step, CorrelatedError)
-        }
-        for iteration in range(1, times + 1):
-            for k, step in enumerate(template):
-                self.steps.append(
-                    self.correlated_error(*errors[k])
-                    if k in errors
-                    else shifted(step, iteration * records, iteration * detectors)
-                )
+    def repeat_correlated_errors(self, first: int, first_loop: int, iteration: Shift, times: int) -> None:
+        """Adds further iterations of steps with correlated errors: chains may reach into the next one."""
+        template, places, loops = self.steps[first:], self.places[first:], self.loops[first_loop:]
+        for k in range(1, times + 1):
+            shift = iteration.times(k)
+            self.loops += [loop.moved(k * len(template)) for loop in loops]
+            for step, place in zip(template, places, strict=True):
+                self.places.append(place.shifted(shift))
+                if isinstance(step, CorrelatedError):
+                    source = place.source
+                    step = self.correlated_error(source.name, source.gate_args_copy()[0], step.factors)
+                self.steps.append(shifted(step, shift))
 
-    def counts(self) -> tuple[int, int, int, int, int]:
-        """How many steps, instructions, TICKs, records and detectors there are."""
-        return (
-            len(self.steps),
-            self.num_instructions,
-            self.num_ticks,
-            self.num_records,
-            self.num_detectors,
-        )
+    def counts(self) -> Shift:
+        """How many records, detectors, instructions and TICKs there are."""
+        return Shift(self.num_records, self.num_detectors, self.num_instructions, self.num_ticks)
 
     def emit(self, step: Step) -> None:
         self.steps.append(step)
-        self.lines.append(self.line)
-        self.numbers.append(self.num_instructions)
-        self.ticks.append(self.num_ticks)
-        self.sources.append(self.source)
+        self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
 
     def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:
         """The targets of an instruction in groups."""
         qubits = [self.qubits[target.value] for target in instruction.targets_copy()]
-        return tuple(tuple(qubits[k : k + width]) for k in range(0, len(qubits), width))
+        return tuple(zip(*[iter(qubits)] * width, strict=True))
 
     def numbered(self, factors: Factors) -> Factors:
         """A Pauli with the numbers of its qubits in place of their labels."""
@@ -497,10 +463,3 @@ _HANDLERS: dict[str, Callable[[_Flattener, stim.CircuitInstruction], None]] = {
 def _codes(pauli: str) -> tuple[tuple[int, int], ...]:
     """Of ``"Z_X"`` and the like, the positions of the letters and their codes."""
     return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")
-
-
-def _extend(numbers: array[int], first: int, step: int, times: int) -> None:
-    """Appends the numbers from a place on some more times, each time larger by a step."""
-    template = np.array(numbers[first:], dtype=np.int64)
-    shifts = step * np.arange(1, times + 1, dtype=np.int64)
-    numbers.frombytes((shifts[:, None] + template).tobytes())

@@ -1,7 +1,8 @@
-"""Iterations of a loop: a step of one of them as it is in a later one."""
+"""Iterations of loops: a step of one of them as it is in a later one."""
 
 from __future__ import annotations
 
+from .loops import Shift
 from .steps import (
     Clifford,
     CorrelatedError,
@@ -18,20 +19,20 @@ from .steps import (
 __all__ = ["shifted"]
 
 
-def shifted(step: Step, records: int, detectors: int) -> Step:
-    """A step with later records and detectors; correlated errors have none.
+def shifted(step: Step, shift: Shift) -> Step:
+    """A step as it is in a later iteration; correlated errors have no numbers that differ.
 
     Args:
         step: The step.
-        records: How many records come in between.
-        detectors: The same for detectors.
+        shift: What comes in between.
 
     Examples:
-        >>> shifted(DetectorStep(0, (1, 2)), 10, 3)
+        >>> shifted(DetectorStep(0, (1, 2)), Shift(10, 3))
         DetectorStep(index=3, records=(11, 12))
     """
+    records, detectors, *_ = shift
     match step:
-        case Clifford() | Rotate() | Reset():
+        case Clifford() | Rotate() | Reset() | CorrelatedError():
             return step
         case Noise(channel, groups, herald):
             return step if herald is None else Noise(channel, groups, herald + records)
@@ -43,6 +44,3 @@ def shifted(step: Step, records: int, detectors: int) -> Step:
             return DetectorStep(index + detectors, tuple(record + records for record in sources))
         case ObservableStep(index, sources, factors):
             return ObservableStep(index, tuple(record + records for record in sources), factors)
-        case CorrelatedError():
-            pass
-    raise AssertionError("what a correlated error excludes depends on what came before it")

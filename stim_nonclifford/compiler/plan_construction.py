@@ -15,6 +15,7 @@ from .operations import Operation, OperationKind, RotationTerm, peak_width
 from .requested_outputs import RequestedOutputs
 from .row_layout import RowLayout, split_checks
 from .sampling_tables import alias_table, poisson_thresholds
+from .sparse_rows import odd_sums, single_bits
 
 __all__ = ["construct_plan"]
 
@@ -45,8 +46,8 @@ def construct_plan(
         if operation.kind == OperationKind.ROTATE
         for term in operation.terms
     ]
-    outcomes = [table.outcomes[operation.outcome] for operation in needed if operation.measures]
-    checks = split_checks(outcomes, requested.postselected)
+    effects_of_outcomes = [table.outcomes[operation.outcome] for operation in needed if operation.measures]
+    checks = split_checks(effects_of_outcomes, requested.postselected)
     constant = table.constant ^ output_constant
     layout = RowLayout(table, constant, signs, checks, requested.reported)
     mechanism_rows, mechanism_rates, sites = layout.mechanisms()
@@ -54,20 +55,17 @@ def construct_plan(
 
     num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
     first_output = num_signs + num_outcome_checks
-    branch_bits: dict[int, list[int]] = {}  # bit of an effect -> bits of a branch row that contain it
-    for k, bit in enumerate((*signs, *checks.outcome_dependent, *requested.reported)):
-        branch_bits.setdefault(bit, []).append(k)
+    branch_bits = single_bits([*signs, *checks.outcome_dependent, *requested.reported])
 
-    def branch_row(effect: int) -> list[int]:
-        return sorted(k for bit in ones(effect) for k in branch_bits.get(bit, ()))
+    def branch_rows(effects: Iterable[int]) -> SparseRows:
+        return odd_sums(SparseRows.of(map(ones, effects)), branch_bits, table.num_outputs + table.num_signs)
 
-    outcome_rows = [branch_row(table.outcomes[op.outcome]) for op in scheduled if op.measures]
-    deadlines = [-1] * num_outcome_checks
-    for j, row in enumerate(outcome_rows):
-        for k in row:
-            if num_signs <= k < first_output:
-                deadlines[k - num_signs] = j
-    branch_constant = {k for k in branch_row(constant) if k < first_output}
+    outcome_rows = branch_rows(table.outcomes[op.outcome] for op in scheduled if op.measures)
+    deadlines = np.full(num_outcome_checks, -1, dtype=np.int32)
+    is_check = (outcome_rows.bits >= num_signs) & (outcome_rows.bits < first_output)
+    outcomes_of_bits = np.repeat(np.arange(len(outcome_rows), dtype=np.int32), np.diff(outcome_rows.starts))
+    np.maximum.at(deadlines, outcome_rows.bits[is_check] - num_signs, outcomes_of_bits[is_check])
+    branch_constant = {k for k in branch_rows([constant]).bits.tolist() if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
     terms = [term for operation in scheduled for term in operation.terms]
     return SamplingPlan(
@@ -75,7 +73,7 @@ def construct_plan(
         num_signature_bits=layout.num_signature_bits,
         num_outputs=len(requested.reported),
         never_kept=layout.never_kept,
-        row_sources=SparseRows.of(layout.row_sources),
+        row_sources=layout.row_sources,
         constant=_int32(layout.constant_row()),
         effects=mechanism_rows,
         rates=mechanism_rates,
@@ -92,8 +90,8 @@ def construct_plan(
         num_outcome_checks=num_outcome_checks,
         branch_constant=_int32(sorted(branch_constant)),
         signature_images=SparseRows.of(layout.signature_images),
-        outcome_effects=SparseRows.of(outcome_rows),
-        outcome_check_deadlines=_int32(deadlines),
+        outcome_effects=outcome_rows,
+        outcome_check_deadlines=deadlines,
         peak_width=peak_width(scheduled),
     )
 

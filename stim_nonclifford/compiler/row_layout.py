@@ -21,7 +21,7 @@ from .. import _native
 from ..plan import SparseRows
 from .effects import EffectTable
 from .gf2 import independent, mask_of, masks_of, ones, relations
-from .sparse_rows import joined, odd_sums, transposed
+from .sparse_rows import joined, odd_sums, single_bits, transposed
 
 __all__ = ["Checks", "RowLayout", "split_checks"]
 
@@ -124,7 +124,9 @@ class RowLayout:
         signature_sources = [branch_sources[k - num_checks] for k in images]
         self.reported = reported
         self.num_checks, self.num_signature_bits = num_checks, len(signature_sources)
-        self.row_sources = [*self.check_sources, *signature_sources, *([bit] for bit in reported)]
+        self.row_sources = joined(
+            SparseRows.of([*self.check_sources, *signature_sources]), single_bits(reported)
+        )
         self.rows = odd_sums(causes, self.row_sources, self.num_bits)
 
     def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
@@ -196,7 +198,7 @@ def _basis(
         The indices of the independent parities, and a dictionary with every other index. Its value lists the
         independent parities whose sum this parity is.
     """
-    columns = transposed(odd_sums(causes, sums, num_bits), len(sums))
+    columns = transposed(odd_sums(causes, SparseRows.of(sums), num_bits), len(sums))
     # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first one.
     keys = [columns.row(k).tobytes() for k in range(len(sums))]
     first_with: dict[bytes, int] = {}

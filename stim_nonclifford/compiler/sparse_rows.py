@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from .. import _native
 from ..plan import SparseRows
 
-__all__ = ["joined", "odd_sums", "transposed"]
+__all__ = ["joined", "odd_sums", "single_bits", "transposed"]
 
 
-def odd_sums(rows: SparseRows, sums: Iterable[Sequence[int]], num_bits: int) -> SparseRows:
+def single_bits(bits: Sequence[int]) -> SparseRows:
+    """Rows with one bit each.
+
+    Examples:
+        >>> single_bits([5, 2]).row(1).tolist()
+        [2]
+    """
+    return SparseRows(np.arange(len(bits) + 1, dtype=np.int64), np.array(bits, dtype=np.int32))
+
+
+def odd_sums(rows: SparseRows, sums: SparseRows, num_bits: int) -> SparseRows:
     """The sums of bits that are odd in each row.
 
     Args:
@@ -24,10 +34,10 @@ def odd_sums(rows: SparseRows, sums: Iterable[Sequence[int]], num_bits: int) -> 
         For each row, the numbers of the sums that are odd, ascending.
 
     Examples:
-        >>> odd_sums(SparseRows.of([[0], [0, 1]]), [[0, 1], [1]], num_bits=2).row(1).tolist()
+        >>> odd_sums(SparseRows.of([[0], [0, 1]]), SparseRows.of([[0, 1], [1]]), num_bits=2).row(1).tolist()
         [1]
     """
-    images = transposed(SparseRows.of(sums), num_bits)
+    images = transposed(sums, num_bits)
     return SparseRows(*_native.image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
 
 

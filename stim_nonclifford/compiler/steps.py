@@ -1,17 +1,13 @@
-"""The circuit as a flat list of steps: what the compiler's two sweeps read.
+"""The steps of a circuit, which the compiler's two sweeps follow.
 
 Stim's ninety instructions become nine kinds of step (``flattening``). Measurement records have absolute
-indices, loops are unrolled, measurements and rotations stand one by one, and sweep bits are zero. Qubits are
-numbered as ``Program.labels`` lists them: the numbers in the circuit are their labels.
+indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
+``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import stim
 
 from .channels import Channel
 from .clifford_gates import CliffordGate
@@ -25,7 +21,6 @@ __all__ = [
     "Measure",
     "Noise",
     "ObservableStep",
-    "Program",
     "Reset",
     "Rotate",
     "Step",
@@ -122,41 +117,3 @@ class ObservableStep:
 Step = (
     Clifford | Rotate | Measure | Reset | Feedback | Noise | CorrelatedError | DetectorStep | ObservableStep
 )
-
-
-@dataclass(frozen=True)
-class Program:
-    """A circuit as steps.
-
-    Attributes:
-        steps: The steps in circuit order.
-        lines: For each step, the line of its instruction in the printed circuit, counted from 1.
-        numbers: For each step, the number of its instruction among the unrolled ones.
-        ticks: For each step, the number of TICKs before it, with every iteration of a REPEAT counted.
-        sources: For each step, its instruction; those of all iterations are the same object.
-        labels: The label of each qubit, ascending: the numbers that occur in the circuit.
-        num_records: Length of the measurement record.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
-    """
-
-    steps: list[Step]
-    lines: list[int]
-    numbers: array[int]
-    ticks: array[int]
-    sources: list[stim.CircuitInstruction]
-    labels: Sequence[int]
-    num_records: int
-    num_detectors: int
-    num_observables: int
-    has_non_clifford_gates: bool
-
-    @property
-    def num_qubits(self) -> int:
-        """Number of qubits."""
-        return len(self.labels)
-
-    def labelled(self, factors: Factors) -> Factors:
-        """A Pauli with the labels of its qubits in place of their numbers."""
-        return tuple((self.labels[qubit], code) for qubit, code in factors)

@@ -26,7 +26,8 @@ from ..compiler import CompiledCircuit
 from ..compiler.channels import Channel, channel_of_patterns
 from ..compiler.effects import Fault
 from ..compiler.gf2 import mask_of, parities
-from ..compiler.steps import CorrelatedError, Measure, Noise, Program
+from ..compiler.program import Program
+from ..compiler.steps import CorrelatedError, Measure, Noise
 from ..plan import SamplingPlan
 from .laws import Floats
 
@@ -115,7 +116,7 @@ def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources
 
 
 def _place_of(program: Program, fault: Fault) -> NoisePlace:
-    source = program.sources[fault.step]
+    place = program.places[fault.step]
     match program.steps[fault.step]:
         case Noise(_, groups, _):
             qubits: Iterator[int] = iter(groups[fault.group])
@@ -124,10 +125,10 @@ def _place_of(program: Program, fault: Fault) -> NoisePlace:
         case _:
             raise AssertionError("a fault stands at noise or at a measurement")
     return NoisePlace(
-        line=program.lines[fault.step],
-        tick=program.ticks[fault.step],
-        instruction=source.name,
-        arguments=tuple(source.gate_args_copy()),
+        line=place.line,
+        tick=place.tick,
+        instruction=place.source.name,
+        arguments=tuple(place.source.gate_args_copy()),
         targets=tuple(program.labels[qubit] for qubit in qubits),
     )
 

@@ -1,14 +1,23 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "coordinates.h"
 #include "effect_sweep.h"
+#include "forward_sweep.h"
+#include "program.h"
 #include "sampling_tables.h"
 #include "sparse_rows.h"
 
@@ -17,6 +26,9 @@ namespace nb = nanobind;
 namespace {
 
 using snc::EffectSweep;
+using snc::Program;
+using snc::Step;
+using snc::StepKind;
 using FactorList = std::vector<std::pair<uint32_t, uint32_t>>;
 using Groups = std::vector<std::vector<uint32_t>>;
 
@@ -24,12 +36,6 @@ std::vector<snc::PauliFactor> factors_of(const FactorList& list) {
     std::vector<snc::PauliFactor> factors;
     for (const auto& [qubit, code] : list) factors.push_back({qubit, code});
     return factors;
-}
-
-std::vector<uint32_t> joined(const Groups& groups) {
-    std::vector<uint32_t> targets;
-    for (const auto& group : groups) targets.insert(targets.end(), group.begin(), group.end());
-    return targets;
 }
 
 snc::RowList to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
@@ -43,65 +49,349 @@ nb::tuple from_rows(snc::RowList rows) {
     return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)));
 }
 
-void bind_effect_sweep(nb::module_& m) {
-    nb::class_<EffectSweep>(m, "EffectSweep", "The state of the backward sweep.")
-        .def(nb::init<size_t, size_t, uint64_t, bool>(), nb::arg("num_qubits"), nb::arg("num_records"), nb::arg("max_bytes"),
-             nb::arg("with_stabilizers"))
-        .def("report_records", &EffectSweep::report_records, "Lets each record flip the output with its number.")
-        .def("add_gate", &EffectSweep::add_gate, nb::arg("pullback"), "The number of a gate with this pullback.")
-        .def("add_channel", &EffectSweep::add_channel, nb::arg("constant"), nb::arg("rates"), nb::arg("site"),
-             "The number of a noise channel.")
+FactorList to_list(const std::vector<snc::PauliFactor>& factors) {
+    FactorList list;
+    for (const auto& [qubit, code] : factors) list.emplace_back(qubit, code);
+    return list;
+}
+
+void add_factors(Program& program, Step& step, const FactorList& factors) {
+    step.first_factor = static_cast<uint32_t>(program.num_factors());
+    for (const auto& [qubit, code] : factors) program.add_factor({qubit, code});
+    step.end_factor = static_cast<uint32_t>(program.num_factors());
+}
+
+void add_targets(Program& program, Step& step, const Groups& groups) {
+    step.first = static_cast<uint32_t>(program.num_targets());
+    for (const auto& group : groups) program.add_targets(group);
+    step.end = static_cast<uint32_t>(program.num_targets());
+    step.group_size = groups.empty() ? 1 : static_cast<uint32_t>(groups[0].size());
+}
+
+void add_records(Program& program, Step& step, const std::vector<int64_t>& records) {
+    step.first_record = static_cast<uint32_t>(program.num_sources());
+    for (const int64_t record : records) program.add_record(record);
+    step.end_record = static_cast<uint32_t>(program.num_sources());
+}
+
+snc::GateTables to_gate(size_t num_targets, std::vector<std::vector<uint32_t>> pullback,
+                        const std::vector<std::pair<FactorList, bool>>& inverse) {
+    snc::GateTables gate{num_targets, std::move(pullback), {}};
+    for (const auto& [factors, is_negative] : inverse) gate.inverse.push_back({factors_of(factors), is_negative});
+    return gate;
+}
+
+void bind_program(nb::module_& m) {
+    nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/native_program.py.")
+        .def(nb::init<size_t, size_t, size_t, size_t>(), nb::arg("num_qubits"), nb::arg("num_records"),
+             nb::arg("num_detectors"), nb::arg("num_observables"))
         .def(
-            "pull_back_through",
-            [](EffectSweep& sweep, uint32_t gate, const Groups& groups) { sweep.pull_back_through(gate, joined(groups)); },
+            "add_gate",
+            [](Program& program, size_t num_targets, std::vector<std::vector<uint32_t>> pullback,
+               const std::vector<std::pair<FactorList, bool>>& inverse) {
+                return program.add_gate(to_gate(num_targets, std::move(pullback), inverse));
+            },
+            nb::arg("num_targets"), nb::arg("pullback"), nb::arg("inverse"))
+        .def(
+            "add_channel",
+            [](Program& program, uint64_t constant, snc::ChannelTables::Choices rates, snc::ChannelTables::Choices site) {
+                return program.add_channel({constant, std::move(rates), std::move(site)});
+            },
+            nb::arg("constant"), nb::arg("rates"), nb::arg("site"))
+        .def(
+            "add_clifford",
+            [](Program& program, int32_t gate, const Groups& groups) {
+                Step step{StepKind::clifford};
+                step.number = gate;
+                add_targets(program, step, groups);
+                program.add_step(step);
+            },
             nb::arg("gate"), nb::arg("groups"))
         .def(
-            "add_noise",
-            [](EffectSweep& sweep, uint32_t channel, const Groups& groups, int64_t first_herald) {
-                if (!groups.empty())
-                    sweep.add_noise(channel, static_cast<uint32_t>(groups[0].size()), joined(groups), first_herald);
+            "add_rotation",
+            [](Program& program, const FactorList& factors) {
+                Step step{StepKind::rotate};
+                add_factors(program, step, factors);
+                program.add_step(step);
             },
-            nb::arg("channel"), nb::arg("groups"), nb::arg("first_herald"))
-        .def("add_readout_noise", &EffectSweep::add_readout_noise, nb::arg("channel"), nb::arg("record"))
+            nb::arg("factors"))
         .def(
-            "measure",
-            [](EffectSweep& sweep, const FactorList& factors, size_t record, bool resets) {
-                sweep.measure(factors_of(factors), record, resets);
+            "add_measurement",
+            [](Program& program, const FactorList& factors, int64_t record, bool is_inverted, bool resets,
+               int32_t readout_channel) {
+                Step step{StepKind::measure};
+                step.is_inverted = is_inverted;
+                step.resets = resets;
+                step.number = readout_channel;
+                step.record = record;
+                add_factors(program, step, factors);
+                program.add_step(step);
             },
-            nb::arg("factors"), nb::arg("record"), nb::arg("resets"))
+            nb::arg("factors"), nb::arg("record"), nb::arg("is_inverted"), nb::arg("resets"), nb::arg("readout_channel"))
         .def(
-            "reset", [](EffectSweep& sweep, uint32_t qubit, uint32_t pauli) { sweep.reset({qubit, pauli}); },
+            "add_reset",
+            [](Program& program, uint32_t qubit, uint32_t pauli) {
+                Step step{StepKind::reset};
+                add_factors(program, step, {{qubit, pauli}});
+                program.add_step(step);
+            },
             nb::arg("qubit"), nb::arg("pauli"))
         .def(
             "add_feedback",
-            [](EffectSweep& sweep, size_t record, uint32_t qubit, uint32_t pauli) {
-                sweep.add_feedback(record, {qubit, pauli});
+            [](Program& program, int64_t record, uint32_t qubit, uint32_t pauli) {
+                Step step{StepKind::feedback};
+                step.record = record;
+                add_factors(program, step, {{qubit, pauli}});
+                program.add_step(step);
             },
             nb::arg("record"), nb::arg("qubit"), nb::arg("pauli"))
         .def(
-            "flip_by_records",
-            [](EffectSweep& sweep, const std::vector<int64_t>& records, int32_t output) {
-                sweep.flip_by_records(records, output);
+            "add_noise",
+            [](Program& program, int32_t channel, const Groups& groups, int64_t first_herald) {
+                Step step{StepKind::noise};
+                step.number = channel;
+                step.record = first_herald;
+                add_targets(program, step, groups);
+                program.add_step(step);
             },
-            nb::arg("records"), nb::arg("output"))
+            nb::arg("channel"), nb::arg("groups"), nb::arg("first_herald"))
         .def(
-            "flip_by_anticommuting",
-            [](EffectSweep& sweep, const FactorList& factors, int32_t bit) {
-                sweep.flip_by_anticommuting(factors_of(factors), bit);
+            "add_correlated_error",
+            [](Program& program, int32_t chain, double probability, const FactorList& factors) {
+                Step step{StepKind::correlated_error};
+                step.number = chain;
+                step.probability = probability;
+                add_factors(program, step, factors);
+                program.add_step(step);
             },
-            nb::arg("factors"), nb::arg("bit"))
+            nb::arg("chain"), nb::arg("probability"), nb::arg("factors"))
         .def(
-            "keep",
-            [](EffectSweep& sweep, const FactorList& factors, const std::vector<int32_t>& signs,
-               const std::vector<int64_t>& records) { return sweep.keep(factors_of(factors), signs, records); },
-            nb::arg("factors"), nb::arg("signs"), nb::arg("records"))
+            "add_detector",
+            [](Program& program, int32_t index, const std::vector<int64_t>& records) {
+                Step step{StepKind::detector};
+                step.number = index;
+                add_records(program, step, records);
+                program.add_step(step);
+            },
+            nb::arg("index"), nb::arg("records"))
+        .def(
+            "add_observable",
+            [](Program& program, int32_t index, const std::vector<int64_t>& records, const FactorList& factors) {
+                Step step{StepKind::observable};
+                step.number = index;
+                add_records(program, step, records);
+                add_factors(program, step, factors);
+                program.add_step(step);
+            },
+            nb::arg("index"), nb::arg("records"), nb::arg("factors"))
+        .def(
+            "add_loop",
+            [](Program& program, size_t first, size_t end, uint64_t repetitions, int64_t records, int64_t detectors) {
+                program.add_loop(first, end, repetitions, {records, detectors});
+            },
+            nb::arg("first"), nb::arg("end"), nb::arg("repetitions"), nb::arg("records"), nb::arg("detectors"),
+            "Stored steps that are one iteration of a loop, and the records and detectors in it; inner loops first.")
+        .def("connected_qubits", &Program::connected_qubits)
+        .def(
+            "odd_outputs",
+            [](const Program& program, const snc::InputArray<uint8_t>& records) {
+                if (records.shape(0) != program.num_records) throw std::invalid_argument("There must be a bit for each record.");
+                return snc::to_array(program.odd_outputs({records.data(), records.shape(0)}));
+            },
+            nb::arg("records"), "The detectors, and then the observables, for which the sum of their records is odd.");
+}
+
+using Inserted = std::tuple<int64_t, FactorList, std::vector<int64_t>, std::vector<int64_t>>;
+
+Inserted inserted(const snc::Insertion& insertion) {
+    return {insertion.step, to_list(insertion.factors), insertion.deferred, insertion.reordered};
+}
+
+std::vector<Inserted> inserted(const std::vector<snc::Insertion>& insertions) {
+    std::vector<Inserted> found;
+    for (const snc::Insertion& insertion : insertions) found.push_back(inserted(insertion));
+    return found;
+}
+
+void bind_forward_sweep(nb::module_& m) {
+    m.def(
+        "forward_sweep",
+        [](const Program& program, bool keep_order, const std::function<void(int64_t)>& progress) {
+            snc::QuantumProgram found = snc::forward_sweep(program, keep_order, progress);
+            std::vector<std::tuple<int32_t, size_t, uint32_t, size_t, int64_t, int64_t, bool>> operations;
+            for (const snc::SweptOperation& op : found.operations)
+                operations.emplace_back(static_cast<int32_t>(op.kind), op.width, op.i_power, op.pivot, op.outcome, op.step,
+                                        op.is_negative_angle);
+            std::vector<std::tuple<size_t, int64_t, Inserted>> coins;
+            for (const snc::Coin& coin : found.coins)
+                coins.emplace_back(coin.num_operations, coin.record, inserted(coin.insertion));
+            return nb::make_tuple(operations, from_rows(std::move(found.x)), from_rows(std::move(found.z)),
+                                  inserted(found.activations), inserted(found.outcomes), coins,
+                                  snc::to_array(std::move(found.base_records)), found.peak_width, found.is_reordered);
+        },
+        nb::arg("program"), nb::arg("keep_order"), nb::arg("progress"),
+        "Operations (kind, width, i_power, pivot, outcome, step, whether the angle is negative), their x and z as (starts,"
+        " bits), activations, outcomes, coins, base records, peak width, and whether measurements are reordered.");
+}
+
+using PauliList = std::pair<FactorList, bool>;  // factors, and whether there is a minus sign
+using GateList = std::vector<std::tuple<snc::CoordinateGate, size_t, size_t>>;
+using Numbers = std::vector<size_t>;
+
+snc::Pauli to_pauli(const PauliList& list) {
+    snc::Pauli pauli{{}, {}, list.second};
+    for (const auto& [coordinate, code] : list.first) {
+        if ((code & 1) != 0) snc::flip_bit(pauli.x, coordinate);
+        if ((code & 2) != 0) snc::flip_bit(pauli.z, coordinate);
+    }
+    return pauli;
+}
+
+PauliList from_pauli(const snc::Pauli& pauli) {
+    PauliList list{{}, pauli.is_negative};
+    const size_t end = 64 * std::max(pauli.x.size(), pauli.z.size());
+    for (size_t c = 0; c < end; ++c) {
+        const uint32_t code = (snc::has_bit(pauli.x, c) ? 1U : 0U) | (snc::has_bit(pauli.z, c) ? 2U : 0U);
+        if (code != 0) list.first.emplace_back(static_cast<uint32_t>(c), code);
+    }
+    return list;
+}
+
+snc::Bits to_bits(const Numbers& numbers) {
+    snc::Bits bits;
+    for (const size_t number : numbers) snc::flip_bit(bits, number);
+    return bits;
+}
+
+Numbers from_bits(const snc::Bits& bits) {
+    Numbers numbers;
+    snc::for_each_bit(bits, [&](size_t number) { numbers.push_back(number); });
+    return numbers;
+}
+
+snc::CoordinateChange to_change(const GateList& gates) {
+    snc::CoordinateChange change;
+    for (const auto& [kind, on, target] : gates) change.add(kind, on, target);
+    return change;
+}
+
+// The parts of the forward sweep; the tests compare them with Stim.
+void bind_coordinates(nb::module_& m) {
+    using enum snc::CoordinateGate;
+    nb::enum_<snc::CoordinateGate>(m, "CoordinateGate")
+        .value("X", x)
+        .value("H", h)
+        .value("S", s)
+        .value("S_DAG", s_dag)
+        .value("CX", cx)
+        .value("CZ", cz);
+    nb::class_<snc::CoordinateTable>(m, "CoordinateTable", "The images of Paulis on the qubits of a patch.")
+        .def(nb::init<size_t>(), nb::arg("num_qubits"))
+        .def(
+            "image",
+            [](const snc::CoordinateTable& table, const FactorList& factors) {
+                return from_pauli(table.image(factors_of(factors)));
+            },
+            nb::arg("factors"))
+        .def(
+            "inverse_image",
+            [](const snc::CoordinateTable& table, size_t coordinate, uint32_t code) {
+                return to_list(table.inverse_image(coordinate, code));
+            },
+            nb::arg("coordinate"), nb::arg("code"))
+        .def(
+            "apply",
+            [](snc::CoordinateTable& table, size_t num_targets, const std::vector<PauliList>& inverse,
+               const std::vector<uint32_t>& qubits) { table.apply(to_gate(num_targets, {}, inverse), qubits); },
+            nb::arg("num_targets"), nb::arg("inverse"), nb::arg("qubits"))
+        .def(
+            "apply_pauli",
+            [](snc::CoordinateTable& table, uint32_t qubit, uint32_t code) { table.apply_pauli({qubit, code}); },
+            nb::arg("qubit"), nb::arg("code"))
+        .def(
+            "change",
+            [](snc::CoordinateTable& table, const GateList& gates) { table.change(to_change(gates)); }, nb::arg("gates"));
+    using snc::DeferredRotations;
+    nb::class_<DeferredRotations>(m, "DeferredRotations", "Rotations that wait until a measurement needs them.")
+        .def(nb::init<size_t>(), nb::arg("num_coordinates"))
+        .def("__len__", &DeferredRotations::size)
+        .def("step", &DeferredRotations::step, nb::arg("number"))
+        .def(
+            "add",
+            [](DeferredRotations& rotations, int64_t step, const PauliList& pauli) { rotations.add(step, to_pauli(pauli)); },
+            nb::arg("step"), nb::arg("pauli"))
+        .def("remove", &DeferredRotations::remove, nb::arg("number"))
+        .def(
+            "pauli", [](const DeferredRotations& rotations, size_t number) { return from_pauli(rotations.pauli(number)); },
+            nb::arg("number"))
+        .def(
+            "anticommuting",
+            [](const DeferredRotations& rotations, const PauliList& pauli) {
+                return from_bits(rotations.anticommuting(to_pauli(pauli)));
+            },
+            nb::arg("pauli"))
+        .def(
+            "with_x", [](const DeferredRotations& rotations, size_t c) { return from_bits(rotations.with_x(c)); },
+            nb::arg("coordinate"))
+        .def(
+            "with_z", [](const DeferredRotations& rotations, size_t c) { return from_bits(rotations.with_z(c)); },
+            nb::arg("coordinate"))
+        .def(
+            "needed_by",
+            [](const DeferredRotations& rotations, const PauliList& pauli) {
+                return from_bits(rotations.needed_by(to_pauli(pauli)));
+            },
+            nb::arg("pauli"))
+        .def(
+            "num_activated_by",
+            [](const DeferredRotations& rotations, const Numbers& some, const Numbers& coordinates, size_t limit,
+               const std::optional<PauliList>& also) {
+                const snc::Pauli other = also ? to_pauli(*also) : snc::Pauli{};
+                return rotations.num_activated_by(to_bits(some), to_bits(coordinates), limit, also ? &other : nullptr);
+            },
+            nb::arg("rotations"), nb::arg("coordinates"), nb::arg("limit"), nb::arg("also").none() = nb::none())
+        .def(
+            "change",
+            [](DeferredRotations& rotations, const GateList& gates) { rotations.change(to_change(gates)); },
+            nb::arg("gates"));
+}
+
+void bind_effect_sweep(nb::module_& m) {
+    using Signs = std::vector<std::pair<int64_t, int32_t>>;
+    using Insertions = std::vector<std::tuple<int64_t, FactorList, std::vector<int32_t>, std::vector<int64_t>>>;
+    nb::class_<EffectSweep>(m, "EffectSweep", "The backward sweep.")
+        .def(
+            "__init__",
+            [](EffectSweep* self, const Program& program, bool by_records, bool with_noise, bool with_faults, Signs signs,
+               const Insertions& insertions, uint64_t max_bytes, const EffectSweep::Progress& progress) {
+                EffectSweep::Question question{by_records, with_noise, with_faults, std::move(signs), {}};
+                for (const auto& [step, factors, flipped, records] : insertions)
+                    question.insertions.push_back({step, factors_of(factors), flipped, records});
+                new (self) EffectSweep(program, std::move(question), max_bytes, progress);
+            },
+            nb::arg("program"), nb::arg("by_records"), nb::arg("with_noise"), nb::arg("with_faults"), nb::arg("signs"),
+            nb::arg("insertions"), nb::arg("max_bytes"), nb::arg("progress"))
+        .def("kept_insertions", &EffectSweep::kept_insertions)
+        .def(
+            "faults",
+            [](const EffectSweep& sweep) {
+                const EffectSweep::Faults& faults = sweep.faults();
+                return nb::make_tuple(faults.steps, faults.groups, faults.patterns, faults.records, faults.kept);
+            },
+            "Steps, groups, patterns, records (-1: none) and numbers of kept effects.")
+        .def(
+            "links",
+            [](const EffectSweep& sweep) {
+                const EffectSweep::Links& links = sweep.links();
+                return nb::make_tuple(links.chains, links.kept, links.probabilities);
+            },
+            "Of correlated errors, the chains, numbers of kept effects, and probabilities.")
         .def(
             "add_choices",
             [](EffectSweep& sweep, int64_t constant, const std::vector<std::pair<int64_t, double>>& choices) {
                 sweep.add_choices(constant, choices);
             },
             nb::arg("constant"), nb::arg("choices"))
-        .def("end", &EffectSweep::end)
         .def(
             "fix_signs",
             [](EffectSweep& sweep, const std::vector<std::pair<int32_t, size_t>>& free_signs) {
@@ -156,6 +446,9 @@ void bind_rows(nb::module_& m) {
 }  // namespace
 
 void bind_compiler(nb::module_& m) {
+    bind_program(m);
+    bind_coordinates(m);
+    bind_forward_sweep(m);
     bind_effect_sweep(m);
     bind_rows(m);
 }

@@ -1,6 +1,7 @@
 #include "effect_sweep.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -11,29 +12,91 @@ namespace snc {
 namespace {
 
 constexpr uint32_t x_part = 1, z_part = 2;
+constexpr int64_t steps_per_report = 256;
 
 }  // namespace
 
-EffectSweep::EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes, bool with_stabilizers)
-    : x_effects_(num_qubits),
-      z_effects_(num_qubits),
-      record_effects_(num_records),
-      max_bytes_(max_bytes),
-      with_stabilizers_(with_stabilizers) {}
-
-void EffectSweep::report_records() {
-    for (size_t record = 0; record < record_effects_.size(); ++record)
-        record_effects_[record] = {static_cast<int32_t>(record)};
+EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max_bytes, const Progress& progress)
+    : x_effects_(program.num_qubits),
+      z_effects_(program.num_qubits),
+      record_effects_(program.num_records),
+      question_(std::move(question)),
+      sign_of_step_(question_.signs.begin(), question_.signs.end()),
+      max_bytes_(max_bytes) {
+    if (question_.by_records)
+        for (size_t record = 0; record < record_effects_.size(); ++record)
+            record_effects_[record] = {static_cast<int32_t>(record)};
+    auto insertion = question_.insertions.begin();
+    program.backward([&](const Step& step, int64_t number, const Shift& shift) {
+        if (number % steps_per_report == 0) progress(number);
+        pull_back_through(program, step, number, shift);
+        for (; insertion != question_.insertions.end() && insertion->step == number; ++insertion)
+            kept_insertions_.push_back(
+                static_cast<int64_t>(keep(insertion->factors, insertion->signs, insertion->records)));
+    });
+    for (const SparseRow& effect : z_effects_) note_stabilizer(effect);
+    stabilizer_rows_.assign(stabilizers_.begin(), stabilizers_.end());
+    stabilizers_.clear();
+    record_effects_ = {};
 }
 
-uint32_t EffectSweep::add_gate(std::vector<std::vector<uint32_t>> pullback) {
-    gates_.push_back(std::move(pullback));
-    return static_cast<uint32_t>(gates_.size() - 1);
-}
-
-uint32_t EffectSweep::add_channel(uint64_t constant, Choices rates, Choices site) {
-    channels_.push_back({constant, std::move(rates), std::move(site)});
-    return static_cast<uint32_t>(channels_.size() - 1);
+void EffectSweep::pull_back_through(const Program& program, const Step& step, int64_t number, const Shift& shift) {
+    const Factors factors = program.factors(step);
+    switch (step.kind) {
+        case StepKind::clifford:
+            pull_back_through_gate(program.gate(step), program.targets(step));
+            break;
+        case StepKind::noise: {
+            if (!question_.with_noise) break;
+            const int64_t herald = step.record < 0 ? -1 : step.record + shift.records;
+            const auto targets = program.targets(step);
+            add_noise(program.channel(step), targets, step.group_size, herald);
+            if (question_.with_faults) add_faults(program.channel(step), targets, step.group_size, herald, number);
+            break;
+        }
+        case StepKind::correlated_error: {
+            if (!question_.with_noise) break;
+            const size_t kept = keep(factors, {}, {});
+            links_.chains.push_back(step.number);
+            links_.kept.push_back(static_cast<int64_t>(kept));
+            links_.probabilities.push_back(step.probability);
+            if (question_.with_faults && step.probability > 0) add_fault(number, 0, 0, factors, -1);
+            break;
+        }
+        case StepKind::measure: {
+            const auto record = static_cast<size_t>(step.record + shift.records);
+            if (step.number >= 0 && question_.with_noise) {
+                generators_ = {&record_effects_[record]};
+                add_patterns(program.channel(step));
+                if (question_.with_faults) add_fault(number, 0, 0, {}, static_cast<int64_t>(record));
+            }
+            measure(factors, record, step.resets);
+            break;
+        }
+        case StepKind::reset:
+            note_stabilizer(effect_of(factors));
+            x_effects_[factors[0].qubit].clear();
+            z_effects_[factors[0].qubit].clear();
+            break;
+        case StepKind::rotate:
+            if (const auto sign = sign_of_step_.find(number); sign != sign_of_step_.end())
+                flip_by_anticommuting(factors, sign->second);
+            break;
+        case StepKind::feedback:
+            flip(record_effects_[static_cast<size_t>(step.record + shift.records)], effect_of(factors));
+            break;
+        case StepKind::detector:
+            if (!question_.by_records)
+                flip_by_records(program.records(step), shift, static_cast<size_t>(step.number + shift.detectors));
+            break;
+        case StepKind::observable:
+            if (!question_.by_records) {
+                const size_t output = program.num_detectors + static_cast<size_t>(step.number);
+                flip_by_anticommuting(factors, static_cast<int32_t>(output));
+                flip_by_records(program.records(step), shift, output);
+            }
+            break;
+    }
 }
 
 void EffectSweep::flip(SparseRow& row, RowView by) {
@@ -57,7 +120,7 @@ SparseRow EffectSweep::effect_of(Factors factors) {
 }
 
 void EffectSweep::note_stabilizer(SparseRow effect) {
-    if (with_stabilizers_ && !effect.empty()) stabilizers_.insert(std::move(effect));
+    if (question_.with_noise && !effect.empty()) stabilizers_.insert(std::move(effect));
 }
 
 void EffectSweep::check_bytes(uint64_t more) {
@@ -65,9 +128,10 @@ void EffectSweep::check_bytes(uint64_t more) {
     if (record_bytes_ + rates_.bytes() + site_rows_.bits.size() * sizeof(int32_t) > max_bytes_) throw std::bad_alloc();
 }
 
-void EffectSweep::pull_back_through(uint32_t gate, std::span<const uint32_t> targets) {
-    const auto& pullback = gates_[gate];
-    const size_t size = pullback.size() / 2;
+void EffectSweep::pull_back_through_gate(const GateTables& gate, std::span<const uint32_t> targets) {
+    const auto& pullback = gate.pullback;
+    if (pullback.empty()) return;
+    const size_t size = gate.num_targets;
     after_.resize(2 * size);
     // The last group acts first on the way back.
     for (size_t end = targets.size(); end >= size && end > 0; end -= size) {
@@ -84,22 +148,47 @@ void EffectSweep::pull_back_through(uint32_t gate, std::span<const uint32_t> tar
     }
 }
 
-void EffectSweep::add_noise(uint32_t channel, uint32_t group_size, std::span<const uint32_t> targets, int64_t first_herald) {
-    for (size_t k = 0; k < targets.size() / group_size; ++k) {
+void EffectSweep::add_noise(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size,
+                            int64_t first_herald) {
+    for (size_t first = 0; first < targets.size(); first += group_size) {
         generators_.clear();
-        for (const uint32_t qubit : targets.subspan(k * group_size, group_size)) {
+        for (const uint32_t qubit : targets.subspan(first, group_size)) {
             generators_.push_back(&x_effects_[qubit]);
             generators_.push_back(&z_effects_[qubit]);
         }
-        if (first_herald >= 0) generators_.push_back(&record_effects_[static_cast<size_t>(first_herald) + k]);
-        add_patterns(channels_[channel]);
+        if (first_herald >= 0)
+            generators_.push_back(&record_effects_[static_cast<size_t>(first_herald) + first / group_size]);
+        add_patterns(channel);
     }
     check_bytes(0);
 }
 
-void EffectSweep::add_readout_noise(uint32_t channel, size_t record) {
-    generators_ = {&record_effects_[record]};
-    add_patterns(channels_[channel]);
+void EffectSweep::add_faults(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size,
+                             int64_t first_herald, int64_t step) {
+    std::set<uint64_t> patterns{channel.constant};
+    for (const auto* choices : {&channel.rates, &channel.site})
+        for (const auto& [pattern, _] : *choices) patterns.insert(channel.constant ^ pattern);
+    patterns.erase(0);
+    std::vector<PauliFactor> factors;
+    for (size_t group = 0; group < targets.size() / group_size; ++group) {
+        for (const uint64_t pattern : patterns) {
+            factors.clear();
+            for (size_t j = 0; j < group_size; ++j)
+                if (const auto code = static_cast<uint32_t>(pattern >> 2 * j & 3); code != 0)
+                    factors.push_back({targets[group * group_size + j], code});
+            const bool is_heralded = first_herald >= 0 && (pattern >> 2 * group_size & 1) != 0;
+            add_fault(step, group, pattern, factors, is_heralded ? first_herald + static_cast<int64_t>(group) : -1);
+        }
+    }
+}
+
+void EffectSweep::add_fault(int64_t step, size_t group, uint64_t pattern, Factors factors, int64_t record) {
+    const std::span<const int64_t> records{&record, record < 0 ? size_t{0} : size_t{1}};
+    faults_.kept.push_back(static_cast<int64_t>(keep(factors, {}, records)));
+    faults_.steps.push_back(step);
+    faults_.groups.push_back(static_cast<int64_t>(group));
+    faults_.patterns.push_back(static_cast<int64_t>(pattern));
+    faults_.records.push_back(record);
 }
 
 const SparseRow& EffectSweep::effect_of_pattern(uint64_t pattern) {
@@ -109,7 +198,7 @@ const SparseRow& EffectSweep::effect_of_pattern(uint64_t pattern) {
     return pattern_sum_;
 }
 
-void EffectSweep::add_patterns(const Channel& channel) {
+void EffectSweep::add_patterns(const ChannelTables& channel) {
     if (std::ranges::all_of(generators_, [](const SparseRow* row) { return row->empty(); })) return;
     if (channel.constant != 0) flip(constant_, effect_of_pattern(channel.constant));
     for (const auto& [pattern, rate] : channel.rates) rates_.add(effect_of_pattern(pattern), rate);
@@ -148,17 +237,10 @@ void EffectSweep::measure(Factors factors, size_t record, bool resets) {
     }
 }
 
-void EffectSweep::reset(PauliFactor factor) {
-    note_stabilizer(effect_of({&factor, 1}));
-    x_effects_[factor.qubit].clear();
-    z_effects_[factor.qubit].clear();
-}
-
-void EffectSweep::add_feedback(size_t record, PauliFactor factor) { flip(record_effects_[record], effect_of({&factor, 1})); }
-
-void EffectSweep::flip_by_records(std::span<const int64_t> records, int32_t output) {
-    for (const int64_t record : records) flip(record_effects_[static_cast<size_t>(record)], {&output, 1});
-    check_bytes(records.size() * sizeof output);
+void EffectSweep::flip_by_records(std::span<const int64_t> records, const Shift& shift, size_t output) {
+    const auto bit = static_cast<int32_t>(output);
+    for (const int64_t source : records) flip(record_effects_[static_cast<size_t>(source + shift.records)], {&bit, 1});
+    check_bytes(records.size() * sizeof bit);
 }
 
 void EffectSweep::flip_by_anticommuting(Factors factors, int32_t bit) {
@@ -189,11 +271,6 @@ void EffectSweep::add_choices(int64_t constant, std::span<const std::pair<int64_
         found.emplace_back(std::move(effect), probability);
     }
     add_site(found);
-}
-
-void EffectSweep::end() {
-    for (const SparseRow& effect : z_effects_) note_stabilizer(effect);
-    stabilizer_rows_.assign(stabilizers_.begin(), stabilizers_.end());
 }
 
 int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_signs) {

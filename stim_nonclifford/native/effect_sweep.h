@@ -6,52 +6,60 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "program.h"
 #include "sign_choices.h"
 #include "sparse_rows.h"
 
 namespace snc {
 
-// A Pauli on one qubit: bit 0 of the code is its X part, bit 1 its Z part.
-struct PauliFactor {
-    uint32_t qubit, code;
+// What is inserted just before a step, and whose effect is kept: a Pauli, signs of rotations, and records.
+struct InsertedBits {
+    int64_t step;
+    std::vector<PauliFactor> factors;
+    std::vector<int32_t> signs;
+    std::vector<int64_t> records;
 };
 
 class EffectSweep {
    public:
-    using Factors = std::span<const PauliFactor>;
-    using Choices = std::vector<std::pair<uint64_t, double>>;  // pattern and rate or probability
+    using Progress = std::function<void(int64_t step)>;
 
-    // Throws std::bad_alloc if the effects take more than max_bytes. Stabilizers are collected if `with_stabilizers`.
-    EffectSweep(size_t num_qubits, size_t num_records, uint64_t max_bytes, bool with_stabilizers);
+    struct Question {
+        bool by_records;   // whether the outputs are the records, or else detectors and observables
+        bool with_noise;   // and with stabilizers
+        bool with_faults;  // keeps the effect of every single fault
+        std::vector<std::pair<int64_t, int32_t>> signs;  // step of a rotation, and the bit of its sign
+        std::vector<InsertedBits> insertions;            // the last steps first
+    };
 
-    // Lets each record flip the output with its number.
-    void report_records();
+    // A fault: a pattern of the channel of a step, on one group of targets, or a readout error (pattern 0).
+    struct Faults {
+        std::vector<int64_t> steps, groups, patterns, records, kept;  // record -1: none
+    };
 
-    // The gate with this pullback (CliffordGate.pullback), and the channel with these patterns (channels.Channel).
-    uint32_t add_gate(std::vector<std::vector<uint32_t>> pullback);
-    uint32_t add_channel(uint64_t constant, Choices rates, Choices site);
+    // One error of a chain of mutually exclusive ones.
+    struct Links {
+        std::vector<int32_t> chains;
+        std::vector<int64_t> kept;
+        std::vector<double> probabilities;
+    };
 
-    // Each of these goes from behind an instruction to before it.
-    void pull_back_through(uint32_t gate, std::span<const uint32_t> targets);
-    void add_noise(uint32_t channel, uint32_t group_size, std::span<const uint32_t> targets, int64_t first_herald);
-    void add_readout_noise(uint32_t channel, size_t record);
-    void measure(Factors factors, size_t record, bool resets);
-    void reset(PauliFactor factor);
-    void add_feedback(size_t record, PauliFactor factor);
-    void flip_by_records(std::span<const int64_t> records, int32_t output);
-    void flip_by_anticommuting(Factors factors, int32_t bit);
+    // Follows the program from its end to its beginning. Throws std::bad_alloc if the effects take more than max_bytes.
+    // The effects of the insertions are kept; in their order, their numbers are those of `kept_insertions`.
+    EffectSweep(const Program& program, Question question, uint64_t max_bytes, const Progress& progress);
 
-    // Stores the effect of a Pauli, of rotation signs and of records at the current place, with the next number.
-    size_t keep(Factors factors, std::span<const int32_t> signs, std::span<const int64_t> records);
-    bool is_kept_empty(size_t number) const { return kept_[number].empty(); }
+    const std::vector<int64_t>& kept_insertions() const { return kept_insertions_; }
+    const Faults& faults() const { return faults_; }
+    const Links& links() const { return links_; }
     // Adds mutually exclusive choices of kept effects (-1: no effect), and the kept effect that is always present.
     void add_choices(int64_t constant, std::span<const std::pair<int64_t, double>> choices);
-    void end();  // at the beginning of the circuit
 
     // Removes free signs from all effects: wherever a sign is set, the kept effect that belongs to it is added. Such an
     // effect flips its own sign before any other free sign. Returns the number of a pair that does not, or -1.
@@ -71,27 +79,36 @@ class EffectSweep {
     RowList stabilizers() const { return ascending(stabilizer_rows_); }
 
    private:
-    struct Channel {
-        uint64_t constant;
-        Choices rates, site;
-    };
+    void pull_back_through(const Program& program, const Step& step, int64_t number, const Shift& shift);
+    void pull_back_through_gate(const GateTables& gate, std::span<const uint32_t> targets);
+    void add_noise(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size, int64_t first_herald);
+    void add_faults(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size, int64_t first_herald,
+                    int64_t step);
+    void measure(Factors factors, size_t record, bool resets);
+    void flip_by_records(std::span<const int64_t> records, const Shift& shift, size_t output);
+    void flip_by_anticommuting(Factors factors, int32_t bit);
+    size_t keep(Factors factors, std::span<const int32_t> signs, std::span<const int64_t> records);
+    void add_fault(int64_t step, size_t group, uint64_t pattern, Factors factors, int64_t record);
 
     static RowList ascending(const std::vector<SparseRow>& rows);
     void flip(SparseRow& row, RowView by);
     SparseRow effect_of(Factors factors);
     void note_stabilizer(SparseRow effect);
-    void add_patterns(const Channel& channel);
+    void add_patterns(const ChannelTables& channel);
     void add_site(const std::vector<std::pair<SparseRow, double>>& choices);
     // The effect of a pattern of `generators_`.
     const SparseRow& effect_of_pattern(uint64_t pattern);
     void check_bytes(uint64_t more);
 
     std::vector<SparseRow> x_effects_, z_effects_, record_effects_;
-    std::vector<std::vector<std::vector<uint32_t>>> gates_;
-    std::vector<Channel> channels_;
+    const Question question_;
+    std::unordered_map<int64_t, int32_t> sign_of_step_;
     const uint64_t max_bytes_;
-    const bool with_stabilizers_;
     uint64_t record_bytes_ = 0;
+
+    std::vector<int64_t> kept_insertions_;
+    Faults faults_;
+    Links links_;
 
     SparseRow constant_;
     RowSums rates_;

@@ -10,15 +10,10 @@ namespace snc {
 
 namespace {
 
-constexpr size_t word_bits = 64;
 // A word is stored for so many ones on average, where it takes no more memory than they do.
 constexpr size_t ones_per_word = 2;
 
-size_t words_of(RowView row) { return row.empty() ? 0 : static_cast<size_t>(row.front()) / word_bits + 1; }
-
-void flip_bit(std::vector<uint64_t>& words, int32_t bit) {
-    words[static_cast<size_t>(bit) / word_bits] ^= uint64_t{1} << (static_cast<size_t>(bit) % word_bits);
-}
+size_t words_of(RowView row) { return row.empty() ? 0 : static_cast<size_t>(row.front()) / 64 + 1; }
 
 }  // namespace
 
@@ -27,7 +22,7 @@ void SignChoices::set(int32_t sign, SparseRow row) {
     const size_t num_words = words_of(choice.row);
     if (choice.row.size() >= ones_per_word * num_words) {
         choice.words.resize(num_words);
-        for (const int32_t bit : choice.row) flip_bit(choice.words, bit);
+        for (const int32_t bit : choice.row) flip_bit(choice.words, static_cast<size_t>(bit));
     }
     choices_[sign] = std::move(choice);
 }
@@ -54,26 +49,20 @@ SparseRow SignChoices::fixed(RowView row) {
     }
     if (found_.empty()) return result;
     if (words_.size() < longest) words_.resize(longest);
-    for (const int32_t bit : row) flip_bit(words_, bit);
-    for (const Choice* choice : found_) flip_words(*choice);
+    for (const int32_t bit : row) flip_bit(words_, static_cast<size_t>(bit));
+    for (const Choice* choice : found_) {
+        if (choice->words.empty())
+            for (const int32_t bit : choice->row) flip_bit(words_, static_cast<size_t>(bit));
+        else
+            add_bits(words_, choice->words);
+    }
     result.clear();
     for (size_t k = longest; k-- > 0;) {
-        uint64_t word = std::exchange(words_[k], 0);
-        while (word != 0) {
-            const size_t highest = word_bits - 1 - static_cast<size_t>(std::countl_zero(word));
-            result.push_back(static_cast<int32_t>(k * word_bits + highest));
-            word ^= uint64_t{1} << highest;
-        }
+        uint64_t& word = words_[k];
+        for (; word != 0; word &= ~std::bit_floor(word))
+            result.push_back(static_cast<int32_t>(64 * k + static_cast<size_t>(std::bit_width(word)) - 1));
     }
     return result;
-}
-
-void SignChoices::flip_words(const Choice& choice) {
-    if (choice.words.empty()) {
-        for (const int32_t bit : choice.row) flip_bit(words_, bit);
-    } else {
-        for (size_t k = 0; k < choice.words.size(); ++k) words_[k] ^= choice.words[k];
-    }
 }
 
 }  // namespace snc

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bits.h"
 #include "sparse_rows.h"
 
 namespace snc {
@@ -24,16 +25,14 @@ class SignChoices {
    private:
     struct Choice {
         SparseRow row;
-        std::vector<uint64_t> words;  // the same; empty for a short row
+        Bits words;  // the same; empty for a short row
     };
-
-    void flip_words(const Choice& choice);
 
     std::unordered_map<int32_t, Choice> choices_;
 
     // Scratch; `words_` is zero between calls.
     std::vector<const Choice*> found_;
-    std::vector<uint64_t> words_;
+    Bits words_;
 };
 
 }  // namespace snc

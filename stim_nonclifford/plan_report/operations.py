@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..compiler.paulis import Factors
-from ..compiler.steps import Measure, Program, Reset, Rotate, Step
+from ..compiler.program import Program
+from ..compiler.steps import Measure, Reset, Rotate, Step
 from ..dialect import bare_name
 from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 
@@ -115,12 +116,13 @@ def _is_diagonal(operation: np.void) -> bool:
 
 def _place(program: Program, step: int) -> dict[str, Any]:
     """The attributes of a ``PlannedOperation`` that describe its instruction."""
+    place = program.places[step]
     factors = program.labelled(_factors(program.steps[step]))
     return {
         "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
-        "instruction": bare_name(program.sources[step]),
-        "line": program.lines[step],
-        "tick": program.ticks[step],
+        "instruction": bare_name(place.source),
+        "line": place.line,
+        "tick": place.tick,
         "step": step,
     }
 

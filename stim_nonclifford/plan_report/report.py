@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compiler import CompiledCircuit
+from ..compiler.program import Program
 from ..compiler.requested_outputs import requested_by
-from ..compiler.steps import Program
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .operations import PlannedOperation, planned_operations
 from .table import operation_table, summary, total_coefficients

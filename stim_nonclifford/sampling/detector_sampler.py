@@ -82,6 +82,8 @@ class CompiledDetectorSampler(KeptStream):
         self._numbers = ShotNumbers()
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
+        # What all methods need is computed here; a method's first call adds the plan for its question.
+        compiled.prepare_detectors(skip_reference_sample, max_active_coordinates)
 
     @property
     def num_detectors(self) -> int:

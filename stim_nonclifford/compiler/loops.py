@@ -1,0 +1,176 @@
+"""Loops: one iteration is stored, the others differ from it in the numbers of records and the like."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar, overload
+
+__all__ = ["Loop", "Shift", "Unrolled", "Unrolling"]
+
+_T = TypeVar("_T")
+
+
+class Shift(NamedTuple):
+    """What comes between a place in one iteration and the same place in a later one.
+
+    Attributes:
+        records: Number of records.
+        detectors: Number of detectors.
+        instructions: Number of instructions.
+        ticks: Number of TICKs.
+    """
+
+    records: int = 0
+    detectors: int = 0
+    instructions: int = 0
+    ticks: int = 0
+
+    def times(self, iterations: int) -> Shift:
+        """The same for this many iterations."""
+        return Shift(*(iterations * count for count in self))
+
+    def plus(self, other: Shift) -> Shift:
+        """The sum of two shifts."""
+        return Shift(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A REPEAT block in a list that has the steps of one iteration.
+
+    Attributes:
+        first: The place of the first step of the iteration.
+        end: The place behind its last step.
+        repetitions: How often the steps are repeated.
+        shift: What is in one iteration.
+    """
+
+    first: int
+    end: int
+    repetitions: int
+    shift: Shift
+
+    def moved(self, places: int) -> Loop:
+        """The same loop some places later."""
+        return Loop(self.first + places, self.end + places, self.repetitions, self.shift)
+
+
+class Unrolling:
+    """Where the steps of an unrolled circuit are stored.
+
+    Args:
+        num_stored: Number of stored steps.
+        loops: The loops, inner ones before outer ones.
+
+    Examples:
+        >>> unrolling = Unrolling(3, [Loop(1, 2, 1000, Shift(records=4))])
+        >>> len(unrolling), unrolling.place(5)
+        (1002, (1, Shift(records=16, detectors=0, instructions=0, ticks=0)))
+    """
+
+    def __init__(self, num_stored: int, loops: Sequence[Loop]) -> None:
+        self._whole = _Range(0, num_stored, list(loops))
+
+    def __len__(self) -> int:
+        return self._whole.size
+
+    def place(self, step: int) -> tuple[int, Shift]:
+        """The place at which a step is stored, and what is between that iteration and the step's."""
+        return self._whole.place(step)
+
+    def places(self) -> Iterator[tuple[int, Shift]]:
+        """The same for all steps in their order."""
+        return self._whole.places(Shift())
+
+
+class _Range:
+    """Stored steps without a gap, and the loops among them."""
+
+    def __init__(self, first: int, end: int, loops: list[Loop]) -> None:
+        self.starts: list[int] = []  # for each part, the number of unrolled steps before it
+        self.parts: list[tuple[int, int, Loop | None, _Range | None]] = []
+        self.size = 0
+        outer: list[tuple[int, int]] = []  # the outermost loops, and where the loops in them begin
+        last = len(loops) - 1
+        while last >= 0:
+            k = last
+            while k and loops[k - 1].first >= loops[last].first:
+                k -= 1
+            outer.append((last, k))
+            last = k - 1
+        place = first
+        for last, k in reversed(outer):
+            loop = loops[last]
+            self._add(place, loop.first, None, None)
+            self._add(loop.first, loop.end, loop, _Range(loop.first, loop.end, loops[k:last]))
+            place = loop.end
+        self._add(place, end, None, None)
+
+    def _add(self, first: int, end: int, loop: Loop | None, inner: _Range | None) -> None:
+        if first == end:
+            return
+        self.starts.append(self.size)
+        self.parts.append((first, end, loop, inner))
+        self.size += end - first if loop is None or inner is None else loop.repetitions * inner.size
+
+    def place(self, step: int) -> tuple[int, Shift]:
+        part = bisect_right(self.starts, step) - 1
+        first, _, loop, inner = self.parts[part]
+        offset = step - self.starts[part]
+        if loop is None or inner is None:
+            return first + offset, Shift()
+        iteration, inside = divmod(offset, inner.size)
+        stored, shift = inner.place(inside)
+        return stored, shift.plus(loop.shift.times(iteration))
+
+    def places(self, shift: Shift) -> Iterator[tuple[int, Shift]]:
+        for first, end, loop, inner in self.parts:
+            if loop is None or inner is None:
+                for stored in range(first, end):
+                    yield stored, shift
+            else:
+                for iteration in range(loop.repetitions):
+                    yield from inner.places(shift.plus(loop.shift.times(iteration)))
+
+
+class Unrolled(Sequence[_T], Generic[_T]):
+    """A list with an entry for each step of an unrolled circuit, of which one for each stored step is kept.
+
+    Args:
+        unrolling: Where the steps are stored.
+        stored: The entries of the stored steps.
+        in_iteration: An entry as it is in a later iteration.
+
+    Examples:
+        >>> unrolling = Unrolling(2, [Loop(0, 2, 3, Shift(ticks=5))])
+        >>> list(Unrolled(unrolling, [0, 1], lambda tick, shift: tick + shift.ticks))
+        [0, 1, 5, 6, 10, 11]
+    """
+
+    def __init__(
+        self, unrolling: Unrolling, stored: Sequence[_T], in_iteration: Callable[[_T, Shift], _T]
+    ) -> None:
+        self._unrolling = unrolling
+        self._stored = stored
+        self._in_iteration = in_iteration
+
+    def __len__(self) -> int:
+        return len(self._unrolling)
+
+    @overload
+    def __getitem__(self, index: int) -> _T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[_T]: ...
+    def __getitem__(self, index: int | slice) -> _T | list[_T]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} steps")
+        stored, shift = self._unrolling.place(index % len(self))
+        return self._in_iteration(self._stored[stored], shift)
+
+    def __iter__(self) -> Iterator[_T]:
+        for stored, shift in self._unrolling.places():
+            yield self._in_iteration(self._stored[stored], shift)

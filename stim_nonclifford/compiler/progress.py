@@ -1,0 +1,56 @@
+"""Progress: a line on the terminal while a long pass of the compiler runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress_of"]
+
+_SILENT_SECONDS = 2.0
+_PERIOD_SECONDS = 0.2
+
+
+@contextmanager
+def progress_of(what: str, num_steps: int, *, backward: bool = False) -> Iterator[Callable[[int], None]]:
+    """Shows how far a pass is, from two seconds on, if the standard error stream is a terminal.
+
+    The line is erased at the end. Notebooks and log files get none.
+
+    Args:
+        what: The pass.
+        num_steps: Number of steps of the circuit.
+        backward: Whether the pass begins at the last step.
+
+    Yields:
+        A function that the pass calls with the number of the step that it follows. It takes signals, so that
+        Ctrl-C stops the pass.
+
+    Examples:
+        >>> with progress_of("forward sweep", 10) as progress:
+        ...     progress(3)
+    """
+    stream = sys.stderr
+    is_shown = stream is not None and stream.isatty()
+    next_time = time.monotonic() + _SILENT_SECONDS
+    width = 0
+
+    def progress(step: int) -> None:
+        nonlocal next_time, width
+        if not is_shown or time.monotonic() < next_time:
+            return
+        next_time = time.monotonic() + _PERIOD_SECONDS
+        done = num_steps - step if backward else step
+        line = f"compiling: {what}, {100 * done // max(1, num_steps)}% of {num_steps:,} steps"
+        width = max(width, len(line))
+        stream.write(f"\r{line:{width}}")
+        stream.flush()
+
+    try:
+        yield progress
+    finally:
+        if width:
+            stream.write(f"\r{'':{width}}\r")
+            stream.flush()

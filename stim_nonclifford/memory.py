@@ -56,7 +56,10 @@ def memory_is_a_limit() -> Iterator[None]:
     """
     try:
         yield
-    except MemoryError:
+    except (MemoryError, TypeError) as error:
+        # Stim's bindings raise a TypeError if there is no memory for the Python objects that they return.
+        if isinstance(error, TypeError) and not isinstance(error.__cause__, MemoryError):
+            raise
         raise ResourceLimitError(
             "There is not enough memory to compile the circuit. What it needs grows with the number of noise"
             " events and measurements times the number of detectors or records: lower the repeat counts, or"

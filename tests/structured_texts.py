@@ -219,6 +219,10 @@ def outcome_of(text: str) -> str:
             call()
         except (ValueError, NotImplementedError, snc.ResourceLimitError):
             refusals += 1
+        except MemoryError as error:
+            if "too little memory for the engine" not in str(error):  # documented for engines
+                raise
+            refusals += 1
     return (
         "refused by all samplers" if refusals == len(calls) else "refused in part" if refusals else "sampled"
     )

@@ -5,11 +5,27 @@ The cases are fixed by the seed. ``python -m tests.structured_texts 30000`` runs
 
 from __future__ import annotations
 
+import pytest
+
+import stim_nonclifford as snc
+
 from .structured_texts import run_cases
 
 
 def test_large_structures() -> None:
-    outcomes = list(run_cases("suite", 0, 34))
-    assert [outcome.number for outcome in outcomes] == list(range(34))
+    outcomes = list(run_cases("suite", 0, 40))
+    assert [outcome.number for outcome in outcomes] == list(range(40))
     assert not [outcome for outcome in outcomes if outcome.is_wrong]
     assert len({outcome.what for outcome in outcomes}) >= 3
+
+
+def test_many_coordinates_are_refused() -> None:
+    coordinates = ", ".join(["1"] * 10_000)
+    circuit = snc.Circuit(f"REPEAT 1000 {{\nM 0\nDETECTOR({coordinates}) rec[-1]\n}}")
+    for call in (
+        circuit.get_detector_coordinates,
+        circuit.detector_error_model,
+        lambda: circuit.detector_error_model(kind="noise_only"),
+    ):
+        with pytest.raises(snc.ResourceLimitError, match="10,000,000 coordinates; the limit is 8,388,608"):
+            call()

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import stim
 
-from ..compiler.extent import extent_of
+from ..compiler.extent import Extent, extent_of
 from ..compiler.flattening import check_targets
 from ..dialect import (
     TOO_DEEP,
@@ -19,11 +19,15 @@ from ..dialect import (
     parse,
     tagged_instruction,
 )
+from ..errors import ResourceLimitError
 
-__all__ = ["CircuitEditing", "check_flattened"]
+__all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
 
 Self = TypeVar("Self", bound="CircuitEditing")
+_MAX_COORDINATES = 1 << 23
+"""They are lists of Python numbers in Stim's results, some 40 bytes each."""
+
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 
 
@@ -246,9 +250,25 @@ def check_flattened(circuit: stim.Circuit) -> None:
     """Checks that a circuit is small enough for Stim to unroll it in memory.
 
     Raises:
-        ResourceLimitError: The unrolled circuit would have more than 2^26 targets.
+        ResourceLimitError: The unrolled circuit would have more than 2^26 targets, or its detectors more than
+            2^23 coordinates.
     """
-    check_targets(extent_of(circuit))
+    extent = extent_of(circuit)
+    check_targets(extent)
+    check_coordinates(extent)
+
+
+def check_coordinates(extent: Extent) -> None:
+    """Checks that Stim can list the coordinates of the detectors; it crashes where the memory ends.
+
+    Raises:
+        ResourceLimitError: There are more than 2^23 coordinates.
+    """
+    if extent.coordinates > _MAX_COORDINATES:
+        raise ResourceLimitError(
+            f"The detectors of the unrolled circuit have {extent.coordinates:,} coordinates; the limit is"
+            f" {_MAX_COORDINATES:,}. Lower the repeat counts, or give detectors fewer coordinates."
+        )
 
 
 def _checked_depth(circuit: stim.Circuit) -> stim.Circuit:

@@ -13,7 +13,8 @@ from ..compiler.error_model_changes import check_decomposed, conditioned, decomp
 from ..compiler.extent import extent_of
 from ..compiler.relabelling import relabelled
 from ..compiler.requested_outputs import checked_mask
-from .editing import check_flattened
+from ..memory import memory_is_a_limit
+from .editing import check_coordinates, check_flattened
 
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
 
@@ -140,11 +141,14 @@ class CircuitErrorModels:
                 )
             model = kind.flattened() if flatten_loops else kind
         elif kind == "noise_only":
+            check_flattened(self._stim)
+            with memory_is_a_limit():
+                coordinates = self._stim.get_detector_coordinates()
             model = detector_error_model(
                 self.compile().effects("detectors"),
                 num_detectors,
                 self._stim.num_observables,
-                self._stim.get_detector_coordinates(),
+                coordinates,
                 approximate_disjoint_errors=approximate_disjoint_errors,
             )
         else:
@@ -160,6 +164,7 @@ class CircuitErrorModels:
         if arguments["flatten_loops"]:
             check_flattened(circuit)
         extent = extent_of(circuit)
+        check_coordinates(extent)
         if circuit.num_qubits > len(extent.qubits) + _MANY_UNUSED_QUBITS:  # Stim stores all of them
             circuit = relabelled(extent, {label: k for k, label in enumerate(sorted(extent.qubits))})
         try:

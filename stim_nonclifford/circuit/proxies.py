@@ -9,6 +9,7 @@ import stim
 
 from ..compiler.clifford_records import without_gaps
 from ..dialect import gate_from_tag
+from ..memory import memory_is_a_limit
 from .diagrams import Diagram, labelled_diagram
 from .editing import check_flattened
 
@@ -91,7 +92,8 @@ class CircuitProxies:
         """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``."""
         if only is None:
             check_flattened(self._stim)
-        return self._stim.get_detector_coordinates(only)
+        with memory_is_a_limit():
+            return self._stim.get_detector_coordinates(only)
 
     def get_final_qubit_coordinates(self) -> dict[int, list[float]]:
         """Coordinates of the qubits, as ``stim.Circuit.get_final_qubit_coordinates``."""

@@ -50,6 +50,7 @@ class Extent:
         swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
         instructions: Number of instructions after unrolling.
         ticks: Number of TICKs among them.
+        coordinates: Number of coordinates of their detectors.
         lines: Lines of the circuit when it is printed.
         qubits: The qubits that instructions act on.
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
@@ -66,6 +67,7 @@ class Extent:
     swept_cost: int = 0
     instructions: int = 0
     ticks: int = 0
+    coordinates: int = 0
     lines: int = 0
     qubits: set[int] = field(default_factory=set)
     is_clifford: bool = True
@@ -139,6 +141,7 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.rotations += block.repetitions * block.rotations
     extent.instructions += block.repetitions * block.instructions
     extent.ticks += block.repetitions * block.ticks
+    extent.coordinates += block.repetitions * block.coordinates
     extent.lines += 2 + block.lines
     extent.qubits |= block.qubits
     extent.is_clifford &= block.is_clifford
@@ -168,6 +171,7 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.measures |= gate.produces_measurements
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
             extent.cost += _DETECTOR_COST
+            extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
         if gate.is_noisy_gate and not gate.produces_measurements:
             extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
     if name not in _WITHOUT_QUBITS:

@@ -75,6 +75,7 @@ def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOpe
 
 
 def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
+    names: dict[int, str] = {}
     for operation, measured_in in zip(plan.operations, plan.operation_steps.tolist(), strict=True):
         kind, is_weak = int(operation["kind"]), bool(operation["kind"] == WEAK_MEASURE)
         width = int(operation["width"]) + (kind == ACTIVATE)
@@ -92,7 +93,7 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
                 outcome=None,
                 weak=is_weak,
-                **_place(program, int(plan.rotation_term_steps[k])),
+                **_place(program, int(plan.rotation_term_steps[k]), names),
             )
         if kind in (MEASURE, WEAK_MEASURE):
             yield PlannedOperation(
@@ -105,7 +106,7 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 sign_controlled=False,
                 outcome=int(operation["outcome"]),
                 weak=is_weak,
-                **_place(program, measured_in),
+                **_place(program, measured_in, names),
             )
 
 
@@ -114,13 +115,18 @@ def _is_diagonal(operation: np.void) -> bool:
     return operation["kind"] == WEAK_MEASURE or not operation["x"]
 
 
-def _place(program: Program, step: int) -> dict[str, Any]:
-    """The attributes of a ``PlannedOperation`` that describe its instruction."""
+def _place(program: Program, step: int, names: dict[int, str]) -> dict[str, Any]:
+    """The attributes of a ``PlannedOperation`` that describe its instruction.
+
+    ``names`` keeps the names of instructions by identity, as one with many targets has many operations.
+    """
     place = program.places[step]
+    if id(place.source) not in names:
+        names[id(place.source)] = bare_name(place.source)
     factors = program.labelled(_factors(program.steps[step]))
     return {
         "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
-        "instruction": bare_name(place.source),
+        "instruction": names[id(place.source)],
         "line": place.line,
         "tick": place.tick,
         "step": step,

@@ -2,11 +2,11 @@
 
 The passes, in their order, each a module with one entry point:
 
-1.  ``flattening``: the circuit as a flat list of simple ``steps``, over the qubits that occur in it;
+1.  ``flattening``: the circuit as a ``program`` of simple ``steps``, over the qubits that occur in it;
 2.  ``forward_sweep``: the quantum operations on the coefficient vector, with rotations deferred until a
-    measurement needs them (``deferred_rotations``), and commuting measurements in the order that suits them
-    (``measurement_batch``), in each part of the circuit that is not connected with others (``patches``); of a
-    Clifford circuit only Stim's noiseless sample (``clifford_records``);
+    measurement needs them, and commuting measurements in the order that suits them, in each part of the
+    circuit that is not connected with others (``patches``); of a Clifford circuit only Stim's noiseless
+    sample (``clifford_records``);
 3.  ``backward_sweep``: the effects of noise, outcomes and coins;
 4.  ``reference_sample``: the noiseless reference sample;
 5.  ``needed_operations``: drops the last operations if they influence no requested output;
@@ -20,9 +20,12 @@ The passes, in their order, each a module with one entry point:
 ``compile_circuit`` runs the first two, which do not depend on the question. ``CompiledCircuit`` runs the
 others when it constructs the plan for a question (``requested_outputs``). ``scheduling`` runs passes 6 to 8.
 
-``extent`` and ``relabelling`` are about circuits before the first pass. ``operations``, ``effects``,
-``paulis``, ``clifford_gates``, ``channels``, ``gf2`` and ``sparse_rows`` have the types and the algebra that
-the passes share. Passes 3, 9 and 10 call native code (``native/effect_sweep.h``, ``native/sparse_rows.h``).
+``extent`` and ``relabelling`` are about circuits before the first pass. ``loops`` and ``iterations`` are
+about steps that are repeated. ``operations``, ``effects``, ``paulis``, ``clifford_gates``, ``channels``,
+``gf2`` and ``sparse_rows`` have the types and the algebra that the passes share. ``native_program`` writes
+the program for native code, which follows it in both sweeps (``native/forward_sweep.h``,
+``native/effect_sweep.h``); passes 9 and 10 call native code, too (``native/sparse_rows.h``). ``progress``
+shows how far a sweep is.
 ``detector_error_model`` converts the effects to Stim's error model, and ``error_model_changes`` conditions
 and decomposes such models.
 """

@@ -16,6 +16,7 @@ ACTIVATE: int
 MEASURE: int
 WEAK_MEASURE: int
 BLOCK_SHOTS: int
+MAX_EFFECT_WORK: int
 CERTAIN: float
 TIE: float
 MIN_MASS: float

@@ -149,6 +149,13 @@ class _BackwardSweep:
                 f" {MAX_EFFECT_BYTES:,} bytes, the limit, or more memory than there is. Lower the repeat"
                 " counts, or sample the circuit in parts."
             ) from None
+        except OverflowError:
+            what = "measurement records" if self.by_records else "detectors and observables"
+            raise ResourceLimitError(
+                f"Errors and outcomes flip too many of the circuit's {self.num_outputs:,} {what}: to find which"
+                f" takes more than {_native.MAX_EFFECT_WORK:,} bits, the limit. Reset qubits after measurements,"
+                " lower the repeat counts, or sample the circuit in parts."
+            ) from None
 
     def add_correlated_errors(self) -> None:
         """Adds chains of mutually exclusive errors; the most likely choice becomes a constant."""

@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings.h"
+#include "effect_sweep.h"
 #include "noise_draws.h"
 #include "philox.h"
 #include "plan.h"
@@ -11,6 +12,7 @@ void bind_constants(nanobind::module_& m) {
     m.attr("ACTIVATE") = static_cast<int32_t>(snc::Kind::activate);
     m.attr("MEASURE") = static_cast<int32_t>(snc::Kind::measure);
     m.attr("WEAK_MEASURE") = static_cast<int32_t>(snc::Kind::weak_measure);
+    m.attr("MAX_EFFECT_WORK") = snc::EffectSweep::max_work;
     m.attr("BLOCK_SHOTS") = snc::block_shots;
     m.attr("CERTAIN") = snc::certain;
     m.attr("TIE") = snc::tie;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <new>
+#include <stdexcept>
 
 namespace snc {
 
@@ -29,6 +30,7 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
     auto insertion = question_.insertions.begin();
     program.backward([&](const Step& step, int64_t number, const Shift& shift) {
         if (number % steps_per_report == 0) progress(number);
+        if (work_ > max_work) throw std::overflow_error("the effects are too long");
         pull_back_through(program, step, number, shift);
         for (; insertion != question_.insertions.end() && insertion->step == number; ++insertion)
             kept_insertions_.push_back(
@@ -101,10 +103,12 @@ void EffectSweep::pull_back_through(const Program& program, const Step& step, in
 
 void EffectSweep::flip(SparseRow& row, RowView by) {
     if (by.empty()) return;
+    work_ += by.size();
     if (row.empty() || by.front() < row.back()) {
         row.insert(row.end(), by.begin(), by.end());
         return;
     }
+    work_ += row.size();
     sum_.clear();
     std::ranges::set_symmetric_difference(row, by, std::back_inserter(sum_), std::greater{});
     row.swap(sum_);

@@ -31,6 +31,10 @@ class EffectSweep {
    public:
     using Progress = std::function<void(int64_t step)>;
 
+    // Bits of effects that may be added. Circuits with 10^4 rounds and a T state in each take a tenth of it, a few tenths of
+    // a second. It grows quadratically where an error flips all later records.
+    static constexpr uint64_t max_work = uint64_t{1} << 32;
+
     struct Question {
         bool by_records;   // whether the outputs are the records, or else detectors and observables
         bool with_noise;   // and with stabilizers
@@ -105,6 +109,7 @@ class EffectSweep {
     std::unordered_map<int64_t, int32_t> sign_of_step_;
     const uint64_t max_bytes_;
     uint64_t record_bytes_ = 0;
+    uint64_t work_ = 0;
 
     std::vector<int64_t> kept_insertions_;
     Faults faults_;

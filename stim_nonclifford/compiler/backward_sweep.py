@@ -152,9 +152,9 @@ class _BackwardSweep:
         except OverflowError:
             what = "measurement records" if self.by_records else "detectors and observables"
             raise ResourceLimitError(
-                f"Errors and outcomes flip too many of the circuit's {self.num_outputs:,} {what}: to find which"
-                f" takes more than {_native.MAX_EFFECT_WORK:,} bits, the limit. Reset qubits after measurements,"
-                " lower the repeat counts, or sample the circuit in parts."
+                f"Errors and outcomes flip too many of the circuit's {self.num_outputs:,} {what}: to find"
+                f" which takes more than {_native.MAX_EFFECT_WORK:,} bits, the limit. Reset qubits after"
+                " measurements, lower the repeat counts, or sample the circuit in parts."
             ) from None
 
     def add_correlated_errors(self) -> None:

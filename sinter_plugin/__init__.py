@@ -22,9 +22,10 @@ The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks
 (decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``matching_gap`` (the
 complementary gap), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
-``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker dies), ``postselection``
-(masks out of arguments), ``collect_command``, ``equivalent_counts``, ``estimate_arguments`` and
-``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the command line).
+``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
+dies), ``postselection`` (masks out of arguments), ``collect_command``, ``equivalent_counts``,
+``estimate_arguments`` and ``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the
+command line).
 """
 
 from __future__ import annotations

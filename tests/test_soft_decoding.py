@@ -20,7 +20,7 @@ import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_decoders
 from sinter_plugin.decoders import installed_decoders
 
-from .sinter_runs import OURS, SINTER, Folder, assert_rate
+from .sinter_runs import OURS, Folder, assert_rate, both_commands
 
 FALSE_ALARM = 1e-7
 
@@ -369,10 +369,7 @@ def folder(tmp_path: Path) -> Any:
     found.end_all()
 
 
-PLUGIN = [*SINTER[:-1], "sinter_plugin:sinter_decoders"]
-
-
-@pytest.mark.parametrize("command", [PLUGIN, OURS], ids=["sinter", "sinter_plugin"])
+@both_commands
 def test_on_the_command_line(folder: Folder, command: list[str]) -> None:
     """A run that is interrupted by its own limits continues, and its numbers are those of the T gate."""
     arguments = (

@@ -29,7 +29,7 @@ __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_sampl
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 _SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
-DEFAULT_STORE_BYTES = 64 << 20
+DEFAULT_STORE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class SoftDecodingSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has n
     * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
       observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
       returns a further byte which is not 0. Both are Sinter's rules.
-    * Equal detection events are decoded once per batch, and once at all as long as the store has room. This
-      changes nothing for decoders that answer equal questions equally.
+    * Equal detection events are decoded once: see ``DistinctRows``. This changes nothing for decoders that
+      answer equal questions equally.
     * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
       calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
       shots with right and wrong predictions by their gap, in decibels.

@@ -150,8 +150,12 @@ def _hashes(words: Words) -> Words:
     for k in range(words.shape[1]):
         value ^= words[:, k]
         value *= _MULTIPLIER
-        value ^= value >> np.uint64(29)
-    return (value * _MULTIPLIER) | np.uint64(1)  # not 0, which marks free places
+        value ^= value >> np.uint64(32)
+    value *= _MULTIPLIER
+    value ^= value >> np.uint64(29)
+    value *= _MULTIPLIER
+    value[value == 0] = 1  # 0 marks free places
+    return value
 
 
 def _groups(hashes: Words, words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

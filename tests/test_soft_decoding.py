@@ -116,7 +116,7 @@ def test_nothing_but_the_seed_changes_the_result() -> None:
 def test_statistics_say_what_deduplication_saves() -> None:
     task = sinter.Task(circuit=memory(3, 0.001))
     sampler = SoftDecodingSampler(seed=5).compiled_sampler_for_task(task)
-    taken = [sampler.sample(100_000) for _ in range(30)]
+    taken = [sampler.sample(100_000) for _ in range(80)]
     found = sampler.statistics()
     shots = sum(stats.shots for stats in taken)
     assert found["rows"] == shots

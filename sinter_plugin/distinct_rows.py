@@ -146,13 +146,14 @@ class DistinctRows:
 
 def _hashes(words: Words) -> Words:
     """A hash value of each row, of which the high bits depend on all bits of the row; never 0."""
+    multipliers = np.random.default_rng(0).integers(0, 1 << 64, words.shape[1], dtype=np.uint64) | np.uint64(
+        1
+    )
     value: Words = np.zeros(len(words), dtype=np.uint64)
-    for k in range(words.shape[1]):
-        value ^= words[:, k]
-        value *= _MULTIPLIER
-        value ^= value >> np.uint64(32)
-    value *= _MULTIPLIER
-    value ^= value >> np.uint64(29)
+    for k, multiplier in enumerate(multipliers):
+        word = words[:, k]
+        value += (word ^ word >> np.uint64(32)) * multiplier
+    value ^= value >> np.uint64(32)
     value *= _MULTIPLIER
     value[value == 0] = 1  # 0 marks free places
     return value

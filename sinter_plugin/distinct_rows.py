@@ -13,7 +13,11 @@ __all__ = ["DistinctRows"]
 Rows = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_MIXING = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
+_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 _LARGEST_STORE = 1 << 20
 _FEW_ROWS = 1000
 _SKIPPED_BATCHES = 15
@@ -146,15 +150,14 @@ class DistinctRows:
 
 def _hashes(words: Words) -> Words:
     """A hash value of each row, of which the high bits depend on all bits of the row; never 0."""
-    multipliers = np.random.default_rng(0).integers(0, 1 << 64, words.shape[1], dtype=np.uint64) | np.uint64(
-        1
-    )
     value: Words = np.zeros(len(words), dtype=np.uint64)
-    for k, multiplier in enumerate(multipliers):
-        word = words[:, k]
-        value += (word ^ word >> np.uint64(32)) * multiplier
-    value ^= value >> np.uint64(32)
-    value *= _MULTIPLIER
+    for k in range(words.shape[1]):
+        value ^= words[:, k]
+        for shift, multiplier in _MIXING:  # splitmix64, a bijection that spreads every bit
+            value ^= value >> shift
+            value *= multiplier
+        value ^= value >> np.uint64(31)
+        value += _INCREMENT
     value[value == 0] = 1  # 0 marks free places
     return value
 

@@ -2,9 +2,9 @@
 
     python -m examples.gap_calibration [--shots 2000000] [--out out]
 
-Collects with `soft_pymatching_gap` through Sinter, and plots the share of wrong predictions at each gap beside
-the one that the gap stands for. The second plot is the curve of logical error against the fraction of shots
-that a threshold of the gap keeps.
+Collects with `soft_pymatching_gap` through Sinter, and plots the share of wrong predictions at each gap
+beside the one that the gap stands for. The second plot is the curve of logical error against the fraction of
+shots that a threshold of the gap keeps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import argparse
 import pathlib
 from typing import Any
 
-import matplotlib
 import sinter
 import stim
 

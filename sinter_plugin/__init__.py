@@ -23,13 +23,21 @@ The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks
 complementary gap), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
 ``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
-dies), ``postselection`` (masks out of arguments), ``collect_command``, ``equivalent_counts``,
-``estimate_arguments`` and ``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the
-command line).
+dies), ``postselection`` (masks out of arguments), ``collect_command``, ``gap_points`` (curves from counts by
+gap), ``equivalent_counts``, ``estimate_arguments`` and ``estimate_command`` (logical error rates from fault
+sets), and ``__main__`` (the command line).
 """
 
 from __future__ import annotations
 
+from .gap_points import (
+    CalibrationPoint,
+    GapPoint,
+    gap_calibration,
+    gap_points,
+    read_gap_stats,
+    write_gap_points,
+)
 from .kept_shot_decoding import ConfidentDecoder
 from .matching_gap import MatchingGapDecoder
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler, decoding_samplers
@@ -37,15 +45,21 @@ from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSample
 from .tasks import task
 
 __all__ = [
+    "CalibrationPoint",
     "CompiledSoftDecodingSampler",
     "CompiledSoftPostselectSampler",
     "ConfidentDecoder",
+    "GapPoint",
     "MatchingGapDecoder",
     "SoftDecodingSampler",
     "SoftPostselectSampler",
+    "gap_calibration",
+    "gap_points",
+    "read_gap_stats",
     "sinter_decoders",
     "sinter_samplers",
     "task",
+    "write_gap_points",
 ]
 
 

@@ -16,8 +16,14 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from sinter_plugin import MatchingGapDecoder, SoftDecodingSampler
-from sinter_plugin.gap_points import gap_calibration, gap_points, read_gap_stats, write_gap_points
+from sinter_plugin import (
+    MatchingGapDecoder,
+    SoftDecodingSampler,
+    gap_calibration,
+    gap_points,
+    read_gap_stats,
+    write_gap_points,
+)
 
 DECIBEL = 10 / math.log(10)
 
@@ -227,7 +233,7 @@ def test_models_without_a_complementary_gap(text: str, message: str) -> None:
 
 
 def test_no_counts_by_gap() -> None:
-    with pytest.raises(ValueError, match="no counts by gap .* soft_pymatching_gap"):
+    with pytest.raises(ValueError, match=r"no counts by gap .* soft_pymatching_gap"):
         gap_points(sinter.AnonTaskStats(shots=10))
     broken: Any = collections.Counter({"C1": 11})
     with pytest.raises(ValueError, match="11 counts by gap, but only 10 shots"):

@@ -70,9 +70,11 @@ def measured(
     starting: dict[str, float] = {}
     shots: dict[str, int] = {}
     for name in SAMPLERS:
-        starting[name] = min(collected(name, circuit, FEW_SHOTS)[1] for _ in range(3))
-        stats, _ = collected(name, circuit, FIRST_SHOTS)
-        shots[name] = max(FIRST_SHOTS, int(seconds * stats.shots / stats.seconds))
+        starting[name] = statistics.median(collected(name, circuit, FEW_SHOTS)[1] for _ in range(3))
+        shots[name] = FIRST_SHOTS
+        while collected(name, circuit, shots[name])[1] - starting[name] < seconds / 2:
+            shots[name] *= 2
+        shots[name] *= 2
     rates: dict[str, list[float]] = {name: [] for name in SAMPLERS}
     totals: dict[str, sinter.TaskStats] = {}
     for _ in range(repeats):

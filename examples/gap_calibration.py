@@ -18,9 +18,7 @@ import stim
 
 import sinter_plugin
 
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt  # after the choice of the backend
+mpl.use("Agg")
 
 
 def circuit(distance: int, p: float) -> stim.Circuit:

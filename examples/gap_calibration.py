@@ -13,6 +13,7 @@ import argparse
 import pathlib
 from typing import Any
 
+import matplotlib as mpl
 import sinter
 import stim
 
@@ -54,6 +55,8 @@ def with_error_bars(axes: Any, xs: list[float], fits: list[sinter.Fit], label: s
 
 def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
     """Draws both plots."""
+    import matplotlib.pyplot as plt
+
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     gaps: set[int] = set()
     for one in sorted(stats, key=lambda one: one.json_metadata["d"]):

@@ -209,7 +209,8 @@ def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> 
     if sinter_error_model(circuit) is None:
         raise ValueError(
             f"The decoder {decoders[0]} samples with Stim, which replaces T by S; detectors or observables of"
-            f" this circuit are then random. Use the sampler soft_postselect, or soft_{decoders[0]} to decode."
+            " this circuit are then random. Use the sampler soft_postselect, or, to decode,"
+            f" soft_{decoders[0]}."
         )
     if not args.quiet:
         print(

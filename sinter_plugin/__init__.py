@@ -2,11 +2,13 @@
 
 Sinter's own samplers pass the circuit to Stim, which reads the T gate ``S[T]`` as the Clifford gate S. The
 sampler of this package, ``soft_postselect``, samples the T gate itself. It does not decode: it discards the
-shots in which a detector fires. ``soft_postselect_gpu`` does the same on an NVIDIA GPU. There are three ways
-to use the plugin:
+shots in which a detector fires. ``soft_postselect_gpu`` does the same on an NVIDIA GPU. ``soft_pymatching``
+and its like, one for each decoder that is installed, decode the shots that are kept. There are four ways to
+use the plugin:
 
 * ``sinter collect --custom_decoders_module_function sinter_plugin:sinter_samplers
   --decoders soft_postselect ...``;
+* the same with ``sinter_plugin:sinter_decoders`` and ``--decoders soft_pymatching``;
 * ``sinter.collect(tasks=[sinter_plugin.task(...)], custom_decoders=sinter_plugin.sinter_samplers(), ...)``;
 * ``python -m sinter_plugin collect ...``, with the arguments of ``sinter collect``, which also accepts
   circuits that Sinter refuses.
@@ -16,19 +18,65 @@ kind of file.
 
 The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks Sinter's bit masks),
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
-``soft_postselect`` (the sampler), ``tasks`` (Sinter tasks for any circuit), ``sinter_internals`` (the
-private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and ``save_file`` (the file of
-statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker dies), ``postselection``
-(masks out of arguments), ``collect_command``, ``equivalent_counts``, ``estimate_arguments`` and
-``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the command line).
+``soft_postselect`` (the sampler that does not decode), ``decoders`` (decoders by name), ``distinct_rows``
+(decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``matching_gap`` (the
+complementary gap), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
+``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
+``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
+dies), ``postselection`` (masks out of arguments), ``collect_command``, ``gap_points`` (curves from counts by
+gap), ``equivalent_counts``, ``estimate_arguments`` and ``estimate_command`` (logical error rates from fault
+sets), and ``__main__`` (the command line).
 """
 
 from __future__ import annotations
 
+from .gap_points import (
+    CalibrationPoint,
+    GapPoint,
+    gap_calibration,
+    gap_points,
+    read_gap_stats,
+    write_gap_points,
+)
+from .kept_shot_decoding import ConfidentDecoder
+from .matching_gap import MatchingGapDecoder
+from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler, decoding_samplers
 from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .tasks import task
 
-__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "sinter_samplers", "task"]
+__all__ = [
+    "CalibrationPoint",
+    "CompiledSoftDecodingSampler",
+    "CompiledSoftPostselectSampler",
+    "ConfidentDecoder",
+    "GapPoint",
+    "MatchingGapDecoder",
+    "SoftDecodingSampler",
+    "SoftPostselectSampler",
+    "gap_calibration",
+    "gap_points",
+    "read_gap_stats",
+    "sinter_decoders",
+    "sinter_samplers",
+    "task",
+    "write_gap_points",
+]
+
+
+def sinter_decoders() -> dict[str, SoftDecodingSampler]:
+    """The samplers that decode, one for each decoder that is installed and that Sinter or its plugin knows.
+
+    Returns:
+        A dictionary for the argument ``custom_decoders`` of ``sinter.collect``, and for the command line
+        argument ``--custom_decoders_module_function sinter_plugin:sinter_decoders``. The sampler of the
+        decoder ``pymatching`` has the name ``soft_pymatching``; ``soft_pymatching_gap`` is the same with the
+        complementary gap.
+
+    Examples:
+        >>> sinter_decoders()["soft_pymatching"].decoder
+        'pymatching'
+    """
+    return decoding_samplers()
 
 
 def sinter_samplers() -> dict[str, SoftPostselectSampler]:

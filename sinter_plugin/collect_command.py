@@ -23,17 +23,22 @@ import dataclasses
 import os
 import pathlib
 import sys
+import warnings
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import sinter
 import stim
 
 import stim_nonclifford as snc
 
+from .decoders import decoder_named, known_decoders
 from .postselection import postselected_detectors, postselected_observables
 from .rows import FAULT_SETS, check_rows, shown
 from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
+from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
 from .tasks import sinter_error_model, task
 from .worker_watch import WorkerDiedError, stop_on_worker_death
@@ -59,8 +64,12 @@ def collect(arguments: Sequence[str]) -> int:
         OSError: A file cannot be read or written.
         SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
+    for name in known_decoders():
+        if f"soft_{name}" in arguments:
+            decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
     args = parse_collect_arguments(_with_own_samplers(arguments))
     _set_counts(args)
+    _set_warnings(args)
     num_workers = _num_workers(args.processes)
     tasks = [_task_of_file(path, args) for path in args.circuits]
     _check_existing_data(args)
@@ -94,7 +103,8 @@ def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
 
     Examples:
         >>> _with_own_samplers(["--custom_decoders", "my:decoders", "--quiet"])
-        ['--quiet', '--custom_decoders_module_function', 'sinter_plugin:sinter_samplers', 'my:decoders']
+        ['--quiet', '--custom_decoders_module_function', 'sinter_plugin:sinter_samplers',
+        'sinter_plugin:sinter_decoders', 'my:decoders']
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     lengths = range(len(_SHORTEST_PREFIX), len(_CUSTOM_DECODERS) + 1)
@@ -102,7 +112,8 @@ def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
     parser.add_argument(*names, nargs="+", default=[], dest="custom_decoders")
     found, others = parser.parse_known_args(list(arguments))
     # Sinter takes the last of several entries with the same name, so the user's entries have priority.
-    return [*others, _CUSTOM_DECODERS, "sinter_plugin:sinter_samplers", *found.custom_decoders]
+    own = ["sinter_plugin:sinter_samplers", "sinter_plugin:sinter_decoders"]
+    return [*others, _CUSTOM_DECODERS, *own, *found.custom_decoders]
 
 
 def _set_counts(args: argparse.Namespace) -> None:
@@ -117,8 +128,8 @@ def _set_counts(args: argparse.Namespace) -> None:
         others = [name for name in args.decoders if not _is_own_sampler(name, args)]
         if others:
             raise ValueError(
-                "--count_observable_error_combos works for decoders and for soft_postselect, but not for"
-                f" both in one run. Collect {' '.join(others)} in a run of its own."
+                "--count_observable_error_combos works for decoders and for the samplers of this plugin, but"
+                f" not for both in one run. Collect {' '.join(others)} in a run of its own."
             )
         for name in samplers:
             args.custom_decoders[name] = dataclasses.replace(
@@ -127,8 +138,18 @@ def _set_counts(args: argparse.Namespace) -> None:
         args.count_observable_error_combos = False  # Sinter refuses it for all samplers
 
 
+def _set_warnings(args: argparse.Namespace) -> None:
+    """Warnings come from this process, and not from every worker."""
+    args.decoding_samplers = {}
+    for name in args.decoders:
+        sampler = args.custom_decoders.get(name)
+        if isinstance(sampler, SoftDecodingSampler):
+            args.decoding_samplers[name] = sampler
+            args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
+
+
 def _is_own_sampler(decoder: str, args: argparse.Namespace) -> bool:
-    return isinstance(args.custom_decoders.get(decoder), SoftPostselectSampler)
+    return isinstance(args.custom_decoders.get(decoder), (SoftPostselectSampler, SoftDecodingSampler))
 
 
 def _is_sampler(decoder: str, args: argparse.Namespace) -> bool:
@@ -138,17 +159,23 @@ def _is_sampler(decoder: str, args: argparse.Namespace) -> bool:
 def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
     try:
         circuit = snc.Circuit.from_file(path)
-        if any(_is_own_sampler(name, args) for name in args.decoders):
+        chosen = [args.custom_decoders.get(name) for name in args.decoders]
+        if any(isinstance(sampler, SoftPostselectSampler) for sampler in chosen):
             check_soft_postselect(circuit)
         stim_circuit = circuit.to_stim()
         _check_proxy(stim_circuit, path, args)
         metadata = args.metadata_func(path=path, circuit=stim_circuit)
-        samplers = [name for name in args.decoders if _is_sampler(name, args)]
+        discards_on_all = any(
+            isinstance(sampler, sinter.Sampler) and not isinstance(sampler, SoftDecodingSampler)
+            for sampler in chosen
+        )
+        detectors = postselected_detectors(
+            stim_circuit, metadata, args, discards_on_all="soft_postselect" if discards_on_all else None
+        )
+        _check_decoding(circuit, detectors, path, args)
         return task(
             circuit,
-            postselection_mask=postselected_detectors(
-                stim_circuit, metadata, args, discards_on_all="soft_postselect" if samplers else None
-            ),
+            postselection_mask=detectors,
             postselected_observables_mask=postselected_observables(circuit.num_observables, metadata, args),
             json_metadata=metadata,
             # With max_errors, the sampler can end a batch early. It does not enter the strong_id.
@@ -160,6 +187,20 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         raise ValueError(f"{path}: {error}") from error
 
 
+def _check_decoding(
+    circuit: snc.Circuit, detectors: npt.NDArray[np.bool_] | None, path: str, args: argparse.Namespace
+) -> None:
+    """Checks that there is something to decode, and says once what the workers would all warn of."""
+    if detectors is None:
+        detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for sampler in args.decoding_samplers.values():
+            sampler.check(circuit, detectors)
+    if caught and not args.quiet:
+        _say(f"{path}: {caught[0].message}")
+
+
 def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> None:
     """Warns that decoders get samples of the S-proxy, or refuses if these are not deterministic."""
     decoders = [name for name in args.decoders if not _is_sampler(name, args)]
@@ -168,7 +209,8 @@ def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> 
     if sinter_error_model(circuit) is None:
         raise ValueError(
             f"The decoder {decoders[0]} samples with Stim, which replaces T by S; detectors or observables of"
-            " this circuit are then random. Use the sampler soft_postselect."
+            " this circuit are then random. Use the sampler soft_postselect, or, to decode,"
+            f" soft_{decoders[0]}."
         )
     if not args.quiet:
         print(

@@ -187,6 +187,12 @@ def test_replacing_one_line_leaves_the_logical_error_rate() -> None:
     assert min(p_values) > 1e-9
 
 
+def test_gap_calibration(tmp_path: Path) -> None:
+    run("-m", "examples.gap_calibration", "--shots", "3000", "--processes", "1", "--out", str(tmp_path))
+    assert (tmp_path / "gap_calibration.png").stat().st_size > 10_000
+    assert len((tmp_path / "gap_points.csv").read_text().splitlines()) > 20
+
+
 def test_notebook_runs_and_holds_no_outputs() -> None:
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

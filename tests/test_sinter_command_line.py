@@ -62,10 +62,14 @@ def test_max_errors_and_survivors_overshoot_little(folder: Folder, command: list
     assert stats.errors < 500
 
 
+both_samplers = pytest.mark.parametrize("sampler", ["soft_postselect", "soft_pymatching"])
+
+
+@both_samplers
 @both_commands
-def test_resumes_after_an_interrupt(folder: Folder, command: list[str]) -> None:
+def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler: str) -> None:
     arguments = (
-        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --save_resume_filepath stats.csv"
+        f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
     )
     process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
     wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
@@ -88,10 +92,13 @@ def test_resumes_after_an_interrupt(folder: Folder, command: list[str]) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+@both_samplers
 @both_commands
-def test_a_killed_worker_loses_nothing_that_was_saved(folder: Folder, command: list[str]) -> None:
+def test_a_killed_worker_loses_nothing_that_was_saved(
+    folder: Folder, command: list[str], sampler: str
+) -> None:
     arguments = (
-        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --save_resume_filepath stats.csv"
+        f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
     )
     process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
     wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)

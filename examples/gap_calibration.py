@@ -1,0 +1,94 @@
+"""How often a prediction with a given complementary gap is wrong, on a surface code.
+
+    python -m examples.gap_calibration [--shots 2000000] [--out out]
+
+Collects with `soft_pymatching_gap` through Sinter, and plots the share of wrong predictions at each gap
+beside the one that the gap stands for. The second plot is the curve of logical error against the fraction of
+shots that a threshold of the gap keeps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+from typing import Any
+
+import matplotlib as mpl
+import sinter
+import stim
+
+import sinter_plugin
+
+mpl.use("Agg")
+
+
+def circuit(distance: int, p: float) -> stim.Circuit:
+    """A rotated surface code with as many rounds as its distance."""
+    return stim.Circuit.generated(
+        "surface_code:rotated_memory_x",
+        distance=distance,
+        rounds=distance,
+        after_clifford_depolarization=p,
+        before_measure_flip_probability=p,
+    )
+
+
+def collected(shots: int, path: pathlib.Path, processes: int) -> list[sinter.TaskStats]:
+    """Collects, or continues from the file."""
+    sinter.collect(
+        num_workers=processes,
+        tasks=[sinter.Task(circuit=circuit(d, 0.005), json_metadata={"d": d, "p": 0.005}) for d in (3, 5)],
+        decoders=["soft_pymatching_gap"],
+        custom_decoders=sinter_plugin.sinter_decoders(),
+        max_shots=shots,
+        save_resume_filepath=path,
+    )
+    return sinter_plugin.read_gap_stats(path)
+
+
+def with_error_bars(axes: Any, xs: list[float], fits: list[sinter.Fit], label: str) -> None:
+    """Points whose bars are Sinter's intervals."""
+    best = [fit.best for fit in fits]
+    bars = [[fit.best - fit.low for fit in fits], [fit.high - fit.best for fit in fits]]
+    axes.errorbar(xs, best, bars, fmt=".", capsize=2, label=label)
+
+
+def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
+    """Draws both plots."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    gaps: set[int] = set()
+    for one in sorted(stats, key=lambda one: one.json_metadata["d"]):
+        label = f"d={one.json_metadata['d']}, p={one.json_metadata['p']}"
+        seen = [point for point in sinter_plugin.gap_calibration(one) if point.errors]
+        with_error_bars(left, [point.gap for point in seen], [point.error_rate for point in seen], label)
+        gaps.update(point.gap for point in seen)
+        points = [point for point in sinter_plugin.gap_points(one) if point.errors]
+        kept = [point.kept_fraction.best for point in points]
+        with_error_bars(right, kept, [point.error_rate for point in points], label)
+    xs = range(max(gaps) + 1)
+    left.plot(xs, [1 / (1 + 10 ** (gap / 10)) for gap in xs], "k--", label="what the gap stands for")
+    left.set(xlabel="complementary gap (dB)", ylabel="share of wrong predictions", yscale="log")
+    right.set(xlabel="kept fraction of the attempts", ylabel="logical error of kept shots", yscale="log")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--shots", type=int, default=2_000_000, help="shots per circuit")
+    parser.add_argument("--processes", type=int, default=2, help="number of workers")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder for results")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    stats = collected(args.shots, args.out / "gap_stats.csv", args.processes)
+    sinter_plugin.write_gap_points(stats, args.out / "gap_points.csv")
+    plot(stats, args.out / "gap_calibration.png")
+    print(f"Wrote {args.out}/gap_stats.csv, gap_points.csv and gap_calibration.png.")
+
+
+if __name__ == "__main__":
+    main()

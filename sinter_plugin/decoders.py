@@ -1,0 +1,82 @@
+"""Decoders by name: those of Sinter and of plugins of Sinter, as far as they are installed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+
+import sinter
+
+__all__ = ["MATCHING_DECODERS", "decoder_named", "installed_decoders", "known_decoders"]
+
+MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
+"""Decoders that use only errors, or parts of errors, that flip at most two detectors."""
+
+_MODULES = {
+    "pymatching": "pymatching",
+    "pymatching-correlated": "pymatching",
+    "fusion_blossom": "fusion_blossom",
+    "hypergraph_union_find": "mwpf",
+    "mw_parity_factor": "mwpf",
+}
+"""The modules that Sinter's own decoders need; others need none."""
+
+_PLUGINS = {"chromobius": "chromobius"}
+"""Decoders that a module of their own offers by its function ``sinter_decoders``."""
+
+_PACKAGES = {"fusion_blossom": "fusion-blossom"}
+"""The packages of modules, where the name is another one."""
+
+
+def known_decoders() -> list[str]:
+    """The names of all decoders that Sinter knows, and of the plugins that this package knows."""
+    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS})
+
+
+def installed_decoders() -> list[str]:
+    """The names of the known decoders whose modules are installed.
+
+    Examples:
+        >>> "pymatching" in installed_decoders()
+        True
+    """
+    return [name for name in known_decoders() if _missing_module(name) is None]
+
+
+def decoder_named(name: str) -> sinter.Decoder:
+    """The decoder with a name.
+
+    Args:
+        name: A name of Sinter, such as ``"pymatching"``, or of a plugin, such as ``"chromobius"``.
+
+    Returns:
+        The decoder.
+
+    Raises:
+        ValueError: The name is unknown, or the decoder is not installed.
+
+    Examples:
+        >>> type(decoder_named("pymatching")).__name__
+        'PyMatchingDecoder'
+        >>> decoder_named("pymatchng")
+        Traceback (most recent call last):
+        ...
+        ValueError: There is no decoder 'pymatchng'. Installed are chromobius, ...
+    """
+    if name not in known_decoders():
+        raise ValueError(
+            f"There is no decoder {name!r}. Installed are {', '.join(installed_decoders())}. A decoder of"
+            " your own is passed as an object: SoftDecodingSampler(decoder=MyDecoder())."
+        )
+    missing = _missing_module(name)
+    if missing is not None:
+        package = _PACKAGES.get(missing, missing)
+        raise ValueError(f"The decoder {name} is not installed. Install it: pip install {package}.")
+    if name in _PLUGINS:
+        return importlib.import_module(_PLUGINS[name]).sinter_decoders()[name]
+    return sinter.BUILT_IN_DECODERS[name]
+
+
+def _missing_module(name: str) -> str | None:
+    module = _MODULES.get(name) or _PLUGINS.get(name)
+    return module if module is not None and importlib.util.find_spec(module) is None else None

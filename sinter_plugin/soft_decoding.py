@@ -1,0 +1,346 @@
+"""The samplers ``soft_pymatching`` and others: decode the kept shots of circuits with T gates."""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import sinter
+import stim
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+
+from .batch_size import BatchSize
+from .decoders import MATCHING_DECODERS, decoder_named, installed_decoders
+from .kept_shot_decoding import KeptShotDecoding
+from .masks import unpacked_mask
+from .matching_gap import MatchingGapDecoder
+from .parent_watch import SpawningProcess
+
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers", "quantum_detectors"]
+
+ErrorModelName = Literal["s_proxy", "noise_only", "task"]
+
+_SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
+DEFAULT_STORE_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class SoftDecodingSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+    r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
+
+    * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
+      sees them, silent, as Sinter's decoders do. Without a mask, no shot is discarded.
+    * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
+      observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
+      returns a further byte which is not 0. Both are Sinter's rules.
+    * Equal detection events are decoded once: see ``DistinctRows``. This changes nothing for decoders that
+      answer equal questions equally.
+    * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
+      calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
+      shots with right and wrong predictions by their gap, in decibels.
+
+    Attributes:
+        decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.
+        error_model: What the decoder is told: ``"s_proxy"`` or ``"noise_only"`` (see
+            ``stim_nonclifford.Circuit.detector_error_model``), ``"task"`` for the ``detector_error_model`` of
+            the task, or a model.
+        confidence: Whether to count shots by the decoder's confidence. ``"pymatching"`` is then replaced by
+            ``MatchingGapDecoder``; other decoders need the method of ``ConfidentDecoder``.
+        condition_on_postselection: Whether errors that would discard the shot are left out of the model.
+        store_bytes: Memory for detection events decoded before; 0 decodes every kept shot.
+        engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
+        count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
+            exactly these are predicted wrongly, by Sinter's names (``obs_mistake_mask=_E``).
+        max_active_coordinates: Limit for the width of the coefficient vector.
+        device: With ``engine="gpu"``, the number of the GPU.
+        seed: None for entropy of the operating system in every worker. A number gives every worker the same
+            shots: only for a sampler that is used alone.
+        warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected.
+
+    Examples:
+        >>> circuit = stim.Circuit.generated(
+        ...     "surface_code:rotated_memory_x", distance=3, rounds=3, after_clifford_depolarization=0.01
+        ... )
+        >>> compiled = SoftDecodingSampler(seed=1).compiled_sampler_for_task(sinter.Task(circuit=circuit))
+        >>> stats = compiled.sample(1000)
+        >>> stats.shots, stats.errors, stats.discards
+        (16, 0, 0)
+    """
+
+    decoder: str | sinter.Decoder = "pymatching"
+    error_model: ErrorModelName | stim.DetectorErrorModel = "s_proxy"
+    confidence: bool = False
+    condition_on_postselection: bool = False
+    store_bytes: int = DEFAULT_STORE_BYTES
+    engine: snc.EngineName = "auto"
+    count_observable_error_combos: bool = False
+    max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
+    device: int | None = None
+    seed: int | None = None
+    warn: bool = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, _SPAWNING_PROCESS: SpawningProcess.current()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        spawning_process = state.pop(_SPAWNING_PROCESS, None)
+        if spawning_process is not None:
+            spawning_process.end_with_it()
+        self.__dict__.update(state)
+
+    def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftDecodingSampler:
+        """Compiles a task's circuit and its decoder.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is used only with ``error_model="task"``.
+
+        Returns:
+            The sampler for the task.
+
+        Raises:
+            ValueError: The decoder is unknown, not installed, or refuses the error model; there is no error
+                model; there is nothing to decode; or a mask has the wrong size.
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
+            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
+        """
+        circuit = (
+            snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
+        )
+        detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+        if task.postselection_mask is not None:
+            detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
+        self.check(circuit, detectors)
+        observables = np.zeros(circuit.num_observables, dtype=np.bool_)
+        if task.postselected_observables_mask is not None:
+            name = "postselected_observables_mask"
+            observables = unpacked_mask(task.postselected_observables_mask, circuit.num_observables, name)
+        try:
+            decoding = KeptShotDecoding(
+                self._decoder(),
+                self._model(circuit, detectors, task),
+                num_observables=circuit.num_observables,
+                confidence=self.confidence,
+                store_bytes=self.store_bytes,
+            )
+            sampler = circuit.compile_detector_sampler(
+                seed=self.seed,
+                postselection_mask=detectors,
+                engine=self.engine,
+                threads=1,  # Sinter starts one worker per core
+                max_active_coordinates=self.max_active_coordinates,
+                device=self.device,
+            )
+        except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+            # Sinter's report of a failed worker does not name the task.
+            raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
+        return CompiledSoftDecodingSampler(
+            sampler,
+            decoding,
+            postselected_observables=observables,
+            confidence=self.confidence,
+            count_observable_error_combos=self.count_observable_error_combos,
+        )
+
+    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> None:
+        """Checks that there is something to decode, and warns of what no error model knows.
+
+        Args:
+            circuit: The circuit.
+            detectors: bool, shape (num_detectors,): the postselected detectors.
+
+        Raises:
+            ValueError: The decoder is unknown or not installed, the circuit has no observables, or all of its
+                detectors are postselected.
+        """
+        self._decoder()
+        if circuit.num_observables == 0:
+            raise ValueError(
+                "The circuit has no observables, so there is nothing to predict. Declare an observable with"
+                " OBSERVABLE_INCLUDE."
+            )
+        if detectors.all():
+            which = "All detectors are postselected" if len(detectors) else "The circuit has no detectors"
+            raise ValueError(
+                f"{which}, so there is nothing left to decode. To count the errors among the kept shots, use"
+                " the sampler soft_postselect."
+            )
+        if self.warn:
+            found = np.flatnonzero(quantum_detectors(circuit) & ~detectors)
+            if len(found):
+                warnings.warn(
+                    f"{len(found)} detectors of the circuit depend on quantum outcomes and are not"
+                    f" postselected, among them {', '.join(f'D{k}' for k in found[:5])}. No error model"
+                    " describes them exactly, and decoding is worse than it could be. Postselect them, or"
+                    " check that the logical error rate is what you expect. (docs/decoding.md)",
+                    stacklevel=3,
+                )
+
+    def _decoder(self) -> sinter.Decoder:
+        if not isinstance(self.decoder, str):
+            return self.decoder
+        if self.confidence and self.decoder == "pymatching":
+            decoder_named(self.decoder)  # for its checks
+            return MatchingGapDecoder()
+        return decoder_named(self.decoder)
+
+    def _model(
+        self, circuit: snc.Circuit, detectors: NDArray[np.bool_], task: sinter.Task
+    ) -> stim.DetectorErrorModel:
+        kind: Any = self.error_model
+        if isinstance(kind, str) and kind == "task":
+            if task.detector_error_model is None:
+                raise ValueError('error_model="task" needs a task with a detector_error_model.')
+            kind = task.detector_error_model
+        arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
+        if self.condition_on_postselection:
+            arguments["postselection_mask"] = detectors
+        # These are the attempts of Sinter, but matching decoders are better off with a part of the errors
+        # decomposed than with none.
+        matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
+        attempts: list[dict[str, Any]] = [
+            {"decompose_errors": True},
+            {"decompose_errors": True, "ignore_decomposition_failures": True} if matching else {},
+        ]
+        for attempt in attempts[:-1]:
+            try:
+                return circuit.detector_error_model(**arguments, **attempt)
+            except ValueError:
+                continue
+        return circuit.detector_error_model(**arguments, **attempts[-1])
+
+
+def quantum_detectors(circuit: snc.Circuit) -> NDArray[np.bool_]:
+    r"""The detectors that depend on outcomes of quantum measurements, and not on noise alone.
+
+    Args:
+        circuit: The circuit.
+
+    Returns:
+        bool, shape (num_detectors,).
+
+    Examples:
+        >>> circuit = snc.Circuit("RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nDETECTOR rec[-1]")
+        >>> quantum_detectors(circuit)
+        array([False,  True])
+    """
+    effects = circuit.compile().effects("detectors")
+    flipped = 0
+    for outcome in effects.outcomes:
+        flipped |= outcome
+    return np.array([bool(flipped >> k & 1) for k in range(circuit.num_detectors)], dtype=np.bool_)
+
+
+class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
+    """Samples and decodes one task; returned by ``SoftDecodingSampler.compiled_sampler_for_task``.
+
+    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
+    same shots.
+    """
+
+    def __init__(
+        self,
+        sampler: snc.CompiledDetectorSampler,
+        decoding: KeptShotDecoding,
+        *,
+        postselected_observables: NDArray[np.bool_],
+        confidence: bool = False,
+        count_observable_error_combos: bool = False,
+    ) -> None:
+        """Wraps a compiled sampler and a compiled decoder.
+
+        Args:
+            sampler: The sampler, compiled with its mask.
+            decoding: The decoder.
+            postselected_observables: bool, shape (num_observables,): a wrong prediction of one of these
+                discards the shot.
+            confidence: Whether to count shots by confidence.
+            count_observable_error_combos: Whether to count errors by their set of observables.
+        """
+        self._sampler = sampler
+        self._decoding = decoding
+        self._discarding = np.packbits(postselected_observables, bitorder="little")
+        self._confidence = confidence
+        self._count_observable_error_combos = count_observable_error_combos
+        self._batch_size = BatchSize()
+        self._lock = threading.Lock()
+
+    def handles_throttling(self) -> bool:
+        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots are too slow."""
+        return True
+
+    def statistics(self) -> dict[str, int]:
+        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
+        with self._lock:
+            return self._decoding.statistics()
+
+    def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:
+        """Samples and decodes a batch of shots, for at most about 0.2 seconds.
+
+        Args:
+            suggested_shots: The largest number of shots to sample.
+
+        Returns:
+            Statistics of at least one shot, and of at most ``suggested_shots``.
+        """
+        with self._lock:
+            shots = self._batch_size.next_shots(suggested_shots)
+            start = time.monotonic()
+            decoded = self._decoding.statistics()["rows_decoded"]
+            discards = errors = 0
+            counts: collections.Counter[str] = collections.Counter()
+            for batch in self._sampler.iter_kept(max_shots=shots):
+                predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
+                mistakes = predictions ^ batch.obs
+                is_discarded |= np.any(mistakes & self._discarding, axis=1)
+                is_wrong = np.any(mistakes, axis=1)[~is_discarded]
+                discards += batch.discards + int(np.count_nonzero(is_discarded))
+                errors += int(np.count_nonzero(is_wrong))
+                if self._confidence:
+                    _count_gaps(counts, confidences[~is_discarded], is_wrong)
+                if self._count_observable_error_combos:
+                    _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
+            counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
+            counts["survivors"] = shots - discards
+            seconds = time.monotonic() - start
+            self._batch_size.record(shots=shots, seconds=seconds)
+        return sinter.AnonTaskStats(
+            shots=shots,
+            errors=errors,
+            discards=discards,
+            seconds=seconds,
+            custom_counts=+counts,  # without zeros, as Sinter drops zeros when it adds counts
+        )
+
+
+def _count_gaps(
+    counts: collections.Counter[str], gaps: NDArray[np.int64], is_wrong: NDArray[np.bool_]
+) -> None:
+    for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
+        for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
+            counts[f"{letter}{gap}"] += int(count)
+
+
+def _count_mistakes(
+    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
+) -> None:
+    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
+    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
+    for pattern, number in zip(bits, numbers, strict=True):
+        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
+
+
+def decoding_samplers() -> dict[str, SoftDecodingSampler]:
+    """The samplers of all installed decoders; see ``sinter_plugin.sinter_decoders``."""
+    samplers = {f"soft_{name}": SoftDecodingSampler(decoder=name) for name in installed_decoders()}
+    if "soft_pymatching" in samplers:
+        samplers["soft_pymatching_gap"] = SoftDecodingSampler(decoder="pymatching", confidence=True)
+    return samplers

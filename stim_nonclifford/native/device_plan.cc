@@ -23,8 +23,8 @@ class Image {
    public:
     Image() : words_(padded(sizeof(PlanImage)) / sizeof(uint64_t)) {}
 
-    template <typename T>
-    uint64_t append(const std::vector<T>& values) {
+    template <typename T, typename Allocator>
+    uint64_t append(const std::vector<T, Allocator>& values) {
         const size_t offset = words_.size() * sizeof(uint64_t);
         words_.resize(words_.size() + padded(values.size() * sizeof(T)) / sizeof(uint64_t));
         if (!values.empty()) std::memcpy(reinterpret_cast<uint8_t*>(words_.data()) + offset, values.data(), values.size() * sizeof(T));

@@ -21,6 +21,7 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     plan.constant.assign(layout.words(), 0);
     for (int32_t bit : arrays.constant) flip(plan.constant.data(), layout.packed_bit(bit));
     plan.count_thresholds = arrays.count_thresholds;
+    plan.alias.reserve(arrays.alias_indices.size());
     for (size_t m = 0; m < arrays.alias_indices.size(); ++m)
         plan.alias.push_back({arrays.alias_thresholds[m], arrays.alias_indices[m]});
     const bool has_sites = std::ranges::any_of(arrays.sites, [](int32_t site) { return site >= 0; });

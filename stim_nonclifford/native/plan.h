@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "memory.h"
 #include "noise_draws.h"
 #include "rotation_term.h"
 #include "row_table.h"
@@ -69,7 +70,7 @@ struct Plan {
     // Noise. Rows are relative to `constant`: no event gives the zero row.
     std::vector<uint64_t> constant;           // [words]
     std::vector<uint64_t> count_thresholds;
-    std::vector<AliasCell> alias;             // [mechanisms]
+    std::vector<AliasCell, Aligned<AliasCell>> alias;  // [mechanisms]
     std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
     RowTable effects;                         // one row for each mechanism
     RowTable coins;

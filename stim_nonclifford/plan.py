@@ -237,6 +237,23 @@ class SamplingPlan:
         """The same for the effects of coins."""
         return _are_lists(self.coins, np.ones(len(self.coins)), self.num_row_words)
 
+    @property
+    def num_branch_words(self) -> int:
+        """Words of a packed branch row; signs and outcome checks share words, outputs have their own."""
+        return sum(-(-bits // 64) for bits in (self.num_signs + self.num_outcome_checks, self.num_outputs))
+
+    @property
+    def signature_images_are_lists(self) -> bool:
+        """The same for the images of signature bits."""
+        rows = self.signature_images
+        return _are_lists(rows, np.ones(len(rows)), self.num_branch_words)
+
+    @property
+    def outcome_effects_are_lists(self) -> bool:
+        """The same for the effects of outcomes, and for the checks that are final after them."""
+        rows = self.outcome_effects
+        return _are_lists(rows, np.ones(len(rows)), self.num_branch_words)
+
     def row_of(self, effect: int) -> npt.NDArray[np.bool_]:
         """The bits of the row that an effect flips.
 

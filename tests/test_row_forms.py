@@ -74,6 +74,7 @@ def assert_same_in_both_forms(
     for form in FORMS:
         monkeypatch.setattr(plans, "_FORM", form)
         assert plan.effects_are_lists == plan.coins_are_lists == (form == "lists")
+        assert plan.signature_images_are_lists == plan.outcome_effects_are_lists == (form == "lists")
         for engine in (CpuEngine(plan), CpuEngine(plan, threads=2), GpuEngine(plan, HostBackend())):
             at = f"{where}, {form}, {type(engine).__name__}"
             np.testing.assert_array_equal(engine.sample_kept(SEED, first_shot, shots), kept, err_msg=at)
@@ -210,7 +211,12 @@ def test_the_plan_chooses_the_faster_form() -> None:
     [records] = [plan for kind, plan in plans_of(LONG_EFFECTS) if kind == "records"]
     assert records.num_row_words == 10
     assert not records.effects_are_lists  # on average more than four ones, and a quarter of the words
-    assert not detector_plan(stim.Circuit()).effects_are_lists
+    empty = detector_plan(stim.Circuit())
+    assert not empty.effects_are_lists | empty.outcome_effects_are_lists
+    for name, lists in (("wide", True), ("layers", False)):
+        for _, plan in plans_of(FIXED[name]):
+            wide = plan.num_branch_words > 8
+            assert plan.outcome_effects_are_lists == plan.signature_images_are_lists == (lists and wide)
     for plan in (records, detector_plan(surface_code(9))):
         ones = float(np.diff(plan.effects.starts) @ plan.rates / plan.rates.sum())
         assert plan.effects_are_lists == (ones <= max(4, plan.num_row_words / 4))

@@ -48,7 +48,7 @@ struct Step {
 // A table of rows in the form that the plan chooses for it. Arrays are given by their offsets in bytes.
 struct TableImage {
     uint64_t are_lists;
-    uint64_t words;   // uint64[rows][row_words]; of words
+    uint64_t words;   // uint64[rows][words of a row]; of words
     uint64_t starts;  // int64[rows + 1]; of lists
     uint64_t flips;   // WordFlip[]; of lists
 };
@@ -72,9 +72,9 @@ struct PlanImage {
     uint64_t rotations;          // Rotation[num_rotations]
     uint64_t terms;              // RotationTerm[]
     uint64_t branch_constant;    // uint64[branch_words]
-    uint64_t signature_images;   // uint64[num_signature_bits][branch_words]
-    uint64_t outcome_effects;    // uint64[num_outcomes][branch_words]
-    uint64_t final_checks;       // uint64[num_outcomes][sign_words]
+    TableImage signature_images; // [num_signature_bits], rows of branch_words
+    TableImage outcome_effects;  // [num_outcomes], rows of branch_words
+    TableImage final_checks;     // [num_outcomes], rows of sign_words
 
     // The number of words of a row that is kept in registers; 0 if rows are in memory.
     SNC_HOST_DEVICE uint32_t register_words() const {

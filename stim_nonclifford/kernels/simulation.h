@@ -46,16 +46,20 @@ class Simulation {
 
     SNC_HOST_DEVICE void start(const uint64_t* signature) {
         const auto* constant = plan_.array<uint64_t>(plan_.branch_constant);
-        const auto* images = plan_.array<uint64_t>(plan_.signature_images);
+        const auto* images = plan_.array<uint64_t>(plan_.signature_images.words);
+        const bool are_lists = plan_.signature_images.are_lists != 0;
         const uint32_t words = plan_.branch_words;
         if (team_.leads()) vector_[0] = {1, 0};
         team_.for_each(words, [&](uint64_t w) {
             uint64_t sum = constant[w];
-            for (uint32_t s = 0; s < plan_.signature_words; ++s)
+            for (uint32_t s = 0; s < plan_.signature_words && !are_lists; ++s)
                 for (uint64_t bits = signature[s]; bits != 0; bits &= bits - 1)
                     sum ^= images[uint64_t{64 * s + lowest_bit(bits)} * words + w];
             row_[w] = sum;
         });
+        for (uint32_t s = 0; s < plan_.signature_words && are_lists; ++s)
+            for (uint64_t bits = signature[s]; bits != 0; bits &= bits - 1)
+                flip(plan_.signature_images, 64 * s + lowest_bit(bits));
         next_step_ = 0;
         known_begin_ = known_end_ = 0;
         check_fired_ = false;
@@ -125,14 +129,8 @@ class Simulation {
         else
             project(team_, vector_, step, outcome, weight);
         const auto number = static_cast<uint64_t>(step.outcome);
-        if (outcome) {
-            const uint64_t* effect = plan_.array<uint64_t>(plan_.outcome_effects) + number * plan_.branch_words;
-            team_.for_each(plan_.branch_words, [&](uint64_t w) { row_[w] ^= effect[w]; });
-        }
-        if (step.has_checks != 0) {
-            const uint64_t* checks = plan_.array<uint64_t>(plan_.final_checks) + number * plan_.sign_words;
-            for (uint32_t w = 0; w < plan_.sign_words; ++w) check_fired_ = check_fired_ || (row_[w] & checks[w]) != 0;
-        }
+        if (outcome) flip(plan_.outcome_effects, number);
+        if (step.has_checks != 0) check_fired_ = check_fired_ || a_check_fires(number);
         ++next_step_;
     }
 
@@ -142,6 +140,34 @@ class Simulation {
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
    private:
+    // XORs a row of a table into the branch row.
+    SNC_HOST_DEVICE void flip(const TableImage& table, uint64_t number) {
+        if (table.are_lists != 0) {
+            const auto* starts = plan_.array<int64_t>(table.starts);
+            const auto* flips = plan_.array<WordFlip>(table.flips) + starts[number];
+            // The flips of a row are of different words.
+            team_.for_each(static_cast<uint32_t>(starts[number + 1] - starts[number]),
+                           [&](uint64_t f) { row_[flips[f].word] ^= flips[f].mask; });
+        } else {
+            const uint64_t* by = plan_.array<uint64_t>(table.words) + number * plan_.branch_words;
+            team_.for_each(plan_.branch_words, [&](uint64_t w) { row_[w] ^= by[w]; });
+        }
+    }
+    // Whether a check that is final after an outcome is set.
+    SNC_HOST_DEVICE bool a_check_fires(uint64_t outcome) const {
+        const TableImage& table = plan_.final_checks;
+        uint64_t set = 0;
+        if (table.are_lists != 0) {
+            const auto* starts = plan_.array<int64_t>(table.starts);
+            const auto* flips = plan_.array<WordFlip>(table.flips);
+            for (int64_t f = starts[outcome]; f < starts[outcome + 1]; ++f) set |= row_[flips[f].word] & flips[f].mask;
+        } else {
+            const uint64_t* checks = plan_.array<uint64_t>(table.words) + outcome * plan_.sign_words;
+            for (uint32_t w = 0; w < plan_.sign_words; ++w) set |= row_[w] & checks[w];
+        }
+        return set != 0;
+    }
+
     SNC_HOST_DEVICE const Angle* angles_of(const Step& step) const {
         return angles_ + (step.first_rotation - known_begin_);
     }

@@ -14,10 +14,9 @@ constexpr int32_t max_width = 8;
 
 constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
 
-std::vector<std::vector<uint32_t>> ones_of_rows(const std::vector<uint64_t>& rows, size_t num_rows, uint32_t words) {
+std::vector<std::vector<uint32_t>> ones_of_rows(const RowTable& table, size_t num_rows) {
     std::vector<std::vector<uint32_t>> found(num_rows);
-    for (size_t r = 0; r < num_rows; ++r)
-        for_each_one(rows.data() + r * words, words, [&](uint32_t bit) { found[r].push_back(bit); });
+    for (size_t r = 0; r < num_rows; ++r) table.for_each_one(r, [&](uint32_t bit) { found[r].push_back(bit); });
     return found;
 }
 
@@ -46,9 +45,9 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
     : plan_(plan),
       kernels_(kernels.batch),
       interrupted_(std::move(interrupted)),
-      of_signature_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits, plan.branch_words)),
-      of_outcome_(ones_of_rows(plan.outcome_effects, plan.num_outcomes, plan.branch_words)),
-      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes, plan.sign_words)),
+      of_signature_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits)),
+      of_outcome_(ones_of_rows(plan.outcome_effects, plan.num_outcomes)),
+      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes)),
       vector_(block_size << max_width),
       branches_(block_size << (max_width + 1)),
       table_(block_size << max_width),

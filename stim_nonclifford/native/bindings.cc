@@ -77,6 +77,8 @@ snc::Plan to_plan(nb::handle plan) {
         .branch_constant = to_vector<int32_t>(plan.attr("branch_constant")),
         .signature_images = to_rows(plan.attr("signature_images")),
         .outcome_effects = to_rows(plan.attr("outcome_effects")),
+        .signature_images_are_lists = nb::cast<bool>(plan.attr("signature_images_are_lists")),
+        .outcome_effects_are_lists = nb::cast<bool>(plan.attr("outcome_effects_are_lists")),
         .outcome_check_deadlines = to_vector<int32_t>(plan.attr("outcome_check_deadlines")),
     });
 }

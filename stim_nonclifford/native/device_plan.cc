@@ -23,8 +23,8 @@ class Image {
    public:
     Image() : words_(padded(sizeof(PlanImage)) / sizeof(uint64_t)) {}
 
-    template <typename T>
-    uint64_t append(const std::vector<T>& values) {
+    template <typename T, typename Allocator>
+    uint64_t append(const std::vector<T, Allocator>& values) {
         const size_t offset = words_.size() * sizeof(uint64_t);
         words_.resize(words_.size() + padded(values.size() * sizeof(T)) / sizeof(uint64_t));
         if (!values.empty()) std::memcpy(reinterpret_cast<uint8_t*>(words_.data()) + offset, values.data(), values.size() * sizeof(T));
@@ -34,15 +34,20 @@ class Image {
         if (!table.are_lists) return {.are_lists = 0, .words = append(table.words), .starts = 0, .flips = 0};
         std::vector<int64_t> starts{0};
         std::vector<WordFlip> flips;
+        std::vector<uint32_t> ones;
         for (size_t r = 0; r < num_rows; ++r) {
+            ones.clear();
+            table.lists.for_each_one(r, [&](uint32_t bit) { ones.push_back(bit); });
+            // In order, so that there is one flip for each word: threads apply them at the same time.
+            std::ranges::sort(ones);
             const size_t first = flips.size();
-            table.lists.for_each_one(r, [&](uint32_t bit) {
+            for (uint32_t bit : ones) {
                 const uint64_t mask = uint64_t{1} << (bit % 64);
                 if (flips.size() > first && flips.back().word == bit / 64)
                     flips.back().mask ^= mask;
                 else
                     flips.push_back({bit / 64, mask});
-            });
+            }
             starts.push_back(static_cast<int64_t>(flips.size()));
         }
         return {.are_lists = 1, .words = 0, .starts = append(starts), .flips = append(flips)};
@@ -138,8 +143,7 @@ class Steps {
         step.i_power = measurement.i_power;
         step.pivot = measurement.pivot;
         step.outcome = measurement.outcome;
-        const auto checks = plan_.final_checks.begin() + measurement.outcome * static_cast<int64_t>(plan_.sign_words);
-        step.has_checks = std::any_of(checks, checks + plan_.sign_words, [](uint64_t word) { return word != 0; });
+        plan_.final_checks.for_each_one(static_cast<size_t>(measurement.outcome), [&](uint32_t) { step.has_checks = 1; });
         steps.push_back(step);
     }
 
@@ -282,9 +286,9 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.rotations = image.append(steps.rotations);
     header.terms = image.append(plan.terms);
     header.branch_constant = image.append(plan.branch_constant);
-    header.signature_images = image.append(plan.signature_images);
-    header.outcome_effects = image.append(plan.outcome_effects);
-    header.final_checks = image.append(plan.final_checks);
+    header.signature_images = image.append(plan.signature_images, plan.layout.num_signature_bits);
+    header.outcome_effects = image.append(plan.outcome_effects, plan.num_outcomes);
+    header.final_checks = image.append(plan.final_checks, plan.num_outcomes);
     return image.finish(header);
 }
 

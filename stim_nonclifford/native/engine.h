@@ -1,7 +1,6 @@
 // The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -84,7 +83,7 @@ class Engine {
     static size_t row_bytes(uint32_t num_outputs) { return (size_t{num_outputs} + 7) / 8; }
     // Whether some shots may be discarded.
     bool discards() const {
-        return plan_.never_kept || plan_.layout.num_checks != 0 || std::ranges::any_of(plan_.final_checks, [](uint64_t w) { return w != 0; });
+        return plan_.never_kept || plan_.layout.num_checks + plan_.num_outcome_checks != 0;
     }
     size_t row_bytes() const { return row_bytes(plan_.layout.num_outputs); }
     const Plan& plan() const { return plan_; }

@@ -15,8 +15,6 @@ namespace {
 // Signatures that a thread takes at a time.
 constexpr size_t chunk_size = 4096;
 
-bool test(const uint64_t* row, size_t bit) { return (row[bit / 64] >> (bit % 64) & 1) != 0; }
-
 // The questions of the simulation about a signature, in its order: parities of bits.
 class Questions {
    public:
@@ -36,8 +34,8 @@ class Questions {
             up_to_[outcome] = k + 1 < steps.size() ? steps[k + 1].begin : num_operations;
         }
         for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
-            for_each_one(&plan.final_checks[size_t{outcome} * plan.sign_words], plan.sign_words,
-                         [&](uint32_t bit) { positions[bit] = std::min(positions[bit], up_to_[outcome]); });
+            plan.final_checks.for_each_one(
+                outcome, [&](uint32_t bit) { positions[bit] = std::min(positions[bit], up_to_[outcome]); });
         std::vector<size_t> order(positions.size());
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, {}, [&](size_t bit) { return positions[bit]; });
@@ -45,7 +43,7 @@ class Questions {
             if (positions[bit] > num_operations) break;
             std::vector<uint64_t> parity(words_);
             for (uint32_t s = 0; s < plan.layout.num_signature_bits; ++s)
-                if (test(&plan.signature_images[size_t{s} * plan.branch_words], bit)) parity[s / 64] |= uint64_t{1} << (s % 64);
+                if (plan.signature_images.has(s, static_cast<uint32_t>(bit))) parity[s / 64] |= uint64_t{1} << (s % 64);
             if (is_new(parity)) {
                 parities_.insert(parities_.end(), parity.begin(), parity.end());
                 positions_.push_back(positions[bit]);
@@ -218,8 +216,10 @@ class Walk {
             for (uint32_t w = 0; w < plan.layout.signature_words; ++w)
                 for (uint64_t bits = first[w] ^ other[w]; bits != 0; bits &= bits - 1) {
                     const size_t bit = 64 * size_t{w} + static_cast<size_t>(std::countr_zero(bits));
-                    for (uint32_t v = 0; v < words; ++v)
-                        outputs[at + v] ^= plan.signature_images[bit * plan.branch_words + plan.sign_words + v];
+                    plan.signature_images.for_each_one(bit, [&](uint32_t one) {
+                        if (one >= 64 * plan.sign_words)
+                            outputs[at + one / 64 - plan.sign_words] ^= uint64_t{1} << (one % 64);
+                    });
                 }
         }
     }

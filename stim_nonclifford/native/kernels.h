@@ -34,11 +34,11 @@ struct NoiseBlock {
     uint16_t shots[block_shots + 1];
     std::vector<uint64_t> rows;        // [num_shots][layout.words()], or only the words of the signature
 
-    // Scratch: for each shot its number of events and the first of them; shots by number of events; the
+    // Scratch: for each shot its number of events and the first of them; shots with events; the
     // mechanism of each event.
     uint32_t counts[block_shots];
     uint32_t starts[block_shots + 1];
-    uint16_t order[block_shots];
+    uint16_t order[block_shots + 1];
     std::vector<int32_t> events;
     std::vector<uint64_t> row;         // of the current shot, and the spare words behind it
 };

@@ -57,17 +57,22 @@ constexpr size_t near_bytes = size_t{1} << 18;
 // The distance, in events. A look-up in a distant cache takes as long as some ten events.
 constexpr uint32_t events_ahead = 32;
 
-// The mechanisms of events [begin, end) of the block.
+// Rows in memory are assembled while the events of the next ones stay in the nearest caches.
+constexpr uint32_t events_at_a_time = 4096;
+
+// The mechanisms of events [begin, end) of the block, which out.events has afterwards. Returns the number of the first event
+// that it has: words are drawn a few at a time.
 template <bool announces>
-inline void draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
-                        NoiseBlock& out) {
+inline uint32_t draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end, NoiseBlock& out) {
     constexpr uint32_t at_a_time = 256;
-    out.events.resize(end + words_per_draw + events_ahead);
+    const uint32_t from = begin / words_per_draw * words_per_draw;
+    if (out.events.size() < end - from + words_per_draw + events_ahead)
+        out.events.resize(end - from + words_per_draw + events_ahead);
     const uint64_t size = plan.alias.size();
     const AliasCell* cells = plan.alias.data();
-    int32_t* events = out.events.data();
-    for (uint32_t first = begin / words_per_draw * words_per_draw; first < end; first += at_a_time) {
+    for (uint32_t first = from; first < end; first += at_a_time) {
         const uint32_t stop = std::min(end, first + at_a_time);
+        int32_t* const events = out.events.data() + (first - from);
         uint64_t words[at_a_time];
         for (uint32_t e = first; e < stop; e += words_per_draw) {
             const auto drawn = random_words(seed, Stream::events, block, e / words_per_draw);
@@ -76,13 +81,19 @@ inline void draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_
                     words[e - first + lane] = drawn[lane];
                     __builtin_prefetch(&cells[multiply(drawn[lane], size).high]);
                 } else {
-                    events[e + lane] = mechanism_of(cells, size, drawn[lane]);
+                    events[e - first + lane] = mechanism_of(cells, size, drawn[lane]);
                 }
             }
         }
         if constexpr (announces)
-            for (uint32_t e = first; e < stop; ++e) events[e] = mechanism_of(cells, size, words[e - first]);
+            for (uint32_t k = 0; k < stop - first; ++k) events[k] = mechanism_of(cells, size, words[k]);
     }
+    return from;
+}
+
+inline uint32_t draw_events(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end, NoiseBlock& out) {
+    if (plan.alias.size() * sizeof(AliasCell) > near_bytes) return draw_events<true>(plan, seed, block, begin, end, out);
+    return draw_events<false>(plan, seed, block, begin, end, out);
 }
 
 // Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others.
@@ -111,7 +122,7 @@ inline void sort_by_count(const uint16_t* busy, uint32_t num_busy, NoiseBlock& o
 
 // Rows of W words, kept in registers.
 template <uint32_t W>
-void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, NoiseBlock& out) {
+void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, uint32_t first_event, NoiseBlock& out) {
     const uint32_t check_words = plan.layout.check_words;
     const uint64_t* effects = plan.effects.words.data();
     const int32_t* events = out.events.data();
@@ -120,7 +131,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     uint32_t passed = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
-        const int32_t* mine = events + out.starts[shot];
+        const int32_t* mine = events + (out.starts[shot] - first_event);
         const auto mechanism = [mine](uint32_t event) { return mine[event]; };
         const uint32_t count = out.counts[shot];
         uint64_t row[W];
@@ -150,9 +161,8 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     out.num_shots = passed;
 }
 
-// Rows of any length, in memory.
-inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, const uint16_t* shots, uint32_t num_shots,
-                        NoiseBlock& out) {
+// Rows of any length, in memory. Draws the events of the block's shots before `end`, some at a time.
+inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t end, uint32_t num_shots, NoiseBlock& out) {
     const RowLayout& layout = plan.layout;
     const uint32_t words = layout.words();
     const OutputBytes* const bytes = out.output_bytes;
@@ -163,11 +173,17 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, const u
     out.row.resize(words + ListTable::spare_words);
     uint64_t* const row = out.row.data();
     const bool has_lists = plan.effects.are_lists;
-    uint32_t passed = 0;
+    uint32_t passed = 0, first_event = 0, end_event = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
-        const uint16_t shot = shots[i];
+        const uint16_t shot = out.order[i];
         const uint32_t count = out.counts[shot];
-        const int32_t* mine = out.events.data() + out.starts[shot];
+        if (out.starts[shot + 1] > end_event) {
+            uint32_t last = shot;
+            while (last + 1 < end && out.starts[last + 2] - out.starts[shot] <= events_at_a_time) ++last;
+            end_event = out.starts[last + 1];
+            first_event = draw_events(plan, seed, block, out.starts[shot], end_event, out);
+        }
+        const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         const auto mechanism = [mine](uint32_t event) { return mine[event]; };
         std::copy(plan.constant.begin(), plan.constant.end(), row);
         if (has_lists && plan.sites.empty()) {
@@ -212,22 +228,26 @@ inline void draw_outcome_cells(uint64_t seed, uint64_t first_shot, const uint16_
 inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end,
                          NoiseBlock& out) {
     const uint32_t total = draw_counts(plan, seed, block, end, out);
-    const auto draw = plan.alias.size() * sizeof(AliasCell) > near_bytes ? draw_events<true> : draw_events<false>;
-    draw(plan, seed, block, out.starts[begin], total, out);
     // Without coins, all shots without events have the constant row: the caller counts them.
+    const bool all = plan.num_coins != 0;
+    if (!plan.has_register_rows()) {
+        const uint32_t num_busy = separate(begin, end, all, out, out.order);
+        return memory_rows(plan, seed, block, end, num_busy, out);
+    }
+    const uint32_t first_event = draw_events(plan, seed, block, out.starts[begin], total, out);
+    // Its address stays here, so that it may be read and written at the same time as the arrays of `out`.
     uint16_t busy[block_shots + 1];
-    const uint32_t num_busy = separate(begin, end, plan.num_coins != 0, out, busy);
-    if (!plan.has_register_rows()) return memory_rows(plan, seed, block, busy, num_busy, out);
+    const uint32_t num_busy = separate(begin, end, all, out, busy);
     sort_by_count(busy, num_busy, out);
     switch (plan.layout.words()) {
-        case 1: return narrow_rows<1>(plan, seed, block, num_busy, out);
-        case 2: return narrow_rows<2>(plan, seed, block, num_busy, out);
-        case 3: return narrow_rows<3>(plan, seed, block, num_busy, out);
-        case 4: return narrow_rows<4>(plan, seed, block, num_busy, out);
-        case 5: return narrow_rows<5>(plan, seed, block, num_busy, out);
-        case 6: return narrow_rows<6>(plan, seed, block, num_busy, out);
-        case 7: return narrow_rows<7>(plan, seed, block, num_busy, out);
-        default: return narrow_rows<8>(plan, seed, block, num_busy, out);
+        case 1: return narrow_rows<1>(plan, seed, block, num_busy, first_event, out);
+        case 2: return narrow_rows<2>(plan, seed, block, num_busy, first_event, out);
+        case 3: return narrow_rows<3>(plan, seed, block, num_busy, first_event, out);
+        case 4: return narrow_rows<4>(plan, seed, block, num_busy, first_event, out);
+        case 5: return narrow_rows<5>(plan, seed, block, num_busy, first_event, out);
+        case 6: return narrow_rows<6>(plan, seed, block, num_busy, first_event, out);
+        case 7: return narrow_rows<7>(plan, seed, block, num_busy, first_event, out);
+        default: return narrow_rows<8>(plan, seed, block, num_busy, first_event, out);
     }
 }
 

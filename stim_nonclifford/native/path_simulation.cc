@@ -65,7 +65,7 @@ SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
 void PathSimulation::choose(std::span<const uint64_t> signature) {
     std::ranges::fill(difference_, 0);
     for_each_one(signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
-        flip_words(difference_.data(), &plan_.signature_images[size_t{bit} * plan_.branch_words], plan_.branch_words);
+        plan_.signature_images.flip_exactly(bit, difference_.data());
     });
     agreeing_ = plan_.operations.size();
     for_each_one(difference_.data(), plan_.sign_words,
@@ -170,8 +170,9 @@ size_t PathSimulation::begin_of_step(size_t step) const {
 std::vector<bool> PathSimulation::steps_that_may_differ() const {
     std::vector<uint64_t> signs(plan_.sign_words);
     for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
-        for (uint32_t w = 0; w < plan_.sign_words; ++w)
-            signs[w] |= plan_.signature_images[size_t{bit} * plan_.branch_words + w];
+        plan_.signature_images.for_each_one(bit, [&](uint32_t one) {
+            if (one < 64 * plan_.sign_words) signs[one / 64] |= uint64_t{1} << (one % 64);
+        });
     std::vector<bool> found(plan_.steps.steps.size());
     size_t end = 0;
     for (size_t k = 0; k < found.size(); ++k)
@@ -400,27 +401,19 @@ void PathSimulation::take(bool outcome) {
         kernels_.coefficients.project(from, to, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
-    if (outcome)
-        flip_words(state_.row.data(), &plan_.outcome_effects[size_t(measurement.outcome) * plan_.branch_words],
-                   plan_.branch_words);
+    if (outcome) plan_.outcome_effects.flip_exactly(static_cast<size_t>(measurement.outcome), state_.row.data());
     state_.check_fired |= fires(measurement, state_);
     ++state_.step;
 }
 
-const uint64_t* PathSimulation::final_checks_of(const Operation& measurement) const {
-    return &plan_.final_checks[size_t(measurement.outcome) * plan_.sign_words];
-}
-
 bool PathSimulation::has_final_checks(const Operation& measurement) const {
-    const uint64_t* checks = final_checks_of(measurement);
-    return std::any_of(checks, checks + plan_.sign_words, [](uint64_t word) { return word != 0; });
+    bool found = false;
+    plan_.final_checks.for_each_one(static_cast<size_t>(measurement.outcome), [&](uint32_t) { found = true; });
+    return found;
 }
 
 bool PathSimulation::fires(const Operation& measurement, const State& state) const {
-    const uint64_t* checks = final_checks_of(measurement);
-    for (uint32_t w = 0; w < plan_.sign_words; ++w)
-        if ((state.row[w] & checks[w]) != 0) return true;
-    return false;
+    return plan_.final_checks.meets(static_cast<size_t>(measurement.outcome), state.row.data());
 }
 
 }  // namespace snc

@@ -87,12 +87,13 @@ class PathSimulation {
 
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {
-        const Operation& measurement = plan_.operations[plan_.steps.steps[state_.step].operation];
-        const uint64_t* const flipped = &plan_.outcome_effects[size_t(measurement.outcome) * plan_.branch_words];
-        const uint64_t* const checks = final_checks_of(measurement);
-        for (uint32_t w = 0; w < plan_.sign_words; ++w)
-            if (((state_.row[w] ^ (outcome ? flipped[w] : 0)) & checks[w]) != 0) return true;
-        return false;
+        const auto number = static_cast<size_t>(plan_.operations[plan_.steps.steps[state_.step].operation].outcome);
+        bool fires = false;
+        plan_.final_checks.for_each_one(number, [&](uint32_t check) {
+            const bool is_set = (state_.row[check / 64] >> (check % 64) & 1) != 0;
+            fires = fires || is_set != (outcome && plan_.outcome_effects.has(number, check));
+        });
+        return fires;
     }
     // The number of operations that were applied, or whose angles were absorbed, before the next step.
     size_t operations_made() const { return begin_of_step(state_.step); }
@@ -132,7 +133,6 @@ class PathSimulation {
     // Whether an outcome check that is final with this MEASURE is set.
     bool fires(const Operation& measurement, const State& state) const;
     bool has_final_checks(const Operation& measurement) const;
-    const uint64_t* final_checks_of(const Operation& measurement) const;
     // The number of operations that were applied or absorbed before a step.
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.

@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace snc {
 
@@ -8,18 +9,11 @@ namespace {
 
 void flip(uint64_t* row, uint32_t bit) { row[bit / 64] ^= uint64_t{1} << (bit % 64); }
 
-RowTable pack_rows(const SparseRows& rows, bool are_lists, const RowLayout& layout) {
-    RowTable table{.are_lists = are_lists, .num_words = layout.words(), .words = {}, .lists = {}};
-    if (are_lists) {
-        SparseRows packed = rows;
-        for (int32_t& bit : packed.bits) bit = static_cast<int32_t>(layout.packed_bit(static_cast<uint32_t>(bit)));
-        table.lists = ListTable(packed, table.num_words);
-    } else {
-        table.words.assign(rows.size() * table.num_words, 0);
-        for (size_t r = 0; r < rows.size(); ++r)
-            for (int32_t bit : rows.row(r)) flip(&table.words[r * table.num_words], layout.packed_bit(bit));
-    }
-    return table;
+// A table of rows whose bits are renumbered.
+template <typename PackedBit>
+RowTable pack_rows(SparseRows rows, bool are_lists, uint32_t num_words, PackedBit packed_bit) {
+    for (int32_t& bit : rows.bits) bit = static_cast<int32_t>(packed_bit(static_cast<uint32_t>(bit)));
+    return {rows, are_lists, num_words};
 }
 
 void pack_noise(const PlanArrays& arrays, Plan& plan) {
@@ -27,14 +21,28 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     plan.constant.assign(layout.words(), 0);
     for (int32_t bit : arrays.constant) flip(plan.constant.data(), layout.packed_bit(bit));
     plan.count_thresholds = arrays.count_thresholds;
+    plan.alias.reserve(arrays.alias_indices.size());
     for (size_t m = 0; m < arrays.alias_indices.size(); ++m)
         plan.alias.push_back({arrays.alias_thresholds[m], arrays.alias_indices[m]});
     const bool has_sites = std::ranges::any_of(arrays.sites, [](int32_t site) { return site >= 0; });
     if (has_sites) plan.sites = arrays.sites;
 
-    plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout);
-    plan.coins = pack_rows(arrays.coins, arrays.coins_are_lists, layout);
+    const auto packed_bit = [&](uint32_t bit) { return layout.packed_bit(bit); };
+    plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout.words(), packed_bit);
+    plan.coins = pack_rows(arrays.coins, arrays.coins_are_lists, layout.words(), packed_bit);
     plan.num_coins = static_cast<uint32_t>(arrays.coins.size());
+}
+
+// For each outcome the checks that are final after it.
+SparseRows checks_by_deadline(const PlanArrays& arrays, uint32_t num_outcomes) {
+    const std::vector<int32_t>& deadlines = arrays.outcome_check_deadlines;
+    SparseRows checks{std::vector<int64_t>(num_outcomes + 1), std::vector<int32_t>(deadlines.size())};
+    for (int32_t deadline : deadlines) ++checks.starts[static_cast<size_t>(deadline) + 1];
+    std::partial_sum(checks.starts.begin(), checks.starts.end(), checks.starts.begin());
+    std::vector<int64_t> next(checks.starts.begin(), checks.starts.end() - 1);
+    for (size_t c = 0; c < deadlines.size(); ++c)
+        checks.bits[static_cast<size_t>(next[static_cast<size_t>(deadlines[c])]++)] = static_cast<int32_t>(arrays.num_signs + c);
+    return checks;
 }
 
 void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
@@ -43,27 +51,19 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.steps = find_steps(plan.operations);
     plan.peak_width = arrays.peak_width;
     plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
+    plan.num_outcome_checks = arrays.num_outcome_checks;
     const uint32_t first_output = arrays.num_signs + arrays.num_outcome_checks;
     plan.sign_words = words_for(first_output);
     plan.branch_words = plan.sign_words + words_for(arrays.num_outputs);
     const auto packed_bit = [&](uint32_t bit) {
         return bit < first_output ? bit : 64 * plan.sign_words + (bit - first_output);
     };
-    const auto pack_rows = [&](const SparseRows& rows) {
-        std::vector<uint64_t> packed(rows.size() * plan.branch_words, 0);
-        for (size_t r = 0; r < rows.size(); ++r)
-            for (int32_t bit : rows.row(r)) flip(&packed[r * plan.branch_words], packed_bit(bit));
-        return packed;
-    };
     plan.branch_constant.assign(plan.branch_words, 0);
     for (int32_t bit : arrays.branch_constant) flip(plan.branch_constant.data(), packed_bit(bit));
-    plan.signature_images = pack_rows(arrays.signature_images);
-    plan.outcome_effects = pack_rows(arrays.outcome_effects);
-    plan.final_checks.assign(size_t{plan.num_outcomes} * plan.sign_words, 0);
-    for (size_t c = 0; c < arrays.outcome_check_deadlines.size(); ++c) {
-        const int32_t deadline = arrays.outcome_check_deadlines[c];
-        flip(&plan.final_checks[size_t(deadline) * plan.sign_words], arrays.num_signs + uint32_t(c));
-    }
+    plan.signature_images =
+        pack_rows(arrays.signature_images, arrays.signature_images_are_lists, plan.branch_words, packed_bit);
+    plan.outcome_effects = pack_rows(arrays.outcome_effects, arrays.outcome_effects_are_lists, plan.branch_words, packed_bit);
+    plan.final_checks = RowTable(checks_by_deadline(arrays, plan.num_outcomes), arrays.outcome_effects_are_lists, plan.sign_words);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "memory.h"
 #include "noise_draws.h"
 #include "rotation_term.h"
 #include "row_table.h"
@@ -46,13 +47,6 @@ inline VectorRotation pauli_of_rotation(const Operation& operation) {
     return {operation.x, operation.z, 1, 0, operation.width, operation.i_power};
 }
 
-// Calls use(bit) for the ones of a row.
-template <typename Use>
-void for_each_one(const uint64_t* row, uint32_t words, Use use) {
-    for (uint32_t w = 0; w < words; ++w)
-        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
-}
-
 // The places of the parts of a row. Each part starts at a word of its own.
 struct RowLayout {
     uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
@@ -76,7 +70,7 @@ struct Plan {
     // Noise. Rows are relative to `constant`: no event gives the zero row.
     std::vector<uint64_t> constant;           // [words]
     std::vector<uint64_t> count_thresholds;
-    std::vector<AliasCell> alias;             // [mechanisms]
+    std::vector<AliasCell, Aligned<AliasCell>> alias;  // [mechanisms]
     std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
     RowTable effects;                         // one row for each mechanism
     RowTable coins;
@@ -86,14 +80,14 @@ struct Plan {
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     StepList steps;
-    uint32_t num_outcomes = 0;
+    uint32_t num_outcomes = 0, num_outcome_checks = 0;
     uint32_t sign_words = 0;                  // words with signs and outcome checks
     uint32_t branch_words = 0;
     uint32_t peak_width = 0;
     std::vector<uint64_t> branch_constant;    // [branch_words]
-    std::vector<uint64_t> signature_images;   // [signature bits][branch_words]
-    std::vector<uint64_t> outcome_effects;    // [outcomes][branch_words]
-    std::vector<uint64_t> final_checks;       // [outcomes][sign_words]: checks that are final after it
+    RowTable signature_images;                // for each signature bit a row of branch_words
+    RowTable outcome_effects;                 // for each outcome a row of branch_words
+    RowTable final_checks;                    // for each outcome a row of sign_words: checks that are final after it
 
     // Whether rows are kept in registers: few words, and tables of words.
     bool has_register_rows() const {
@@ -117,6 +111,7 @@ struct PlanArrays {
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;
     SparseRows signature_images, outcome_effects;
+    bool signature_images_are_lists, outcome_effects_are_lists;
     std::vector<int32_t> outcome_check_deadlines;
 };
 

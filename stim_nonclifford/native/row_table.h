@@ -1,6 +1,7 @@
 // Tables of rows of bits that shots XOR into their rows: as words, or as lists of ones.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -96,6 +97,13 @@ class ListTable {
     std::vector<uint32_t, Aligned<uint32_t>> further_;
 };
 
+// Calls use(bit) for the ones of a row of words.
+template <typename Use>
+void for_each_one(const uint64_t* row, uint32_t words, Use use) {
+    for (uint32_t w = 0; w < words; ++w)
+        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1) use(64 * w + static_cast<uint32_t>(std::countr_zero(bits)));
+}
+
 // A table in the form that the plan chooses for it.
 struct RowTable {
     bool are_lists = false;
@@ -103,9 +111,45 @@ struct RowTable {
     std::vector<uint64_t> words;  // [rows][num_words]; empty if rows are lists
     ListTable lists;              // empty if they are words
 
+    RowTable() = default;
+    // Rows of num_words words.
+    RowTable(const SparseRows& rows, bool lists_wanted, uint32_t num_words)
+        : are_lists(lists_wanted), num_words(num_words), words(lists_wanted ? 0 : rows.size() * num_words) {
+        if (are_lists) lists = ListTable(rows, num_words);
+        for (size_t r = 0; !are_lists && r < rows.size(); ++r)
+            for (int32_t bit : rows.row(r)) words[r * num_words + static_cast<uint32_t>(bit) / 64] ^= uint64_t{1} << (bit % 64);
+    }
+
+    const uint64_t* row_of_words(size_t row) const { return words.data() + row * num_words; }
     // XORs a row into `to`, which has spare words behind it if rows are lists.
-    void flip(size_t row, uint64_t* to) const {
-        if (are_lists) return lists.flip(row, to);
+    void flip(size_t row, uint64_t* to) const { are_lists ? lists.flip(row, to) : flip_words(row, to); }
+    // The same without spare words.
+    void flip_exactly(size_t row, uint64_t* to) const {
+        if (!are_lists) return flip_words(row, to);
+        lists.for_each_one(row, [&](uint32_t bit) { to[bit / 64] ^= uint64_t{1} << (bit % 64); });
+    }
+    template <typename Use>
+    void for_each_one(size_t row, Use use) const {
+        are_lists ? lists.for_each_one(row, use) : snc::for_each_one(row_of_words(row), num_words, use);
+    }
+    bool has(size_t row, uint32_t bit) const {
+        if (!are_lists) return (row_of_words(row)[bit / 64] >> (bit % 64) & 1) != 0;
+        bool found = false;
+        lists.for_each_one(row, [&](uint32_t one) { found = found || one == bit; });
+        return found;
+    }
+    // Whether a row and `other` have a one in the same place.
+    bool meets(size_t row, const uint64_t* other) const {
+        uint64_t common = 0;
+        if (are_lists)
+            lists.for_each_one(row, [&](uint32_t bit) { common |= other[bit / 64] >> (bit % 64) & 1; });
+        else
+            for (uint32_t w = 0; w < num_words; ++w) common |= row_of_words(row)[w] & other[w];
+        return common != 0;
+    }
+
+   private:
+    void flip_words(size_t row, uint64_t* to) const {
         for (uint32_t w = 0; w < num_words; ++w) to[w] ^= words[row * num_words + w];
     }
 };

@@ -175,10 +175,10 @@ class _BackwardSweep:
 
     def table(self) -> EffectTable:
         """The effects that the sweep has found."""
-        kept = masks_of(SparseRows(*self.effects.kept()))
+        kept = SparseRows(*self.effects.kept())
         # The insertions are those of the activations, then those of the outcomes, then those of the coins.
         num_activations, num_outcomes = len(self.quantum.activations), len(self.quantum.outcomes)
-        effects = [kept[self.kept[k]] for k in range(num_activations, len(self.kept))]
+        effects = [kept.row(self.kept[k]).tolist() for k in range(num_activations, len(self.kept))]
         records = np.array(self.quantum.base_records, dtype=np.uint8)
         ones = np.flatnonzero(records) if self.by_records else self.program.native.odd_outputs(records)
         starts, bits, rates, sites = self.effects.noise()
@@ -188,8 +188,8 @@ class _BackwardSweep:
             constant=mask_of(self.effects.constant().tolist()),
             noise=NoiseEffects(SparseRows(starts, bits), rates, sites),
             coins=independent(masks_of(SparseRows(*self.effects.stabilizers()))),
-            outcomes=effects[:num_outcomes],
-            tosses=effects[num_outcomes:],
+            outcomes=[mask_of(bits) for bits in effects[:num_outcomes]],
+            tosses=SparseRows.of(effects[num_outcomes:]),
             base_outputs=mask_of(ones.tolist()),
         )
 

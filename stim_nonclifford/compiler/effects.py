@@ -92,7 +92,7 @@ class EffectTable:
     noise: NoiseEffects = field(default_factory=lambda: NoiseEffects.of({}))
     coins: list[int] = field(default_factory=list)
     outcomes: list[int] = field(default_factory=list)
-    tosses: list[int] = field(default_factory=list)
+    tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     base_outputs: int = 0
 
 

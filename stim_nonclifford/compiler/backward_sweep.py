@@ -20,11 +20,12 @@ from ..errors import ResourceLimitError
 from ..plan import SparseRows
 from .effects import EffectTable, Fault, NoiseEffects, Outputs
 from .forward_sweep import Insertion, QuantumProgram
-from .gf2 import independent, mask_of, masks_of
+from .gf2 import mask_of, masks_of
 from .operations import OperationKind
 from .paulis import Factors
 from .program import Program
 from .progress import progress_of
+from .sparse_rows import independent_rows
 from .steps import CorrelatedError, Noise
 
 __all__ = ["backward_sweep", "list_faults", "outcome_effects"]
@@ -187,7 +188,7 @@ class _BackwardSweep:
             self.quantum.num_signs,
             constant=mask_of(self.effects.constant().tolist()),
             noise=NoiseEffects(SparseRows(starts, bits), rates, sites),
-            coins=independent(masks_of(SparseRows(*self.effects.stabilizers()))),
+            coins=independent_rows(SparseRows(*self.effects.stabilizers())),
             outcomes=[mask_of(bits) for bits in effects[:num_outcomes]],
             tosses=SparseRows.of(effects[num_outcomes:]),
             base_outputs=mask_of(ones.tolist()),

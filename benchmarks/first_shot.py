@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-MAX_SECONDS = 60
+MAX_SECONDS = 20
 """A process that takes longer is stopped."""
 
 SIMULATORS = {"ours": "stim-nonclifford", "stim": "Stim, S-proxy", "clifft": "Clifft"}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stim_nonclifford.compiler.effects import EffectTable
+from stim_nonclifford.compiler.gf2 import masks_of
 from stim_nonclifford.compiler.operations import Operation, RotationTerm
 
 from .exact import Distribution, convolve
@@ -18,7 +19,7 @@ def effect_distribution(table: EffectTable, constant: int) -> Distribution:
     causes: list[dict[int, float]] = [
         *({effect: float(-np.expm1(-2 * rate) / 2)} for effect, rate in table.noise.independent().items()),
         *table.noise.exclusive(),
-        *({effect: 0.5} for effect in table.coins),
+        *({effect: 0.5} for effect in masks_of(table.coins)),
     ]
     return convolve(causes, table.constant ^ constant)
 

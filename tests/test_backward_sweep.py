@@ -22,6 +22,7 @@ from stim_nonclifford.compiler.backward_sweep import backward_sweep, list_faults
 from stim_nonclifford.compiler.effects import Fault, Outputs
 from stim_nonclifford.compiler.flattening import program_of
 from stim_nonclifford.compiler.forward_sweep import QuantumProgram, forward_sweep
+from stim_nonclifford.compiler.gf2 import masks_of
 from stim_nonclifford.compiler.operations import OperationKind
 from stim_nonclifford.compiler.program import Program
 
@@ -118,7 +119,7 @@ def assert_effects_are_those_of_frames(circuit: stim.Circuit) -> int:
             on_labels = [labelled(program, fault) for fault in faults]
             expected = Frames(circuit, on_labels, [place.number for place in program.places]).effects(outputs)
             # Frames keep Paulis that are stabilizers: what they flip is random anyway.
-            coins = backward_sweep(program, quantum, outputs).coins
+            coins = masks_of(backward_sweep(program, quantum, outputs).coins)
             for fault, effect in zip(faults, expected, strict=True):
                 difference = fault.effect ^ effect
                 assert rank([*coins, difference]) == len(coins), f"{outputs}, {fault}\n{circuit}"
@@ -164,7 +165,7 @@ def test_coins_are_what_stims_frames_randomize(seed: int) -> None:
     for _ in range(8):
         circuit = random_circuit(rng, num_qubits=5, num_operations=30, max_records=20, instructions=families)
         program, quantum = swept(circuit)
-        coins = backward_sweep(program, quantum, "records").coins
+        coins = masks_of(backward_sweep(program, quantum, "records").coins)
         frames = stim.FlipSimulator(batch_size=256, num_qubits=circuit.num_qubits, seed=seed)
         frames.do(circuit)
         flips = [mask_of(column) for column in frames.get_measurement_flips().T]

@@ -10,11 +10,11 @@ import pytest
 
 from stim_nonclifford.compiler import row_layout
 from stim_nonclifford.compiler.effects import EffectTable, NoiseEffects
-from stim_nonclifford.compiler.gf2 import masks_of
+from stim_nonclifford.compiler.gf2 import masks_of, ones
 from stim_nonclifford.compiler.needed_operations import needed_operations
 from stim_nonclifford.compiler.operations import OperationKind
 from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.plan import SamplingPlan, SparseRows
 
 from .exact import mask, rank
 from .oracle.random_circuits import random_circuit
@@ -39,7 +39,7 @@ def random_table(rng: np.random.Generator, num_outputs: int) -> EffectTable:
             {effect() or 1: float(rng.uniform(0.01, 0.5)) for _ in range(rng.integers(6))},
             [site() for _ in range(rng.integers(3))],
         ),
-        coins=[effect() or 1 for _ in range(rng.integers(3))],
+        coins=SparseRows.of(ones(effect() or 1) for _ in range(rng.integers(3))),
     )
 
 
@@ -123,7 +123,7 @@ def test_no_bit_too_many(seed: int) -> None:
         quantum, table = swept(random_circuit(rng, num_qubits=3, num_operations=25, max_records=7))
         requested = random_request(rng, table.num_outputs)
         plan = plan_of(quantum.operations, table, requested, table.base_outputs)
-        causes = [*masks_of(table.noise.effects), *table.coins]
+        causes = [*masks_of(table.noise.effects), *masks_of(table.coins)]
 
         def flipped_by(masks: Iterable[int], causes: Sequence[int] = causes) -> list[int]:
             return [mask(c for c, cause in enumerate(causes) if (cause & m).bit_count() % 2) for m in masks]

@@ -20,11 +20,12 @@ from ..errors import ResourceLimitError
 from ..plan import SparseRows
 from .effects import EffectTable, Fault, NoiseEffects, Outputs
 from .forward_sweep import Insertion, QuantumProgram
-from .gf2 import independent, mask_of, masks_of
+from .gf2 import mask_of, masks_of
 from .operations import OperationKind
 from .paulis import Factors
 from .program import Program
 from .progress import progress_of
+from .sparse_rows import independent_rows
 from .steps import CorrelatedError, Noise
 
 __all__ = ["backward_sweep", "list_faults", "outcome_effects"]
@@ -182,10 +183,10 @@ class _BackwardSweep:
 
     def table(self) -> EffectTable:
         """The effects that the sweep has found."""
-        kept = masks_of(SparseRows(*self.effects.kept()))
+        kept = SparseRows(*self.effects.kept())
         # The insertions are those of the activations, then those of the outcomes, then those of the coins.
         num_activations, num_outcomes = len(self.quantum.activations), len(self.quantum.outcomes)
-        effects = [kept[self.kept[k]] for k in range(num_activations, len(self.kept))]
+        effects = [kept.row(self.kept[k]).tolist() for k in range(num_activations, len(self.kept))]
         records = np.array(self.quantum.base_records, dtype=np.uint8)
         ones = np.flatnonzero(records) if self.by_records else self.program.native.odd_outputs(records)
         starts, bits, rates, sites = self.effects.noise()
@@ -194,9 +195,9 @@ class _BackwardSweep:
             self.quantum.num_signs,
             constant=mask_of(self.effects.constant().tolist()),
             noise=NoiseEffects(SparseRows(starts, bits), rates, sites),
-            coins=independent(masks_of(SparseRows(*self.effects.stabilizers()))),
-            outcomes=effects[:num_outcomes],
-            tosses=effects[num_outcomes:],
+            coins=independent_rows(SparseRows(*self.effects.stabilizers())),
+            outcomes=[mask_of(bits) for bits in effects[:num_outcomes]],
+            tosses=SparseRows.of(effects[num_outcomes:]),
             base_outputs=mask_of(ones.tolist()),
         )
 

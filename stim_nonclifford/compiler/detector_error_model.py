@@ -9,7 +9,7 @@ import stim
 
 from .channels import independent_errors
 from .effects import EffectTable
-from .gf2 import ones
+from .gf2 import masks_of, ones
 
 __all__ = ["declare_all", "detector_error_model"]
 
@@ -56,7 +56,7 @@ def detector_error_model(
         if exact is None:
             _check_approximation(choices.values(), approximate_disjoint_errors)
         errors += (choices if exact is None else exact).items()
-    errors += [(effect & outputs, 0.5) for effect in table.coins]
+    errors += [(effect & outputs, 0.5) for effect in masks_of(table.coins)]
 
     model = stim.DetectorErrorModel()
     for effect, probability in sorted(errors, key=lambda error: ones(error[0])):

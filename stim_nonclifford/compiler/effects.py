@@ -90,9 +90,9 @@ class EffectTable:
     num_signs: int
     constant: int = 0
     noise: NoiseEffects = field(default_factory=lambda: NoiseEffects.of({}))
-    coins: list[int] = field(default_factory=list)
+    coins: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     outcomes: list[int] = field(default_factory=list)
-    tosses: list[int] = field(default_factory=list)
+    tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     base_outputs: int = 0
 
 

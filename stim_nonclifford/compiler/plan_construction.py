@@ -81,7 +81,7 @@ def construct_plan(
         count_thresholds=poisson_thresholds(float(mechanism_rates.sum())),
         alias_thresholds=alias_thresholds,
         alias_indices=alias_indices,
-        coins=SparseRows.of(ones(row) for row in layout.coins()),
+        coins=layout.coins(),
         operations=_operation_array(scheduled),
         operation_steps=_int32(operation.step for operation in scheduled),
         rotation_terms=_term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),

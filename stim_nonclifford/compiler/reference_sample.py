@@ -82,15 +82,19 @@ def _outcomes_with_coins(
     for effect, first in zip(table.outcomes, coins_from, strict=False):
         # The coins that an effect flips, in their order: turning one may flip later ones.
         flipped = [coin for record in ones(effect & coin_records) if (coin := coin_of[record]) >= first]
+        if not flipped:
+            effects.append(effect)
+            continue
         heapify(flipped)
+        bits = set(ones(effect))
         while flipped:
             coin = heappop(flipped)
             _, record, _ = quantum.coins[coin]
-            if effect >> record & 1:
-                toss = table.tosses[coin]
-                effect ^= toss
-                for other in ones(toss & coin_records):
-                    if coin_of[other] > coin:
+            if record in bits:
+                toss = table.tosses.row(coin).tolist()
+                bits.symmetric_difference_update(toss)
+                for other in toss:
+                    if coin_of.get(other, -1) > coin:
                         heappush(flipped, coin_of[other])
-        effects.append(effect)
+        effects.append(mask_of(bits))
     return effects

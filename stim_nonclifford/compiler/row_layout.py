@@ -20,8 +20,8 @@ import numpy.typing as npt
 from .. import _native
 from ..plan import SparseRows
 from .effects import EffectTable
-from .gf2 import independent, mask_of, masks_of, ones, relations
-from .sparse_rows import joined, odd_sums, single_bits, transposed
+from .gf2 import mask_of, ones, relations
+from .sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
 
 __all__ = ["Checks", "RowLayout", "split_checks"]
 
@@ -98,7 +98,7 @@ class RowLayout:
     ) -> None:
         self.noise = table.noise
         self.num_bits = table.num_outputs + table.num_signs
-        causes = joined(table.noise.effects, SparseRows.of(ones(coin) for coin in table.coins))
+        causes = joined(table.noise.effects, table.coins)
         self.constant_bits = set(ones(constant))
         kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
         self.check_sources = [checks.noise_only[k] for k in kept]
@@ -167,10 +167,10 @@ class RowLayout:
             np.array([-1] * len(independent_rows) + sites, dtype=np.int32),
         )
 
-    def coins(self) -> list[int]:
+    def coins(self) -> SparseRows:
         """A basis of the rows of the coins."""
         first = self.rows.starts[len(self.noise.rates) :]
-        return independent(masks_of(SparseRows(first, self.rows.bits)))
+        return independent_rows(SparseRows(first, self.rows.bits))
 
     def constant_row(self) -> list[int]:
         """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _native
 from ..plan import SparseRows
 
-__all__ = ["joined", "odd_sums", "single_bits", "transposed"]
+__all__ = ["independent_rows", "joined", "odd_sums", "single_bits", "transposed"]
 
 
 def single_bits(bits: Sequence[int]) -> SparseRows:
@@ -52,6 +52,17 @@ def transposed(rows: SparseRows, num_columns: int) -> SparseRows:
     np.cumsum(np.bincount(rows.bits, minlength=num_columns), out=starts[1:])
     numbers = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
     return SparseRows(starts, numbers[np.argsort(rows.bits, kind="stable")])
+
+
+def independent_rows(rows: SparseRows) -> SparseRows:
+    """The rows that are not sums of earlier rows, in their order.
+
+    Examples:
+        >>> independent_rows(SparseRows.of([[0], [], [0, 1], [1], [2]])).bits.tolist()
+        [0, 0, 1, 2]
+    """
+    numbers = _native.independent_rows(rows.starts, rows.bits)
+    return SparseRows.of([rows.row(int(number)).tolist() for number in numbers])
 
 
 def joined(first: SparseRows, second: SparseRows) -> SparseRows:

@@ -422,6 +422,10 @@ void bind_rows(nb::module_& m) {
         },
         nb::arg("starts"), nb::arg("bits"), nb::arg("image_starts"), nb::arg("image_bits"),
         "For each row the sum of the images of its bits, as starts and bits.");
+    m.def(
+        "independent_rows",
+        [](const Starts& starts, const Bits& bits) { return snc::to_array(snc::independent_rows(to_rows(starts, bits))); },
+        nb::arg("starts"), nb::arg("bits"), "The numbers of the rows that are not sums of earlier rows.");
     nb::class_<snc::RowSums>(m, "RowSums", "Sums of amounts by row.")
         .def(nb::init<>())
         .def(

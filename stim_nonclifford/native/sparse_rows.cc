@@ -1,6 +1,9 @@
 #include "sparse_rows.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
 
 namespace snc {
 
@@ -44,6 +47,28 @@ RowList image_of_rows(const RowList& rows, const RowList& images) {
         result.starts.push_back(static_cast<int64_t>(result.bits.size()));
     }
     return result;
+}
+
+std::vector<int64_t> independent_rows(const RowList& rows) {
+    std::unordered_map<int32_t, SparseRow> with_last;  // by the highest bit
+    std::vector<int64_t> found;
+    SparseRow sum;
+    for (size_t r = 0; r < rows.size(); ++r) {
+        SparseRow row(rows[r].begin(), rows[r].end());
+        while (!row.empty()) {
+            const auto known = with_last.find(row.back());
+            if (known == with_last.end()) {
+                const int32_t last = row.back();
+                with_last.emplace(last, std::move(row));
+                found.push_back(static_cast<int64_t>(r));
+                break;
+            }
+            sum.clear();
+            std::ranges::set_symmetric_difference(row, known->second, std::back_inserter(sum));
+            row.swap(sum);
+        }
+    }
+    return found;
 }
 
 void RowSums::add(RowView row, double amount) {

@@ -106,7 +106,7 @@ def test_sections_of_pages() -> None:
         filled(page, "b", "new")
 
 
-@pytest.mark.parametrize("section", ["growth", "comparison"])
+@pytest.mark.parametrize("section", ["growth", "comparison", "surface codes", "words against lists"])
 def test_the_page_of_figures_can_be_filled(section: str) -> None:
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     assert "\n\nnew figures\n\n" in filled(page, section, "new figures")

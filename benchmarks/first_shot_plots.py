@@ -46,7 +46,9 @@ def draw(points: list[dict[str, Any]], path: Path) -> Path:
                     markersize=4,
                     label=f"{name}, {label}" if len(series) > 1 else label,
                 )
-        axes.set_xscale("log")
+        places = [point["x"] for point in mine]
+        if max(places) > 30 * min(places):
+            axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel(plot)
         axes.set_ylabel("seconds to the first shot")

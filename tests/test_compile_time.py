@@ -24,6 +24,9 @@ MANY = " ".join(map(str, range(1600)))
         ("RX 1\nT 1\nREPEAT 1000000 {\n    H 0\n    S 0\n    TICK\n}\nMX 1", 3),
         ("REPEAT 1000000 {\n    X_ERROR(0.00001) 0\n}\nM 0", 15),
         ("RX 0\nREPEAT 20000 {\n    T 0\n}\nMX 0", 12),
+        # A fair coin in each round: 3 GB.
+        ("RX 9\nT 9\nMX 9\nREPEAT 50000 {\n    RX 0\n    MR 0\n    DETECTOR rec[-1]\n}", 12),
+        ("REPEAT 1000 {\n    R_X(0.1) 0\n    M 0\n}\nDETECTOR rec[-1]", 8),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )

@@ -39,13 +39,14 @@ from .gap_points import (
     write_gap_points,
 )
 from .kept_shot_decoding import ConfidentDecoder
-from .matching_gap import MatchingGapDecoder
+from .matching_gap import CompiledMatchingGap, MatchingGapDecoder
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler, decoding_samplers
 from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .tasks import task
 
 __all__ = [
     "CalibrationPoint",
+    "CompiledMatchingGap",
     "CompiledSoftDecodingSampler",
     "CompiledSoftPostselectSampler",
     "ConfidentDecoder",

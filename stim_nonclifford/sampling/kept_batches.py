@@ -27,6 +27,10 @@ class KeptBatch(KeptSamples):
     """The bits of the kept shots of a batch, and which shots these are.
 
     Attributes:
+        shots: Number of attempted shots.
+        discards: Number of discarded shots.
+        dets: Detection events of the kept shots, as in ``KeptSamples``.
+        obs: Observable flips of the kept shots, as in ``KeptSamples``.
         shot_numbers: int64, shape (shots - discards,): the numbers of the kept shots, ascending. The same
             sampler with the same seed gives the shot with this number again.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,3 +55,17 @@ def test_every_room_is_listed() -> None:
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
     assert found - {"__init__", "cultivation"} <= set(ROOMS)
+
+
+def test_types_of_the_native_module_have_different_names() -> None:
+    # The linker keeps one of two types of a name without a word, whatever their members are.
+    definition = re.compile(r"^(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)[^;<]*\{", re.MULTILINE)
+    places: dict[str, list[str]] = {}
+    for folder in ("native", "kernels"):
+        for path in sorted((PACKAGE / folder).glob("*.h")):
+            text = path.read_text(encoding="utf-8")
+            namespace = re.search(r"^namespace ([\w:]+)", text, re.MULTILINE)
+            for name in definition.findall(text):
+                places.setdefault(f"{namespace and namespace[1]}::{name}", []).append(path.name)
+    assert len(places) > 50
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

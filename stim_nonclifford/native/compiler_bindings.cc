@@ -27,13 +27,13 @@ namespace {
 
 using snc::EffectSweep;
 using snc::Program;
-using snc::Step;
-using snc::StepKind;
+using snc::CircuitStep;
+using snc::CircuitStepKind;
 using FactorList = std::vector<std::pair<uint32_t, uint32_t>>;
 using Groups = std::vector<std::vector<uint32_t>>;
 
-std::vector<snc::PauliFactor> factors_of(const FactorList& list) {
-    std::vector<snc::PauliFactor> factors;
+std::vector<snc::QubitPauli> factors_of(const FactorList& list) {
+    std::vector<snc::QubitPauli> factors;
     for (const auto& [qubit, code] : list) factors.push_back({qubit, code});
     return factors;
 }
@@ -49,26 +49,26 @@ nb::tuple from_rows(snc::RowList rows) {
     return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)));
 }
 
-FactorList to_list(const std::vector<snc::PauliFactor>& factors) {
+FactorList to_list(const std::vector<snc::QubitPauli>& factors) {
     FactorList list;
     for (const auto& [qubit, code] : factors) list.emplace_back(qubit, code);
     return list;
 }
 
-void add_factors(Program& program, Step& step, const FactorList& factors) {
+void add_factors(Program& program, CircuitStep& step, const FactorList& factors) {
     step.first_factor = static_cast<uint32_t>(program.num_factors());
     for (const auto& [qubit, code] : factors) program.add_factor({qubit, code});
     step.end_factor = static_cast<uint32_t>(program.num_factors());
 }
 
-void add_targets(Program& program, Step& step, const Groups& groups) {
+void add_targets(Program& program, CircuitStep& step, const Groups& groups) {
     step.first = static_cast<uint32_t>(program.num_targets());
     for (const auto& group : groups) program.add_targets(group);
     step.end = static_cast<uint32_t>(program.num_targets());
     step.group_size = groups.empty() ? 1 : static_cast<uint32_t>(groups[0].size());
 }
 
-void add_records(Program& program, Step& step, const std::vector<int64_t>& records) {
+void add_records(Program& program, CircuitStep& step, const std::vector<int64_t>& records) {
     step.first_record = static_cast<uint32_t>(program.num_sources());
     for (const int64_t record : records) program.add_record(record);
     step.end_record = static_cast<uint32_t>(program.num_sources());
@@ -101,7 +101,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_clifford",
             [](Program& program, int32_t gate, const Groups& groups) {
-                Step step{StepKind::clifford};
+                CircuitStep step{CircuitStepKind::clifford};
                 step.number = gate;
                 add_targets(program, step, groups);
                 program.add_step(step);
@@ -110,7 +110,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_rotation",
             [](Program& program, const FactorList& factors) {
-                Step step{StepKind::rotate};
+                CircuitStep step{CircuitStepKind::rotate};
                 add_factors(program, step, factors);
                 program.add_step(step);
             },
@@ -119,7 +119,7 @@ void bind_program(nb::module_& m) {
             "add_measurement",
             [](Program& program, const FactorList& factors, int64_t record, bool is_inverted, bool resets,
                int32_t readout_channel) {
-                Step step{StepKind::measure};
+                CircuitStep step{CircuitStepKind::measure};
                 step.is_inverted = is_inverted;
                 step.resets = resets;
                 step.number = readout_channel;
@@ -131,7 +131,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_reset",
             [](Program& program, uint32_t qubit, uint32_t pauli) {
-                Step step{StepKind::reset};
+                CircuitStep step{CircuitStepKind::reset};
                 add_factors(program, step, {{qubit, pauli}});
                 program.add_step(step);
             },
@@ -139,7 +139,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_feedback",
             [](Program& program, int64_t record, uint32_t qubit, uint32_t pauli) {
-                Step step{StepKind::feedback};
+                CircuitStep step{CircuitStepKind::feedback};
                 step.record = record;
                 add_factors(program, step, {{qubit, pauli}});
                 program.add_step(step);
@@ -148,7 +148,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_noise",
             [](Program& program, int32_t channel, const Groups& groups, int64_t first_herald) {
-                Step step{StepKind::noise};
+                CircuitStep step{CircuitStepKind::noise};
                 step.number = channel;
                 step.record = first_herald;
                 add_targets(program, step, groups);
@@ -158,7 +158,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_correlated_error",
             [](Program& program, int32_t chain, double probability, const FactorList& factors) {
-                Step step{StepKind::correlated_error};
+                CircuitStep step{CircuitStepKind::correlated_error};
                 step.number = chain;
                 step.probability = probability;
                 add_factors(program, step, factors);
@@ -168,7 +168,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_detector",
             [](Program& program, int32_t index, const std::vector<int64_t>& records) {
-                Step step{StepKind::detector};
+                CircuitStep step{CircuitStepKind::detector};
                 step.number = index;
                 add_records(program, step, records);
                 program.add_step(step);
@@ -177,7 +177,7 @@ void bind_program(nb::module_& m) {
         .def(
             "add_observable",
             [](Program& program, int32_t index, const std::vector<int64_t>& records, const FactorList& factors) {
-                Step step{StepKind::observable};
+                CircuitStep step{CircuitStepKind::observable};
                 step.number = index;
                 add_records(program, step, records);
                 add_factors(program, step, factors);

@@ -56,13 +56,13 @@ Pauli CoordinateTable::image(Factors factors) const {
     return std::move(product).hermitian();
 }
 
-std::vector<PauliFactor> CoordinateTable::inverse_image(size_t coordinate, uint32_t code) const {
+std::vector<QubitPauli> CoordinateTable::inverse_image(size_t coordinate, uint32_t code) const {
     // The inverse image has an X on a qubit if it anticommutes with Z there: if the images of both anticommute.
     const auto anticommutes = [&](size_t number) {
         if (is_by_rows_) return has_bit(code == z_part ? rows_[number].x : rows_[number].z, coordinate);
         return has_bit(code == z_part ? columns_.with_x(coordinate) : columns_.with_z(coordinate), number);
     };
-    std::vector<PauliFactor> factors;
+    std::vector<QubitPauli> factors;
     for (size_t q = 0; q < num_qubits_; ++q) {
         const uint32_t found = (anticommutes(num_qubits_ + q) ? x_part : 0) | (anticommutes(q) ? z_part : 0);
         if (found != 0) factors.push_back({static_cast<uint32_t>(q), found});
@@ -84,7 +84,7 @@ void CoordinateTable::apply(const GateTables& gate, std::span<const uint32_t> qu
         reversed.clear();
         for (size_t k = 0; k < 2 * size; ++k) {
             const auto& [factors, is_negative] = gate.inverse[k];
-            if (factors.size() == 1 && factors[0] == PauliFactor{static_cast<uint32_t>(k / 2), 1U << k % 2}) {
+            if (factors.size() == 1 && factors[0] == QubitPauli{static_cast<uint32_t>(k / 2), 1U << k % 2}) {
                 if (is_negative) reversed.push_back(number_of(k));
                 continue;
             }
@@ -108,7 +108,7 @@ void CoordinateTable::apply(const GateTables& gate, std::span<const uint32_t> qu
     }
 }
 
-void CoordinateTable::apply_pauli(PauliFactor factor) {
+void CoordinateTable::apply_pauli(QubitPauli factor) {
     if ((factor.code & x_part) != 0) flip_sign(num_qubits_ + factor.qubit);
     if ((factor.code & z_part) != 0) flip_sign(factor.qubit);
 }

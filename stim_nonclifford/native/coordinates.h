@@ -19,9 +19,9 @@ class CoordinateTable {
     // The image of a Pauli on the qubits of the patch, which are numbered from 0.
     Pauli image(Factors factors) const;
     // The Pauli of the circuit whose image is the X or Z (a code) of a coordinate, up to its sign; ascending.
-    std::vector<PauliFactor> inverse_image(size_t coordinate, uint32_t code) const;
+    std::vector<QubitPauli> inverse_image(size_t coordinate, uint32_t code) const;
     void apply(const GateTables& gate, std::span<const uint32_t> qubits);  // groups of targets, one after the other
-    void apply_pauli(PauliFactor factor);
+    void apply_pauli(QubitPauli factor);
     void change(const CoordinateChange& change);
 
    private:

@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint32_t x_part = 1, z_part = 2;
 constexpr int64_t steps_per_report = 256;
+// A merge looks at bits one by one, and a processor cannot predict which row has the next one.
+constexpr uint64_t merge_work = 8;
 
 }  // namespace
 
@@ -28,7 +30,7 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
         for (size_t record = 0; record < record_effects_.size(); ++record)
             record_effects_[record] = {static_cast<int32_t>(record)};
     auto insertion = question_.insertions.begin();
-    program.backward([&](const Step& step, int64_t number, const Shift& shift) {
+    program.backward([&](const CircuitStep& step, int64_t number, const Shift& shift) {
         if (number % steps_per_report == 0) progress(number);
         if (work_ > max_work) throw std::overflow_error("the effects are too long");
         pull_back_through(program, step, number, shift);
@@ -42,13 +44,13 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
     record_effects_ = {};
 }
 
-void EffectSweep::pull_back_through(const Program& program, const Step& step, int64_t number, const Shift& shift) {
+void EffectSweep::pull_back_through(const Program& program, const CircuitStep& step, int64_t number, const Shift& shift) {
     const Factors factors = program.factors(step);
     switch (step.kind) {
-        case StepKind::clifford:
+        case CircuitStepKind::clifford:
             pull_back_through_gate(program.gate(step), program.targets(step));
             break;
-        case StepKind::noise: {
+        case CircuitStepKind::noise: {
             if (!question_.with_noise) break;
             const int64_t herald = step.record < 0 ? -1 : step.record + shift.records;
             const auto targets = program.targets(step);
@@ -56,7 +58,7 @@ void EffectSweep::pull_back_through(const Program& program, const Step& step, in
             if (question_.with_faults) add_faults(program.channel(step), targets, step.group_size, herald, number);
             break;
         }
-        case StepKind::correlated_error: {
+        case CircuitStepKind::correlated_error: {
             if (!question_.with_noise) break;
             const size_t kept = keep(factors, {}, {});
             links_.chains.push_back(step.number);
@@ -65,7 +67,7 @@ void EffectSweep::pull_back_through(const Program& program, const Step& step, in
             if (question_.with_faults && step.probability > 0) add_fault(number, 0, 0, factors, -1);
             break;
         }
-        case StepKind::measure: {
+        case CircuitStepKind::measure: {
             const auto record = static_cast<size_t>(step.record + shift.records);
             if (step.number >= 0 && question_.with_noise) {
                 generators_ = {&record_effects_[record]};
@@ -75,23 +77,23 @@ void EffectSweep::pull_back_through(const Program& program, const Step& step, in
             measure(factors, record, step.resets);
             break;
         }
-        case StepKind::reset:
+        case CircuitStepKind::reset:
             note_stabilizer(effect_of(factors));
             x_effects_[factors[0].qubit].clear();
             z_effects_[factors[0].qubit].clear();
             break;
-        case StepKind::rotate:
+        case CircuitStepKind::rotate:
             if (const auto sign = sign_of_step_.find(number); sign != sign_of_step_.end())
                 flip_by_anticommuting(factors, sign->second);
             break;
-        case StepKind::feedback:
+        case CircuitStepKind::feedback:
             flip(record_effects_[static_cast<size_t>(step.record + shift.records)], effect_of(factors));
             break;
-        case StepKind::detector:
+        case CircuitStepKind::detector:
             if (!question_.by_records)
                 flip_by_records(program.records(step), shift, static_cast<size_t>(step.number + shift.detectors));
             break;
-        case StepKind::observable:
+        case CircuitStepKind::observable:
             if (!question_.by_records) {
                 const size_t output = program.num_detectors + static_cast<size_t>(step.number);
                 flip_by_anticommuting(factors, static_cast<int32_t>(output));
@@ -108,7 +110,7 @@ void EffectSweep::flip(SparseRow& row, RowView by) {
         row.insert(row.end(), by.begin(), by.end());
         return;
     }
-    work_ += row.size();
+    work_ += merge_work * (row.size() + by.size());
     sum_.clear();
     std::ranges::set_symmetric_difference(row, by, std::back_inserter(sum_), std::greater{});
     row.swap(sum_);
@@ -173,7 +175,7 @@ void EffectSweep::add_faults(const ChannelTables& channel, std::span<const uint3
     for (const auto* choices : {&channel.rates, &channel.site})
         for (const auto& [pattern, _] : *choices) patterns.insert(channel.constant ^ pattern);
     patterns.erase(0);
-    std::vector<PauliFactor> factors;
+    std::vector<QubitPauli> factors;
     for (size_t group = 0; group < targets.size() / group_size; ++group) {
         for (const uint64_t pattern : patterns) {
             factors.clear();
@@ -257,7 +259,17 @@ void EffectSweep::flip_by_anticommuting(Factors factors, int32_t bit) {
 
 size_t EffectSweep::keep(Factors factors, std::span<const int32_t> signs, std::span<const int64_t> records) {
     SparseRow effect = effect_of(factors);
-    for (const int32_t sign : signs) flip(effect, {&sign, 1});
+    std::vector<int32_t> sorted(signs.begin(), signs.end());
+    std::ranges::sort(sorted, std::greater{});
+    SparseRow flipped;
+    for (const int32_t sign : sorted) {
+        // A sign that is listed twice is not flipped.
+        if (!flipped.empty() && flipped.back() == sign)
+            flipped.pop_back();
+        else
+            flipped.push_back(sign);
+    }
+    flip(effect, flipped);
     for (const int64_t record : records) flip(effect, record_effects_[static_cast<size_t>(record)]);
     check_bytes(effect.size() * sizeof(int32_t));
     kept_.push_back(std::move(effect));

@@ -22,7 +22,7 @@ namespace snc {
 // What is inserted just before a step, and whose effect is kept: a Pauli, signs of rotations, and records.
 struct InsertedBits {
     int64_t step;
-    std::vector<PauliFactor> factors;
+    std::vector<QubitPauli> factors;
     std::vector<int32_t> signs;
     std::vector<int64_t> records;
 };
@@ -83,7 +83,7 @@ class EffectSweep {
     RowList stabilizers() const { return ascending(stabilizer_rows_); }
 
    private:
-    void pull_back_through(const Program& program, const Step& step, int64_t number, const Shift& shift);
+    void pull_back_through(const Program& program, const CircuitStep& step, int64_t number, const Shift& shift);
     void pull_back_through_gate(const GateTables& gate, std::span<const uint32_t> targets);
     void add_noise(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size, int64_t first_herald);
     void add_faults(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size, int64_t first_herald,

@@ -31,7 +31,7 @@ struct Patch {
 };
 
 // A Pauli on one qubit that flips the eigenvalue of another one.
-PauliFactor flipping(PauliFactor factor) { return {factor.qubit, factor.code == z_part ? x_part : z_part}; }
+QubitPauli flipping(QubitPauli factor) { return {factor.qubit, factor.code == z_part ? x_part : z_part}; }
 
 // Gates that turn a Pauli with an X on the pivot into X or -X there, and do nothing where the pivot is |0>.
 CoordinateChange to_x(const Pauli& pauli, size_t pivot) {
@@ -93,7 +93,7 @@ class Sweep {
     }
 
     QuantumProgram run() {
-        program_.forward([&](const Step& step, int64_t number, const Shift& shift) {
+        program_.forward([&](const CircuitStep& step, int64_t number, const Shift& shift) {
             if (number % steps_per_report == 0) progress_(number);
             follow(step, number, shift);
         });
@@ -104,21 +104,21 @@ class Sweep {
    private:
     size_t patch_of(Factors factors) const { return factors.empty() ? patches_.size() - 1 : patch_on_[factors[0].qubit]; }
     // The same Pauli on the qubits of its patch.
-    std::vector<PauliFactor> local(Factors factors) const {
-        std::vector<PauliFactor> found(factors.begin(), factors.end());
-        for (PauliFactor& factor : found) factor.qubit = place_of_[factor.qubit];
+    std::vector<QubitPauli> local(Factors factors) const {
+        std::vector<QubitPauli> found(factors.begin(), factors.end());
+        for (QubitPauli& factor : found) factor.qubit = place_of_[factor.qubit];
         return found;
     }
     Pauli coordinate_form(Factors factors) const { return patches_[patch_of(factors)].table.image(local(factors)); }
-    std::vector<PauliFactor> circuit_form(const Patch& patch, size_t coordinate, uint32_t code) const {
-        std::vector<PauliFactor> factors = patch.table.inverse_image(coordinate, code);
-        for (PauliFactor& factor : factors) factor.qubit = patch.qubits[factor.qubit];
+    std::vector<QubitPauli> circuit_form(const Patch& patch, size_t coordinate, uint32_t code) const {
+        std::vector<QubitPauli> factors = patch.table.inverse_image(coordinate, code);
+        for (QubitPauli& factor : factors) factor.qubit = patch.qubits[factor.qubit];
         return factors;
     }
 
-    void follow(const Step& step, int64_t number, const Shift& shift);
-    void apply_gate(const Step& step);
-    void apply_pauli(PauliFactor factor) {
+    void follow(const CircuitStep& step, int64_t number, const Shift& shift);
+    void apply_gate(const CircuitStep& step);
+    void apply_pauli(QubitPauli factor) {
         patches_[patch_on_[factor.qubit]].table.apply_pauli({place_of_[factor.qubit], factor.code});
     }
     void rotate(int64_t step, Factors factors);
@@ -132,7 +132,7 @@ class Sweep {
     void apply_rotation(Patch& patch, size_t number, int64_t step);
     // The insertion of a Z of a coordinate.
     Insertion insertion(int64_t step, const Patch& patch, size_t coordinate, const Bits& deferred) const {
-        std::vector<PauliFactor> factors = circuit_form(patch, coordinate, z_part);
+        std::vector<QubitPauli> factors = circuit_form(patch, coordinate, z_part);
         std::vector<int64_t> reordered = batch_.reordered(step, factors);
         return {step, std::move(factors), patch.deferred.steps(deferred), std::move(reordered)};
     }
@@ -151,10 +151,10 @@ class Sweep {
     QuantumProgram result_;
 };
 
-void Sweep::follow(const Step& step, int64_t number, const Shift& shift) {
+void Sweep::follow(const CircuitStep& step, int64_t number, const Shift& shift) {
     const Factors factors = program_.factors(step);
-    if (step.kind == StepKind::noise) return;
-    if (step.kind == StepKind::measure && !step.resets) {
+    if (step.kind == CircuitStepKind::noise) return;
+    if (step.kind == CircuitStepKind::measure && !step.resets) {
         // It joins the batch, or a new one if it must come after the batch.
         if (!batch_.commutes_with(factors)) measure_batch();
         batch_.add(number, factors, step.record + shift.records, step.is_inverted);
@@ -162,23 +162,23 @@ void Sweep::follow(const Step& step, int64_t number, const Shift& shift) {
     }
     measure_batch();
     switch (step.kind) {
-        case StepKind::clifford:
+        case CircuitStepKind::clifford:
             apply_gate(step);
             break;
-        case StepKind::rotate:
+        case CircuitStepKind::rotate:
             rotate(number, factors);
             break;
-        case StepKind::measure: {
+        case CircuitStepKind::measure: {
             const int64_t record = step.record + shift.records;
             const bool outcome = measure(number, factors, record);
             result_.base_records[static_cast<size_t>(record)] = outcome != step.is_inverted;
             if (outcome) apply_pauli(flipping(factors[0]));
             break;
         }
-        case StepKind::reset:
+        case CircuitStepKind::reset:
             if (measure(number, factors, -1)) apply_pauli(flipping(factors[0]));
             break;
-        case StepKind::feedback:
+        case CircuitStepKind::feedback:
             if (result_.base_records[static_cast<size_t>(step.record + shift.records)] != 0) apply_pauli(factors[0]);
             break;
         default:
@@ -186,7 +186,7 @@ void Sweep::follow(const Step& step, int64_t number, const Shift& shift) {
     }
 }
 
-void Sweep::apply_gate(const Step& step) {
+void Sweep::apply_gate(const CircuitStep& step) {
     const GateTables& gate = program_.gate(step);
     const auto targets = program_.targets(step);
     if (targets.empty()) return;
@@ -286,7 +286,7 @@ void Sweep::measure_active(int64_t step, Patch& patch, const Pauli& pauli) {
     size_t bit = active_.size() - 1;
     while (active_[bit].first != &patch || !has_bit(support, active_[bit].second)) --bit;
     const size_t pivot = active_[bit].second;
-    std::vector<PauliFactor> partner = circuit_form(patch, pivot, has_x ? z_part : x_part);
+    std::vector<QubitPauli> partner = circuit_form(patch, pivot, has_x ? z_part : x_part);
     append(Kind::measure, patch, pauli, bit, static_cast<int64_t>(result_.outcomes.size()), step);
     patch.change(has_x ? to_plus_z(pauli, pivot) : product_to_plus_z(pauli, pivot));
     active_.erase(active_.begin() + static_cast<ptrdiff_t>(bit));

@@ -16,7 +16,7 @@ namespace snc {
 // What compiler/forward_sweep.py calls an Insertion.
 struct Insertion {
     int64_t step;
-    std::vector<PauliFactor> factors;
+    std::vector<QubitPauli> factors;
     std::vector<int64_t> deferred, reordered;
 };
 

@@ -12,7 +12,7 @@ constexpr MeasurementCost coin{0, true, 0};
 }  // namespace
 
 bool MeasurementBatch::commutes_with(Factors factors) const {
-    return std::ranges::none_of(factors, [&](const PauliFactor& factor) {
+    return std::ranges::none_of(factors, [&](const QubitPauli& factor) {
         return std::ranges::any_of(kinds_on_[factor.qubit], [&](uint32_t kind) { return anticommute(factors, kinds_[kind]); });
     });
 }
@@ -25,15 +25,15 @@ void MeasurementBatch::add(int64_t step, Factors factors, int64_t record, bool i
             if (std::ranges::equal(factors, kinds_[other])) kind = other;
     if (kind == kinds_.size()) {
         kinds_.push_back(factors);
-        for (const PauliFactor& factor : factors) kinds_on_[factor.qubit].push_back(kind);
+        for (const QubitPauli& factor : factors) kinds_on_[factor.qubit].push_back(kind);
     }
-    for (const PauliFactor& factor : factors) on_[factor.qubit].push_back(place);
+    for (const QubitPauli& factor : factors) on_[factor.qubit].push_back(place);
     measurements_.push_back({step, factors, record, is_inverted, kind, false});
 }
 
 std::vector<int64_t> MeasurementBatch::reordered(int64_t step, Factors factors) const {
     std::vector<uint32_t> places;
-    for (const PauliFactor& factor : factors)
+    for (const QubitPauli& factor : factors)
         places.insert(places.end(), on_[factor.qubit].begin(), on_[factor.qubit].end());
     std::ranges::sort(places);
     places.erase(std::unique(places.begin(), places.end()), places.end());
@@ -48,7 +48,7 @@ std::vector<int64_t> MeasurementBatch::reordered(int64_t step, Factors factors) 
 
 void MeasurementBatch::clear() {
     for (const Measurement& measurement : measurements_) {
-        for (const PauliFactor& factor : measurement.factors) {
+        for (const QubitPauli& factor : measurement.factors) {
             on_[factor.qubit].clear();
             kinds_on_[factor.qubit].clear();
         }

@@ -16,10 +16,10 @@ bool anticommute(Factors a, Factors b) {
             for (const auto& other : b) differences += other.qubit == qubit && other.code != code;
         return differences % 2 != 0;
     }
-    std::vector<PauliFactor> sorted(b.begin(), b.end());
-    std::ranges::sort(sorted, {}, &PauliFactor::qubit);
+    std::vector<QubitPauli> sorted(b.begin(), b.end());
+    std::ranges::sort(sorted, {}, &QubitPauli::qubit);
     for (const auto& [qubit, code] : a) {
-        const auto other = std::ranges::lower_bound(sorted, qubit, {}, &PauliFactor::qubit);
+        const auto other = std::ranges::lower_bound(sorted, qubit, {}, &QubitPauli::qubit);
         differences += other != sorted.end() && other->qubit == qubit && other->code != code;
     }
     return differences % 2 != 0;
@@ -35,7 +35,7 @@ size_t Program::add_channel(ChannelTables channel) {
     return channels_.size() - 1;
 }
 
-void Program::add_step(Step step) {
+void Program::add_step(CircuitStep step) {
     if (std::max({targets_.size(), factors_.size(), records_.size()}) > UINT32_MAX)
         throw std::length_error("the circuit has too many targets");
     steps_.push_back(step);
@@ -61,9 +61,9 @@ size_t Program::size() const { return size_of(0, steps_.size(), loops_.size()); 
 
 std::vector<int32_t> Program::odd_outputs(std::span<const uint8_t> values) const {
     std::vector<bool> is_odd(num_detectors + num_observables);
-    forward([&](const Step& step, int64_t, const Shift& shift) {
-        if (step.kind != StepKind::detector && step.kind != StepKind::observable) return;
-        const bool is_detector = step.kind == StepKind::detector;
+    forward([&](const CircuitStep& step, int64_t, const Shift& shift) {
+        if (step.kind != CircuitStepKind::detector && step.kind != CircuitStepKind::observable) return;
+        const bool is_detector = step.kind == CircuitStepKind::detector;
         const size_t output =
             static_cast<size_t>(step.number) + (is_detector ? static_cast<size_t>(shift.detectors) : num_detectors);
         for (const int64_t record : records(step))
@@ -86,14 +86,14 @@ std::vector<std::vector<uint32_t>> Program::connected_qubits() const {
         const uint32_t first = root(a), second = root(b);
         parents[std::max(first, second)] = std::min(first, second);
     };
-    for (const Step& step : steps_) {
-        if (step.kind == StepKind::clifford) {
+    for (const CircuitStep& step : steps_) {
+        if (step.kind == CircuitStepKind::clifford) {
             const size_t size = gate(step).num_targets;
             const auto qubits = targets(step);
             for (size_t k = 0; k < qubits.size(); ++k)
                 if (k % size != 0) connect(qubits[k - k % size], qubits[k]);
-        } else if (step.kind == StepKind::measure || step.kind == StepKind::rotate) {
-            for (const PauliFactor& factor : factors(step)) connect(factors(step)[0].qubit, factor.qubit);
+        } else if (step.kind == CircuitStepKind::measure || step.kind == CircuitStepKind::rotate) {
+            for (const QubitPauli& factor : factors(step)) connect(factors(step)[0].qubit, factor.qubit);
         }
     }
     std::vector<std::vector<uint32_t>> patches;

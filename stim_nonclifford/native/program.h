@@ -11,19 +11,19 @@
 namespace snc {
 
 // A Pauli on one qubit: bit 0 of the code is its X part, bit 1 its Z part.
-struct PauliFactor {
+struct QubitPauli {
     uint32_t qubit, code;
-    bool operator==(const PauliFactor&) const = default;
+    bool operator==(const QubitPauli&) const = default;
 };
 
-using Factors = std::span<const PauliFactor>;
+using Factors = std::span<const QubitPauli>;
 
 // Whether two products of Paulis, each with every qubit at most once, anticommute.
 bool anticommute(Factors a, Factors b);
 
 // The image of a generator: a product of Paulis on the targets of a gate.
 struct GeneratorImage {
-    std::vector<PauliFactor> factors;  // places of targets
+    std::vector<QubitPauli> factors;  // places of targets
     bool is_negative;
 };
 
@@ -40,7 +40,7 @@ struct ChannelTables {
     Choices rates, site;
 };
 
-enum class StepKind : uint8_t {
+enum class CircuitStepKind : uint8_t {
     clifford,
     rotate,
     measure,
@@ -52,8 +52,8 @@ enum class StepKind : uint8_t {
     observable,
 };
 
-struct Step {
-    StepKind kind;
+struct CircuitStep {
+    CircuitStepKind kind;
     bool is_inverted = false, resets = false;  // of measurements
     int32_t number = -1;     // of the gate or of the channel (of readout noise; -1 for none); of a chain, detector or observable
     uint32_t first = 0, end = 0;                // of targets (gates and noise)
@@ -78,9 +78,9 @@ class Program {
 
     size_t add_gate(GateTables gate);
     size_t add_channel(ChannelTables channel);
-    void add_step(Step step);  // after what it refers to
+    void add_step(CircuitStep step);  // after what it refers to
     void add_targets(std::span<const uint32_t> targets) { targets_.insert(targets_.end(), targets.begin(), targets.end()); }
-    void add_factor(PauliFactor factor) { factors_.push_back(factor); }
+    void add_factor(QubitPauli factor) { factors_.push_back(factor); }
     void add_record(int64_t record) { records_.push_back(record); }
     size_t num_targets() const { return targets_.size(); }
     size_t num_factors() const { return factors_.size(); }
@@ -88,12 +88,12 @@ class Program {
     // The stored steps from `first` to `end` are one iteration of a loop. Inner loops are added before outer ones.
     void add_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
 
-    const GateTables& gate(const Step& step) const { return gates_[static_cast<size_t>(step.number)]; }
-    const ChannelTables& channel(const Step& step) const { return channels_[static_cast<size_t>(step.number)]; }
-    std::span<const uint32_t> targets(const Step& step) const { return part(targets_, step.first, step.end); }
-    Factors factors(const Step& step) const { return part(factors_, step.first_factor, step.end_factor); }
-    std::span<const int64_t> records(const Step& step) const { return part(records_, step.first_record, step.end_record); }
-    std::span<const Step> stored_steps() const { return steps_; }
+    const GateTables& gate(const CircuitStep& step) const { return gates_[static_cast<size_t>(step.number)]; }
+    const ChannelTables& channel(const CircuitStep& step) const { return channels_[static_cast<size_t>(step.number)]; }
+    std::span<const uint32_t> targets(const CircuitStep& step) const { return part(targets_, step.first, step.end); }
+    Factors factors(const CircuitStep& step) const { return part(factors_, step.first_factor, step.end_factor); }
+    std::span<const int64_t> records(const CircuitStep& step) const { return part(records_, step.first_record, step.end_record); }
+    std::span<const CircuitStep> stored_steps() const { return steps_; }
 
     size_t size() const;  // number of steps, with loops unrolled
     // Calls use(step, number of the step, shift) for all steps in order, or from the last one to the first one.
@@ -129,9 +129,9 @@ class Program {
     template <bool is_forward, typename Use>
     void follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const;
 
-    std::vector<Step> steps_;
+    std::vector<CircuitStep> steps_;
     std::vector<uint32_t> targets_;
-    std::vector<PauliFactor> factors_;
+    std::vector<QubitPauli> factors_;
     std::vector<int64_t> records_;
     std::vector<GateTables> gates_;
     std::vector<ChannelTables> channels_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 from collections.abc import Iterable
@@ -200,9 +201,22 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             array([[ True]])
         """
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        if reference_sample is not None:
+            reference_sample = np.array(reference_sample)
+        recipe = functools.partial(
+            self.copy().compile_sampler,
+            skip_reference_sample=skip_reference_sample,
+            reference_sample=reference_sample,
+            engine=engine,
+            threads=threads,
+            cache_bytes=cache_bytes,
+            device=device,
+            max_active_coordinates=max_active_coordinates,
+        )
         return CompiledMeasurementSampler(
             self.compile(),
             options,
+            recipe=recipe,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
@@ -256,9 +270,25 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             array([[ True]])
         """
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        masks = [
+            None if mask is None else np.array(mask)
+            for mask in (postselection_mask, postselected_observables_mask)
+        ]
+        recipe = functools.partial(
+            self.copy().compile_detector_sampler,
+            postselection_mask=masks[0],
+            postselected_observables_mask=masks[1],
+            skip_reference_sample=skip_reference_sample,
+            engine=engine,
+            threads=threads,
+            cache_bytes=cache_bytes,
+            device=device,
+            max_active_coordinates=max_active_coordinates,
+        )
         return CompiledDetectorSampler(
             self._fault_table(),
             options,
+            recipe=recipe,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             postselection_mask=postselection_mask,

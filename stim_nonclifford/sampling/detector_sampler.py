@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -31,6 +32,7 @@ from .bits import (
 from .destinations import OutputName, check_output, kept_rows_from, rows_from
 from .device_bits import namespace_of
 from .kept_batches import KeptStream
+from .pickled import PickledByRecipe
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
@@ -42,7 +44,7 @@ _IF_TOO_MANY = (
 )
 
 
-class CompiledDetectorSampler(KeptStream):
+class CompiledDetectorSampler(PickledByRecipe, KeptStream):
     """Samples detection events and observable flips. ``Circuit.compile_detector_sampler`` returns it.
 
     The class has the methods of ``stim.CompiledDetectorSampler``, which return every shot. Four further
@@ -54,7 +56,8 @@ class CompiledDetectorSampler(KeptStream):
     number of threads, the size of the cache, or the number of shots per call.
 
     A call that ends with an exception, such as a KeyboardInterrupt, uses up no shots: the next call returns
-    the shots that it would have returned. Threads may share a sampler: their calls follow one another.
+    the shots that it would have returned. Threads may share a sampler: their calls follow one another. A
+    pickled copy goes on with the same shots.
     """
 
     def __init__(
@@ -67,7 +70,9 @@ class CompiledDetectorSampler(KeptStream):
         postselected_observables_mask: npt.NDArray[Any] | None = None,
         skip_reference_sample: bool = False,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+        recipe: Callable[..., CompiledDetectorSampler] | None = None,
     ) -> None:
+        self._recipe = recipe
         self._faults = faults
         self._compiled = compiled = faults.compiled
         self._max_active_coordinates = max_active_coordinates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..engines import EngineOptions, PackedBits, engine_factory
 from .bits import check_result_bytes, checked_count, checked_seed, unpack
 from .destinations import OutputName, check_output, rows_from
+from .pickled import PickledByRecipe
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
 
@@ -23,7 +25,7 @@ _IF_TOO_MANY = (
 )
 
 
-class CompiledMeasurementSampler:
+class CompiledMeasurementSampler(PickledByRecipe):
     """Samples the records of a circuit. ``Circuit.compile_sampler`` returns it.
 
     Shots are numbered from 0 over the life of the sampler. The records of a shot depend on the circuit, the
@@ -31,7 +33,8 @@ class CompiledMeasurementSampler:
     number of shots per call.
 
     A call that ends with an exception, such as a KeyboardInterrupt, uses up no shots: the next call returns
-    the shots that it would have returned. Threads may share a sampler: their calls follow one another.
+    the shots that it would have returned. Threads may share a sampler: their calls follow one another. A
+    pickled copy goes on with the same shots.
     """
 
     def __init__(
@@ -43,9 +46,11 @@ class CompiledMeasurementSampler:
         skip_reference_sample: bool = False,
         reference_sample: npt.NDArray[Any] | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+        recipe: Callable[..., CompiledMeasurementSampler] | None = None,
     ) -> None:
         if skip_reference_sample and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
+        self._recipe = recipe
         self._seed = checked_seed(seed)
         self._num_measurements = compiled.program.num_records
         make_engine = engine_factory(options)

@@ -14,7 +14,10 @@ _END = 1 << 63
 
 
 class ShotNumbers:
-    """The numbers of a sampler's shots, from 0 on: each goes to one call, and to none that fails.
+    """The numbers of a sampler's shots: each goes to one call, and to none that fails.
+
+    Args:
+        first: The number that comes first.
 
     Examples:
         >>> numbers = ShotNumbers()
@@ -31,9 +34,9 @@ class ShotNumbers:
         110
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
         self._turns = Turns("sampler")
-        self._next = 0
+        self._next = first
 
     @property
     def next(self) -> int:

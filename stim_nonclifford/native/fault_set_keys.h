@@ -12,7 +12,7 @@ class FaultSetKeys {
     explicit FaultSetKeys(uint32_t words) : words_(words), slots_(64) {}
 
     uint32_t size() const { return static_cast<uint32_t>(count_); }
-    const uint64_t* key(uint32_t number) const { return &keys_[size_t{number} * words_]; }
+    const uint64_t* key(uint32_t number) const { return keys_.data() + size_t{number} * words_; }
 
     // The number of a key; a new key gets the next number.
     uint32_t number_of(const uint64_t* key) {

@@ -100,8 +100,8 @@ struct Sorted {
     const uint64_t* signature(size_t place) const { return signatures.data() + size_t{order[place]} * plan.layout.signature_words; }
     // Whether two signatures have the same answers to the first `count` questions.
     bool agree(size_t a, size_t b, size_t count) const {
-        const uint64_t* x = &answers[size_t{order[a]} * questions.answer_words()];
-        const uint64_t* y = &answers[size_t{order[b]} * questions.answer_words()];
+        const uint64_t* x = answers.data() + size_t{order[a]} * questions.answer_words();
+        const uint64_t* y = answers.data() + size_t{order[b]} * questions.answer_words();
         for (; count >= 64; count -= 64)
             if (*x++ != *y++) return false;
         return count == 0 || (*x ^ *y) >> (64 - count) == 0;

@@ -97,7 +97,7 @@ class FaultSetSearch {
         members_[depth] = mechanism;
         exclusions_[depth] = {check, mechanism};
         const uint32_t words = table_.check_words();
-        const uint64_t* residue = &residues_[size_t{depth} * words];
+        const uint64_t* residue = residues_.data() + size_t{depth} * words;
         for (uint32_t w = 0; w < words; ++w) residues_[size_t{depth + 1} * words + w] = residue[w] ^ table_.checks(mechanism)[w];
         if constexpr (Visit::draws)
             if (points > 0) {
@@ -109,7 +109,7 @@ class FaultSetSearch {
 
     // The pair at a point of the axis of all pairs that complete the set, if there is one and it may join.
     void draw_pair(uint32_t depth, uint64_t hash, double at) {
-        const uint64_t* residue = &residues_[size_t{depth} * table_.check_words()];
+        const uint64_t* residue = residues_.data() + size_t{depth} * table_.check_words();
         const uint32_t check = table_.first_check(residue);
         if (check == FaultSetTable::none) {
             const ClosedSets* twins = visit_.closed_sets(2);
@@ -120,7 +120,7 @@ class FaultSetSearch {
         const uint64_t* hashes = table_.flipping_hashes(check);
         steps_ += candidates.size();
         const uint32_t words = table_.check_words();
-        uint64_t* const rest = &residues_[size_t{depth + 1} * words];
+        uint64_t* const rest = residues_.data() + size_t{depth + 1} * words;
         for (size_t k = 0; k < candidates.size(); ++k) {
             if (!table_.may_exist(hash ^ hashes[k])) continue;
             for (uint32_t w = 0; w < words; ++w) rest[w] = residue[w] ^ table_.checks(candidates[k])[w];
@@ -140,7 +140,7 @@ class FaultSetSearch {
     void extend(uint32_t depth, double product, uint64_t hash) {
         const uint32_t left = weight_ - depth;
         if (left == 1) return complete(depth, product, hash);
-        const uint32_t check = table_.first_check(&residues_[size_t{depth} * table_.check_words()]);
+        const uint32_t check = table_.first_check(residues_.data() + size_t{depth} * table_.check_words());
         if (check == FaultSetTable::none) {
             if constexpr (Visit::draws)
                 if (const ClosedSets* closed = visit_.closed_sets(left)) return draw_closed(*closed, depth, product);
@@ -161,7 +161,7 @@ class FaultSetSearch {
     }
 
     void complete(uint32_t depth, double product, uint64_t hash) {
-        const auto last = table_.with_checks(hash, &residues_[size_t{depth} * table_.check_words()]);
+        const auto last = table_.with_checks(hash, residues_.data() + size_t{depth} * table_.check_words());
         if constexpr (Visit::draws) {
             ++steps_;
             double total = 0;

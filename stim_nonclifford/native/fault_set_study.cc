@@ -291,7 +291,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
         first = std::find_if(first, sides[1].hashes.cend(), [&](const auto& other) { return other.first >= hash; });
         for (auto other = first; other != sides[1].hashes.cend() && other->first == hash; ++other) {
             const uint32_t r = other->second;
-            const uint32_t *a = &sides[0].members[size_t{l} * left], *b = &sides[1].members[size_t{r} * right];
+            const uint32_t *a = sides[0].members.data() + size_t{l} * left, *b = sides[1].members.data() + size_t{r} * right;
             if (!is_set(a, b)) continue;
             if (++found.sets > max_sets) {
                 Join none;
@@ -376,7 +376,7 @@ std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& o
             table.key_of({members, weight}, key.data());
             const size_t number = keys.find(key.data());
             if (number * columns >= values.size()) return;
-            const double* const of_key = &values[number * columns];
+            const double* const of_key = values.data() + number * columns;
             if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
             double product = 1;
             for (uint32_t k = 0; k < weight; ++k) product *= odds[members[k]];

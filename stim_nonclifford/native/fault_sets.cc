@@ -170,7 +170,7 @@ double FaultSetTable::branching() const {
 std::span<const uint32_t> FaultSetTable::with_checks(uint64_t hash, const uint64_t* row) const {
     for (size_t slot = hash & (slots_.size() - 1); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
         const uint32_t begin = class_starts_[slots_[slot] - 1], end = class_starts_[slots_[slot]];
-        if (std::equal(row, row + check_words(), checks(class_members_[begin]))) return {&class_members_[begin], end - begin};
+        if (std::equal(row, row + check_words(), checks(class_members_[begin]))) return {class_members_.data() + begin, end - begin};
     }
     return {};
 }

@@ -36,7 +36,7 @@ class FaultSetTable {
     uint32_t key_words() const { return mechanisms_.key_words; }
     double weight(uint32_t mechanism) const { return mechanisms_.weights[mechanism]; }
     const std::vector<double>& weights() const { return mechanisms_.weights; }
-    const uint64_t* checks(uint32_t mechanism) const { return &mechanisms_.checks[size_t{mechanism} * check_words()]; }
+    const uint64_t* checks(uint32_t mechanism) const { return mechanisms_.checks.data() + size_t{mechanism} * check_words(); }
     const uint64_t* target() const { return mechanisms_.target.data(); }
     bool flips(uint32_t mechanism, uint32_t check) const {
         return (checks(mechanism)[check / 64] >> (check % 64) & 1) != 0;
@@ -52,9 +52,9 @@ class FaultSetTable {
 
     // The mechanisms that flip a check, ascending, and their hashes. Checks are numbered by how few mechanisms flip them.
     std::span<const uint32_t> flipping(uint32_t check) const {
-        return {&flipping_[starts_[check]], starts_[check + 1] - starts_[check]};
+        return {flipping_.data() + starts_[check], starts_[check + 1] - starts_[check]};
     }
-    const uint64_t* flipping_hashes(uint32_t check) const { return &flipping_hashes_[starts_[check]]; }
+    const uint64_t* flipping_hashes(uint32_t check) const { return flipping_hashes_.data() + starts_[check]; }
     // The first check that is set, or none.
     uint32_t first_check(const uint64_t* checks) const;
 

@@ -143,14 +143,13 @@ class CircuitErrorModels:
         elif kind == "noise_only":
             check_flattened(self._stim)
             with memory_is_a_limit():
-                coordinates = self._stim.get_detector_coordinates()
-            model = detector_error_model(
-                self.compile().effects("detectors"),
-                num_detectors,
-                self._stim.num_observables,
-                coordinates,
-                approximate_disjoint_errors=approximate_disjoint_errors,
-            )
+                model = detector_error_model(
+                    self.compile().effects("detectors"),
+                    num_detectors,
+                    self._stim.num_observables,
+                    self._stim.get_detector_coordinates(),
+                    approximate_disjoint_errors=approximate_disjoint_errors,
+                )
         else:
             kinds = ", ".join(map(repr, get_args(ErrorModelKind)))
             raise ValueError(f"kind must be one of {kinds}, or a stim.DetectorErrorModel, but is {kind!r}.")

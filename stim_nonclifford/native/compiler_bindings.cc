@@ -17,6 +17,7 @@
 #include "coordinates.h"
 #include "effect_sweep.h"
 #include "forward_sweep.h"
+#include "gil.h"
 #include "program.h"
 #include "sampling_tables.h"
 #include "sparse_rows.h"
@@ -53,6 +54,13 @@ FactorList to_list(const std::vector<snc::QubitPauli>& factors) {
     FactorList list;
     for (const auto& [qubit, code] : factors) list.emplace_back(qubit, code);
     return list;
+}
+
+// The same function, called in Python's main thread only.
+std::function<void(int64_t)> in_main_thread(const std::function<void(int64_t)>& function) {
+    return [&function](int64_t step) {
+        if (WithoutGil::in_main_thread()) function(step);
+    };
 }
 
 void add_factors(Program& program, CircuitStep& step, const FactorList& factors) {
@@ -217,7 +225,7 @@ void bind_forward_sweep(nb::module_& m) {
     m.def(
         "forward_sweep",
         [](const Program& program, bool keep_order, const std::function<void(int64_t)>& progress) {
-            snc::QuantumProgram found = snc::forward_sweep(program, keep_order, progress);
+            snc::QuantumProgram found = snc::forward_sweep(program, keep_order, in_main_thread(progress));
             std::vector<std::tuple<int32_t, size_t, uint32_t, size_t, int64_t, int64_t, bool>> operations;
             for (const snc::SweptOperation& op : found.operations)
                 operations.emplace_back(static_cast<int32_t>(op.kind), op.width, op.i_power, op.pivot, op.outcome, op.step,
@@ -367,7 +375,7 @@ void bind_effect_sweep(nb::module_& m) {
                 EffectSweep::Question question{by_records, with_noise, with_faults, std::move(signs), {}};
                 for (const auto& [step, factors, flipped, records] : insertions)
                     question.insertions.push_back({step, factors_of(factors), flipped, records});
-                new (self) EffectSweep(program, std::move(question), max_bytes, progress);
+                new (self) EffectSweep(program, std::move(question), max_bytes, in_main_thread(progress));
             },
             nb::arg("program"), nb::arg("by_records"), nb::arg("with_noise"), nb::arg("with_faults"), nb::arg("signs"),
             nb::arg("insertions"), nb::arg("max_bytes"), nb::arg("progress"))

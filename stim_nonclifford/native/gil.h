@@ -27,9 +27,15 @@ class WithoutGil {
     // Call this from time to time in such a scope, in the thread that opened it. Throws the exception of a signal handler,
     // such as KeyboardInterrupt. Handlers run in Python's main thread only; the other threads do not take the lock here.
     static void check_signals() {
-        if (PyThread_get_thread_ident() != main_ident_.load(std::memory_order_relaxed)) return;
+        if (!in_main_thread()) return;
         const nanobind::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    }
+
+    // Whether this is Python's main thread. Python functions are called back in it only: where a program ends, Python ends
+    // the other threads inside such a call, and their stack has C++ functions that must not be unwound.
+    static bool in_main_thread() {
+        return PyThread_get_thread_ident() == main_ident_.load(std::memory_order_relaxed);
     }
 
    private:

@@ -17,8 +17,11 @@ import threading
 import time
 from dataclasses import dataclass
 from multiprocessing.context import get_spawning_popen
+from typing import Any
 
-__all__ = ["SpawningProcess"]
+__all__ = ["EndsWithItsParent", "SpawningProcess"]
+
+_SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
 
 _POLL_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
@@ -60,6 +63,19 @@ class SpawningProcess:
             if os.getppid() != self.pid:  # the parent ended before the call of prctl
                 os._exit(1)
         threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
+
+
+class EndsWithItsParent:
+    """A sampler whose workers end when the process that spawned them has ended."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, _SPAWNING_PROCESS: SpawningProcess.current()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        spawning_process = state.pop(_SPAWNING_PROCESS, None)
+        if spawning_process is not None:
+            spawning_process.end_with_it()
+        self.__dict__.update(state)
 
 
 def _watch_parent() -> None:

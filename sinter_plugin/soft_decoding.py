@@ -22,18 +22,17 @@ from .decoders import MATCHING_DECODERS, decoder_named, installed_decoders
 from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
-from .parent_watch import SpawningProcess
+from .parent_watch import EndsWithItsParent
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers", "quantum_detectors"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
-_SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
 DEFAULT_STORE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
-class SoftDecodingSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
     r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
 
     * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
@@ -86,15 +85,6 @@ class SoftDecodingSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has n
     device: int | None = None
     seed: int | None = None
     warn: bool = True
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, _SPAWNING_PROCESS: SpawningProcess.current()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        spawning_process = state.pop(_SPAWNING_PROCESS, None)
-        if spawning_process is not None:
-            spawning_process.end_with_it()
-        self.__dict__.update(state)
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftDecodingSampler:
         """Compiles a task's circuit and its decoder.

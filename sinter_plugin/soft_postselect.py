@@ -6,7 +6,6 @@ import collections
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sinter
@@ -16,15 +15,13 @@ from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 
 from .batch_size import BatchSize
 from .masks import unpacked_mask
-from .parent_watch import SpawningProcess
+from .parent_watch import EndsWithItsParent
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 
-_SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
-
 
 @dataclass(frozen=True)
-class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
     r"""Samples circuits with T gates, and discards a shot if a postselected detector fires.
 
     It does not decode: a kept shot is an error if any observable is flipped.
@@ -72,15 +69,6 @@ class SoftPostselectSampler(sinter.Sampler):  # type: ignore[misc]  # Sinter has
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, _SPAWNING_PROCESS: SpawningProcess.current()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        spawning_process = state.pop(_SPAWNING_PROCESS, None)
-        if spawning_process is not None:
-            spawning_process.end_with_it()
-        self.__dict__.update(state)
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.

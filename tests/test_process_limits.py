@@ -176,12 +176,14 @@ calls = {
     "statistics": lambda: engine.statistics(),
     "laws": lambda: CpuEngine(snc.Circuit(LAYERS).compile().record_plan()).likely_outputs(),
     "kept": lambda: sampler.sample_kept(1 << 28),
+    "compiling": lambda: snc.Circuit(LAYERS * 3).compile().record_plan(),
 }
 """
 
 
 @pytest.mark.parametrize(
-    "names", ["short", "arrays", "long", "slow", "laws", "kept", "slow statistics", "short arrays long"]
+    "names",
+    ["short", "arrays", "long", "slow", "laws", "kept", "compiling", "slow statistics", "short arrays long"],
 )
 @pytest.mark.parametrize("copies", [1, 3])
 def test_daemon_threads_that_sample_at_the_end(names: str, copies: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import pathlib
@@ -207,11 +208,8 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             self.copy().compile_sampler,
             skip_reference_sample=skip_reference_sample,
             reference_sample=reference_sample,
-            engine=engine,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            device=device,
             max_active_coordinates=max_active_coordinates,
+            **dataclasses.asdict(options),
         )
         return CompiledMeasurementSampler(
             self.compile(),
@@ -270,20 +268,17 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             array([[ True]])
         """
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
-        masks = [
-            None if mask is None else np.array(mask)
-            for mask in (postselection_mask, postselected_observables_mask)
-        ]
+        if postselection_mask is not None:
+            postselection_mask = np.array(postselection_mask)
+        if postselected_observables_mask is not None:
+            postselected_observables_mask = np.array(postselected_observables_mask)
         recipe = functools.partial(
             self.copy().compile_detector_sampler,
-            postselection_mask=masks[0],
-            postselected_observables_mask=masks[1],
+            postselection_mask=postselection_mask,
+            postselected_observables_mask=postselected_observables_mask,
             skip_reference_sample=skip_reference_sample,
-            engine=engine,
-            threads=threads,
-            cache_bytes=cache_bytes,
-            device=device,
             max_active_coordinates=max_active_coordinates,
+            **dataclasses.asdict(options),
         )
         return CompiledDetectorSampler(
             self._fault_table(),

@@ -11,6 +11,7 @@ from ..compiler import CompiledCircuit
 from ..compiler.detector_error_model import detector_error_model
 from ..compiler.error_model_changes import check_decomposed, conditioned, decomposed
 from ..compiler.extent import extent_of
+from ..compiler.flattening import check_targets
 from ..compiler.relabelling import relabelled
 from ..compiler.requested_outputs import checked_mask
 from ..memory import memory_is_a_limit
@@ -160,10 +161,10 @@ class CircuitErrorModels:
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""
         circuit = self.s_proxy()
-        if arguments["flatten_loops"]:
-            check_flattened(circuit)
         extent = extent_of(circuit)
         check_coordinates(extent)
+        if arguments["flatten_loops"]:
+            check_targets(extent)
         if circuit.num_qubits > len(extent.qubits) + _MANY_UNUSED_QUBITS:  # Stim stores all of them
             circuit = relabelled(extent, {label: k for k, label in enumerate(sorted(extent.qubits))})
         try:

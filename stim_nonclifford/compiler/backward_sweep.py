@@ -128,6 +128,7 @@ class _BackwardSweep:
             *(insertion for _, _, insertion in quantum.coins),
         ]
         order = sorted(range(len(insertions)), key=lambda k: insertions[k].step, reverse=True)
+        what = "measurement records" if self.by_records else "detectors and observables"
         try:
             with progress_of("backward sweep", len(program.steps), backward=True) as progress:
                 self.effects = _native.EffectSweep(
@@ -144,14 +145,12 @@ class _BackwardSweep:
             self.add_correlated_errors()
             self.fix_signs()
         except MemoryError:
-            what = "measurement records" if self.by_records else "detectors and observables"
             raise ResourceLimitError(
                 f"The effects of the circuit's noise on {self.num_outputs:,} {what} need more than"
                 f" {MAX_EFFECT_BYTES:,} bytes, the limit, or more memory than there is. Lower the repeat"
                 " counts, or sample the circuit in parts."
             ) from None
         except OverflowError:
-            what = "measurement records" if self.by_records else "detectors and observables"
             raise ResourceLimitError(
                 f"Errors and outcomes flip too many of the circuit's {self.num_outputs:,} {what}: to find"
                 f" which takes more than {_native.MAX_EFFECT_WORK:,} bits, the limit. Reset qubits after"

@@ -25,8 +25,8 @@ def progress_of(what: str, num_steps: int, *, backward: bool = False) -> Iterato
         backward: Whether the pass begins at the last step.
 
     Yields:
-        A function that the pass calls with the number of the step that it follows. It takes signals, so that
-        Ctrl-C stops the pass.
+        A function that the pass calls with the number of the step that it follows, in the main thread only.
+        Python handles signals during the call, so that Ctrl-C stops the pass.
 
     Examples:
         >>> with progress_of("forward sweep", 10) as progress:

@@ -50,7 +50,7 @@ class Limits:
 
     @property
     def joined_sets(self) -> float:
-        """Sets of all weights together that joins store, some 140 bytes each with their keys."""
+        """Sets of all weights together that joins store, some 160 bytes each with their keys."""
         return self.max_bytes / 160
 
     @property

@@ -38,6 +38,7 @@ SparseRow SignChoices::fixed(RowView row) {
         total += choice->second.row.size();
     }
     SparseRow result(row.begin(), row.end());
+    if (found_.empty()) return result;
     if (found_.size() * total < longest) {
         SparseRow sum;
         for (const Choice* choice : found_) {
@@ -47,7 +48,6 @@ SparseRow SignChoices::fixed(RowView row) {
         }
         return result;
     }
-    if (found_.empty()) return result;
     if (words_.size() < longest) words_.resize(longest);
     for (const int32_t bit : row) flip_bit(words_, static_cast<size_t>(bit));
     for (const Choice* choice : found_) {

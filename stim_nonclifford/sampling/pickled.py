@@ -35,7 +35,8 @@ class PickledByRecipe:
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         if self._recipe is None:
             raise TypeError(
-                f"This {type(self).__name__} cannot be pickled, as no method of a Circuit has compiled it."
+                f"This {type(self).__name__} cannot be pickled, as its circuit is not known. Compile it"
+                " with Circuit.compile_sampler or Circuit.compile_detector_sampler."
             )
         return _resumed, (self._recipe, self._seed, self._numbers.next)
 

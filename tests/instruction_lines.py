@@ -67,12 +67,37 @@ NON_CLIFFORD = {
     "R_PAULI": ["R_PAULI(0.3) X0*Y1*!Z2", "R_PAULI(1.5) X0*Z1 Y2"],
     "U3": ["U3(0.3, 0.1, -0.7) 0 2"],
     "U": ["U(0.5, 0, 1) 1"],
-    "CCZ": ["CCZ 0 1 2"],
-    "CCX": ["CCX 2 0 1"],
-    "CS": ["CS 0 1"],
-    "CS_DAG": ["CS_DAG 2 1"],
-    "CH": ["CH 1 2"],
+    "CCZ": ["CCZ 0 1 2", "CCZ rec[-1] 0 1", "CCZ rec[-1] 0 rec[-2] 1 rec[-2] rec[-1]"],
+    "CCX": ["CCX 2 0 1", "CCX 0 rec[-1] 1", "CCX rec[-1] rec[-2] 2"],
+    "CS": ["CS 0 1", "CS rec[-1] 0 1 rec[-2] sweep[0] 2"],
+    "CS_DAG": ["CS_DAG 2 1", "CS_DAG rec[-2] 2"],
+    "CT": ["CT 0 1", "CT rec[-1] 0"],
+    "CT_DAG": ["CT_DAG 2 0", "CT_DAG rec[-2] 1"],
+    "CH": ["CH 1 2", "CH rec[-1] 0 rec[-2] 1"],
 }  # fmt: skip
+
+CONDITIONAL = {
+    "C_R_PAULI": ["C_R_PAULI(0.3) rec[-1] X0*Y1 rec[-2] X2*Y0", "C_R_PAULI(0.5) rec[-1] !Z2*Z0*X1"],
+    "C_SPP": ["C_SPP rec[-1] X0*Y1"],
+    "C_SPP_DAG": ["C_SPP_DAG rec[-2] Y2"],
+    "C_TPP": ["C_TPP rec[-1] Z0*Z1*X2"],
+    "C_TPP_DAG": ["C_TPP_DAG rec[-1] !Y0"],
+    **{
+        f"C_R_{letters}": [f"C_R_{letters}(0.3) rec[-1] {' '.join('012'[: len(letters)])}"]
+        for letters in ("X", "Y", "Z", "XX", "ZZ", "XYZ")
+    },
+    "C_U3": ["C_U3(0.3, 0.1, -0.7) rec[-1] 2"],
+    "C_CS": ["C_CS rec[-1] 0 2"],
+    "C_CT_DAG": ["C_CT_DAG rec[-1] 1 2"],
+    "C_CH": ["C_CH rec[-1] 0 2 rec[-2] 2 1"],
+    "C_CCX": ["C_CCX rec[-1] 0 2 1"],
+    **{
+        f"C_{name}": [f"C_{name} rec[-1] {'0 2 rec[-2] 1 0' if gate.is_two_qubit_gate else '0 rec[-2] 2'}"]
+        for name, gate in stim.gate_data().items()
+        if gate.unitary_matrix is not None and name not in ("I", "II", "X", "Y", "Z")
+    },
+}
+"""Gates that only a record or sweep bit can control, in lines with their bare names."""
 
 
 def lines_of(name: str) -> list[str]:

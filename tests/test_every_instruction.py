@@ -15,7 +15,7 @@ import stim_nonclifford as snc
 from stim_nonclifford import Circuit
 
 from .exact import exact_outputs, largest_difference, mask_of
-from .instruction_lines import FEEDBACK, LINES, NON_CLIFFORD, lines_of
+from .instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD, lines_of
 from .oracle.density_matrix import record_distribution
 
 TOLERANCE = 1e-10
@@ -40,7 +40,7 @@ def check(line: str, seed: int) -> None:
         final = rng.choice(["M", "MX", "MY"], size=3)
         text = "\n".join(
             [
-                "MR 0 1",
+                "H 0 1\nMR 0 1",
                 scramble(rng),
                 line,
                 scramble(rng) if context % 2 else "",
@@ -62,6 +62,12 @@ def test_stim_instruction(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(NON_CLIFFORD))
 def test_non_clifford_gate(name: str) -> None:
     for k, line in enumerate(NON_CLIFFORD[name]):
+        check(line, seed=k)
+
+
+@pytest.mark.parametrize("name", sorted(CONDITIONAL))
+def test_conditional_gate(name: str) -> None:
+    for k, line in enumerate(CONDITIONAL[name]):
         check(line, seed=k)
 
 

@@ -86,6 +86,16 @@ MIXTURES: list[Collection[Family]] = [
         Family.DETECTORS,
         Family.OBSERVABLES,
     },
+    {
+        Family.CLIFFORD,
+        Family.T,
+        Family.MEASUREMENT_NOISE,
+        Family.RESETS,
+        Family.NOISE,
+        Family.CONDITIONAL,
+        Family.FEEDBACK,
+        Family.REPEAT,
+    },
 ]
 
 

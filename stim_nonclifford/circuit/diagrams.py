@@ -99,7 +99,10 @@ def _with_placeholders(circuit: stim.Circuit, free: list[str], labels: dict[str,
         label = _label(gate)
         if label not in labels and free:
             labels[label] = free.pop(0)
-        result.append(labels.get(label, instruction.name), instruction.targets_copy())
+        targets = instruction.targets_copy()
+        if label in labels:  # on its qubits alone, where a record controls it
+            targets = [target for target in targets if target.qubit_value is not None]
+        result.append(labels.get(label, instruction.name), targets)
     return result
 
 

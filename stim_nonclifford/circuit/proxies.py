@@ -8,7 +8,7 @@ from typing import Any
 import stim
 
 from ..compiler.clifford_records import without_gaps
-from ..dialect import gate_from_tag
+from ..dialect import CONDITIONAL_CARRIER, extended_text, gate_from_tag
 from ..memory import memory_is_a_limit
 from .diagrams import Diagram, labelled_diagram
 from .editing import check_flattened
@@ -32,7 +32,12 @@ class CircuitProxies:
         r"""The circuit with every non-Clifford gate replaced by its carrier, without the tag.
 
         This is how Stim reads the circuit: S in place of T, SPP in place of T gates and rotations about Pauli
-        products, and the identity in place of all other non-Clifford gates.
+        products, and the identity in place of all other non-Clifford gates. In place of S controlled by a
+        record, there is Z controlled by the record: the correction of a teleported S, as S is that of a
+        teleported T.
+
+        Raises:
+            ValueError: A record controls another gate than S or S_DAG, for which Z is no stand-in.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -42,7 +47,7 @@ class CircuitProxies:
             I 0
             SPP X0*X1
         """
-        return _without_gates(self._stim, lambda instruction: instruction.name)
+        return _without_gates(self._stim, _carrier)
 
     def i_proxy(self) -> stim.Circuit:
         r"""The circuit with every non-Clifford gate replaced by the identity.
@@ -138,6 +143,24 @@ class CircuitProxies:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
+def _carrier(instruction: stim.CircuitInstruction) -> str:
+    """The gate that stands for a non-Clifford gate in the S-proxy."""
+    gate = gate_from_tag(instruction)
+    if instruction.name == CONDITIONAL_CARRIER and gate is not None and gate.name not in ("CS", "CS_DAG"):
+        raise ValueError(
+            f"`{extended_text(_single(instruction))}` has no stand-in in the S-proxy: of the gates that a"
+            " record controls, only S and S_DAG have one, which is Z. Use i_proxy(), without the gate, or"
+            ' error_model="noise_only".'
+        )
+    return instruction.name
+
+
+def _single(instruction: stim.CircuitInstruction) -> stim.Circuit:
+    circuit = stim.Circuit()
+    circuit.append(instruction)
+    return circuit
+
+
 def _without_gates(circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstruction], str]) -> stim.Circuit:
     result = stim.Circuit()
     for instruction in circuit:
@@ -152,6 +175,6 @@ def _without_gates(circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstru
         targets = instruction.targets_copy()
         if name == "I":
             # I takes qubits, so Pauli targets are replaced by their qubits.
-            targets = [target.value for target in targets if not target.is_combiner]
+            targets = [target.value for target in targets if target.qubit_value is not None]
         result.append(name, targets)
     return result

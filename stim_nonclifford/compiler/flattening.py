@@ -12,10 +12,19 @@ from functools import cache
 
 import stim
 
-from ..dialect import PRODUCT, CliffordPart, NonCliffordGate, RotationPart, gate_from_tag
+from ..dialect import (
+    CONDITIONAL_CARRIER,
+    PRODUCT,
+    CliffordPart,
+    NonCliffordGate,
+    RotationPart,
+    gate_from_tag,
+    groups_of_pairs,
+)
 from ..errors import ResourceLimitError, assert_never
 from .channels import channel_of_patterns
 from .clifford_gates import named_gate, pauli_product_gate, tableau_gate
+from .conditional_parts import PlainRotation, conditional_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .iterations import shifted
 from .loops import Loop, Shift
@@ -278,6 +287,9 @@ class _Flattener:
     # Gates
 
     def add_non_clifford(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
+        if instruction.name == CONDITIONAL_CARRIER:
+            self.add_conditional(instruction, gate)
+            return
         parts = gate.definition.decomposition(*gate.half_turns)
         for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
             for part in parts:
@@ -290,6 +302,24 @@ class _Flattener:
                         self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
                     case _:
                         assert_never(part)
+
+    def add_conditional(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
+        parts = gate.definition.decomposition(*gate.half_turns)
+        for group in groups_of_pairs(gate.definition, instruction.targets_copy()):
+            records = {
+                k: self.record_of(target, instruction)
+                for k, target in enumerate(group)
+                if target.is_measurement_record_target
+            }
+            if any(target.is_sweep_bit_target for target in group):
+                continue  # which is 0
+            qubits = {k: self.qubits[target.value] for k, target in enumerate(group) if k not in records}
+            for part in parts:
+                for step in conditional_steps(part, records, qubits):
+                    if isinstance(step, PlainRotation):
+                        self.add_rotation(step.factors, step.half_turns)
+                    else:
+                        self.emit(step)
 
     def groups_of(
         self, instruction: stim.CircuitInstruction, size: int | None

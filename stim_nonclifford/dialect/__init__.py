@@ -1,12 +1,24 @@
 """The circuit language: Stim's language with non-Clifford gates, which are tagged or bare.
 
-``gates`` is the table of non-Clifford gates. ``tags`` reads and writes the tags that stand for them. ``text``
-translates bare gates (``T 0``) to tagged gates and back, and ``inverse`` inverts gates. Stim itself parses
-the translated text.
+``gates`` is the table of non-Clifford gates, ``conditional`` defines gates that a record controls, and
+``names`` finds both. ``tags`` reads and writes the tags that stand for them, and ``control_pairs`` the
+targets of conditional gates. ``bare_gates`` translates a bare gate (``T 0``) to a tagged one, ``text``
+translates whole circuits, also back, and ``inverse`` inverts gates. Stim itself parses the translated text.
 """
 
-from .gates import GATES, PRODUCT, CliffordPart, GateDefinition, Part, RotationPart
+from .bare_gates import tagged_instruction
+from .control_pairs import groups_of_pairs
+from .gates import (
+    CONDITIONAL_CARRIER,
+    GATES,
+    PRODUCT,
+    CliffordPart,
+    GateDefinition,
+    Part,
+    RotationPart,
+)
 from .inverse import inverse_of_tagged
+from .names import gate_named
 from .tags import NonCliffordGate, gate_from_tag
 from .text import (
     TOO_DEEP,
@@ -15,10 +27,10 @@ from .text import (
     first_wrong_tag,
     is_too_deep,
     parse,
-    tagged_instruction,
 )
 
 __all__ = [
+    "CONDITIONAL_CARRIER",
     "GATES",
     "PRODUCT",
     "TOO_DEEP",
@@ -31,6 +43,8 @@ __all__ = [
     "extended_text",
     "first_wrong_tag",
     "gate_from_tag",
+    "gate_named",
+    "groups_of_pairs",
     "inverse_of_tagged",
     "is_too_deep",
     "parse",

@@ -16,16 +16,21 @@ from types import MappingProxyType
 
 __all__ = [
     "BARE_NAMES",
+    "CONDITIONAL_CARRIER",
     "FORMS_OF_WORD",
     "GATES",
     "PRODUCT",
+    "Angles",
     "CliffordPart",
     "GateDefinition",
     "Part",
     "RotationPart",
     "TaggedForm",
-    "gate_named",
+    "negated",
 ]
+
+CONDITIONAL_CARRIER = "CZ"
+"""The instruction of Stim that stands, with a tag, for gates controlled by records and sweep bits."""
 
 PRODUCT = "P"
 """In ``RotationPart.pauli``: the Pauli product that is the target of the gate, with its sign."""
@@ -80,7 +85,8 @@ class TaggedForm:
     inverted: bool = False
 
 
-def _negated(angles: Angles) -> Angles:
+def negated(angles: Angles) -> Angles:
+    """The angles of the inverse of a rotation."""
     return tuple(-angle for angle in angles)
 
 
@@ -100,6 +106,9 @@ class GateDefinition:
         parameters: The names of the angles in the tag, in the order of the bare gate's arguments.
         takes_note: Whether the tag may include a note by the user.
         aliases: Further bare names.
+        num_controls: How many targets, the first ones, a record or a sweep bit may stand for. In the
+            decomposition these targets have the letter Z or none, so that a record gives a sign instead. The
+            order of controls does not matter.
     """
 
     name: str
@@ -108,15 +117,26 @@ class GateDefinition:
     num_targets: int | None
     decomposition: Callable[..., tuple[Part, ...]]
     inverse: str
-    inverse_angles: Callable[[Angles], Angles] = _negated
+    inverse_angles: Callable[[Angles], Angles] = negated
     parameters: tuple[str, ...] = ()
     takes_note: bool = False
     aliases: tuple[str, ...] = ()
+    num_controls: int = 0
 
     @property
     def written_form(self) -> TaggedForm:
-        """The form to which the bare gate is translated."""
+        """The form to which the bare gate is translated; if it can act on qubits alone, that one."""
         return self.forms[0]
+
+    @property
+    def conditional_form(self) -> TaggedForm | None:
+        """The form with records as controls."""
+        return next((form for form in self.forms if form.carrier == CONDITIONAL_CARRIER), None)
+
+    @property
+    def needs_record(self) -> bool:
+        """Whether the gate is defined only with a record or sweep bit as its control."""
+        return self.written_form.carrier == CONDITIONAL_CARRIER
 
 
 def _t_gate(name: str, carrier: str, pauli: str, half_turns: float, inverse: str) -> GateDefinition:
@@ -160,15 +180,17 @@ def _controlled(
     decomposition: tuple[Part, ...],
     *,
     num_targets: int,
+    num_controls: int,
     inverse: str = "",
 ) -> GateDefinition:
     return GateDefinition(
         name,
         description=description,
-        forms=(TaggedForm(carrier, name),),
+        forms=(TaggedForm(carrier, name), TaggedForm(CONDITIONAL_CARRIER, name)),
         num_targets=num_targets,
         decomposition=lambda: decomposition,
         inverse=inverse or name,
+        num_controls=num_controls,
     )
 
 
@@ -226,6 +248,7 @@ _DEFINITIONS = (
         "II",
         _phase_of_all("ZZ", 0.5),
         num_targets=2,
+        num_controls=2,
         inverse="CS_DAG",
     ),
     _controlled(
@@ -234,7 +257,26 @@ _DEFINITIONS = (
         "II",
         _phase_of_all("ZZ", -0.5),
         num_targets=2,
+        num_controls=2,
         inverse="CS",
+    ),
+    _controlled(
+        "CT",
+        "T on the second qubit, controlled by the first",
+        "II",
+        _phase_of_all("ZZ", 0.25),
+        num_targets=2,
+        num_controls=2,
+        inverse="CT_DAG",
+    ),
+    _controlled(
+        "CT_DAG",
+        "T_DAG on the second qubit, controlled by the first",
+        "II",
+        _phase_of_all("ZZ", -0.25),
+        num_targets=2,
+        num_controls=2,
+        inverse="CT",
     ),
     _controlled(
         "CH",
@@ -243,6 +285,7 @@ _DEFINITIONS = (
         # H = R_Y(1/4) Z R_Y(-1/4)
         (RotationPart("_Y", -0.25), CliffordPart("CZ", (0, 1)), RotationPart("_Y", 0.25)),
         num_targets=2,
+        num_controls=1,
     ),
     _controlled(
         "CCZ",
@@ -250,6 +293,7 @@ _DEFINITIONS = (
         "I",
         _phase_of_all("ZZZ", 1.0),
         num_targets=3,
+        num_controls=3,
     ),
     _controlled(
         "CCX",
@@ -257,6 +301,7 @@ _DEFINITIONS = (
         "I",
         _phase_of_all("ZZX", 1.0),
         num_targets=3,
+        num_controls=2,
     ),
 )
 
@@ -283,18 +328,3 @@ FORMS_OF_WORD: Mapping[str, Mapping[str, tuple[GateDefinition, TaggedForm]]] = M
     _forms_of_word()
 )
 """The meaning of tags: word -> carrier -> the gate and its form."""
-
-
-def gate_named(name: str) -> GateDefinition | None:
-    """The gate with this bare name, in upper or lower case; None if there is none.
-
-    Examples:
-        >>> gate_named("u").name, gate_named("CCX").num_targets, gate_named("H")
-        ('U3', 3, None)
-        >>> for part in gate_named("CS").decomposition():
-        ...     print(part)
-        RotationPart(pauli='Z_', half_turns=0.25)
-        RotationPart(pauli='_Z', half_turns=0.25)
-        RotationPart(pauli='ZZ', half_turns=-0.25)
-    """
-    return BARE_NAMES.get(name.upper())

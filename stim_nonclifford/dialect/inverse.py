@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stim
 
+from .gates import CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, qubits_of_carrier, tag_of
 
 __all__ = ["inverse_of_tagged"]
@@ -35,8 +36,17 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
     inverse = NonCliffordGate(definition.inverse, definition.inverse_angles(gate.half_turns), gate.user_tag)
     form = next(form for form in inverse.definition.forms if form.carrier == carrier)
     targets = instruction.targets_copy()
-    size = definition.num_targets or 1
-    if size != qubits_of_carrier(carrier):
-        # For Stim these are gates on one qubit each, and it has reversed the whole list of targets.
-        targets = [targets[k + j] for k in range(0, len(targets), size) for j in reversed(range(size))]
+    size, unit = definition.num_targets or 1, qubits_of_carrier(carrier)
+    if carrier == CONDITIONAL_CARRIER:
+        size = unit * (size - 1)  # all pairs of a control and a qubit
+    if size != unit:
+        # For Stim these are gates of their own, whose order it has reversed.
+        units = [targets[k : k + unit] for k in range(0, len(targets), unit)]
+        per_group = size // unit
+        targets = [
+            target
+            for k in range(0, len(units), per_group)
+            for one in reversed(units[k : k + per_group])
+            for target in one
+        ]
     return stim.CircuitInstruction(carrier, targets, tag=tag_of(inverse, form))

@@ -11,6 +11,7 @@ tagged instruction                                     gate
 ``I[R_X(theta=0.25*pi)] 0``                            exp(-i θ/2 P)
 ``SPP[R_PAULI(theta=0.25*pi)] X0*Y1``                  exp(-i θ/2 P); with ``SPP_DAG`` exp(+i θ/2 P)
 ``II[CS] 0 1``                                         a controlled gate
+``CZ[CS] rec[-1] 1``                                   a gate controlled by a record (``conditional``)
 =====================================================  ==========================================
 
 ``dialect.gates`` has the complete table. Angles are in half-turns, and the factor ``*pi`` is mandatory.
@@ -28,7 +29,9 @@ from functools import cache
 
 import stim
 
-from .gates import FORMS_OF_WORD, GATES, GateDefinition, TaggedForm, gate_named
+from .control_pairs import groups_of_pairs
+from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
+from .names import forms_of_word, gate_named
 
 __all__ = ["NonCliffordGate", "gate_from_tag", "qubits_of_carrier", "tag_of"]
 
@@ -36,8 +39,8 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s*")
 
-# On these instructions an unknown tag is an error, as it is probably a misspelled gate.
-_CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms}
+# On these instructions an unknown tag is an error, as it is probably a misspelled gate. On CZ it is a note.
+_CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms} - {CONDITIONAL_CARRIER}
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class NonCliffordGate:
     """A non-Clifford gate, as read from a tag.
 
     Attributes:
-        name: The name of the gate in ``dialect.gates.GATES``.
+        name: The name of the gate, as ``dialect.gate_named`` knows it.
         half_turns: The angles in half-turns (1 half-turn = π radians), in the order of the gate's
             parameters: none for T gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
         user_tag: The note after ``T:`` in the tag of a T gate; empty if there is none.
@@ -58,7 +61,10 @@ class NonCliffordGate:
     @property
     def definition(self) -> GateDefinition:
         """The gate's entry in the table of gates."""
-        return GATES[self.name]
+        definition = gate_named(self.name)
+        if definition is None:
+            raise ValueError(f"There is no non-Clifford gate {self.name}.")
+        return definition
 
 
 def tag_of(gate: NonCliffordGate, form: TaggedForm | None = None) -> str:
@@ -130,13 +136,16 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
     forms = _forms(word, has_arguments=arguments is not None, has_note=note is not None)
     if name in forms:
         definition, form = forms[name]
-        _check_groups(definition, instruction)
+        if name == CONDITIONAL_CARRIER:
+            groups_of_pairs(definition, instruction.targets_copy())
+        else:
+            _check_groups(definition, instruction)
         half_turns = () if arguments is None else _half_turns(name, tag, arguments, definition.parameters)
         if form.inverted:
             half_turns = tuple(-value for value in half_turns)
         return NonCliffordGate(definition.name, half_turns, note or "")
-    if not forms and arguments is not None:
-        forms = _forms(word.upper(), has_arguments=True)
+    if not forms and (arguments is not None or name == CONDITIONAL_CARRIER):
+        forms = _forms(word.upper(), has_arguments=arguments is not None)
     if forms:
         raise ValueError(_misplaced(name, tag, list(forms)))
     if name in _CARRIERS:
@@ -157,7 +166,7 @@ def _forms(
     word: str, *, has_arguments: bool, has_note: bool = False
 ) -> Mapping[str, tuple[GateDefinition, TaggedForm]]:
     """The gates for which a tag of this shape can stand, by carrier."""
-    forms = FORMS_OF_WORD.get(word)
+    forms = forms_of_word(word)
     if not forms:
         return {}
     definition, _ = next(iter(forms.values()))  # all gates of a word have the same shape

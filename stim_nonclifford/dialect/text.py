@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
-from typing import Any
 
 import stim
 
-from .gates import BARE_NAMES, GateDefinition, gate_named
-from .tags import NonCliffordGate, gate_from_tag, tag_of
+from .bare_gates import INSTRUCTION, tagged_text
+from .conditional import conditional_gate
+from .control_pairs import groups_of_pairs, is_classical, text_of_target
+from .gates import BARE_NAMES, CONDITIONAL_CARRIER
+from .tags import NonCliffordGate, gate_from_tag
 
 __all__ = [
     "TOO_DEEP",
@@ -24,16 +25,8 @@ __all__ = [
     "first_wrong_tag",
     "is_too_deep",
     "parse",
-    "tagged_instruction",
 ]
 
-# The name, [tag], (arguments), and the targets up to the end of the instruction.
-_INSTRUCTION = re.compile(
-    r"(?P<name>[A-Za-z]\w*)"
-    r"(?:\[(?P<tag>[^\]\r\n]*)\])?"
-    r"(?P<parens>\((?P<arguments>[^)\r\n#]*)\))?"
-    r"(?P<targets>[^\r\n#{]*)"
-)
 _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
 _BRACE = re.compile(r"[{}]|#[^\n]*")
@@ -137,7 +130,7 @@ def extended_text(circuit: stim.Circuit) -> str:
 
 
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
-    if instruction.name != gate.definition.written_form.carrier:
+    if instruction.name not in (gate.definition.written_form.carrier, CONDITIONAL_CARRIER):
         return str(instruction)  # the bare gate would be read as another tagged form of the same gate
     name, targets = _name_and_targets(instruction, gate)
     # Stim escapes special characters of a tag when it prints an instruction.
@@ -161,6 +154,9 @@ def bare_name(instruction: stim.CircuitInstruction) -> str:
 
 def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> tuple[str, str]:
     """The bare name and targets of a gate; a rotation about products X0*X1 is named R_XX."""
+    if instruction.name == CONDITIONAL_CARRIER:
+        groups = groups_of_pairs(gate.definition, instruction.targets_copy())
+        return gate.name, "".join(f" {text_of_target(target)}" for group in groups for target in group)
     plain = str(stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=""))
     targets = plain[len(instruction.name) :]
     written = gate.definition.written_form
@@ -186,7 +182,7 @@ def _with_tags(text: str) -> str:
             out.append(skipped.group())
             position = skipped.end()
             continue
-        found = _INSTRUCTION.match(text, position)
+        found = INSTRUCTION.match(text, position)
         if found is None:  # not an instruction: Stim will report an error in this line
             end = text.find("\n", position)
             end = len(text) if end < 0 else end
@@ -194,7 +190,7 @@ def _with_tags(text: str) -> str:
             position = end
             continue
         try:
-            out.append(_tagged_instruction(found))
+            out.append(tagged_text(found))
         except ValueError as error:
             line = text.count("\n", 0, position) + 1
             raise ValueError(f"Line {line}: `{found.group().strip()}`: {error}") from None
@@ -216,59 +212,6 @@ def _depth_after(text: str, begin: int, end: int, depth: int) -> int:
             shown = written if len(written) <= 60 else f"{written[:60]}..."
             raise ValueError(f"Line {line}: `{shown}`: {TOO_DEEP}")
     return depth
-
-
-def _tagged_instruction(found: re.Match[str]) -> str:
-    name, note, targets = found["name"].upper(), found["tag"], found["targets"]
-    definition = gate_named(name)
-    if definition is None:
-        return found.group()
-    if note is not None:
-        _check_note(name, definition)
-    angles: tuple[float, ...] = ()
-    if definition.parameters:
-        angles = _angles(name, found["arguments"], len(definition.parameters))
-    elif found["parens"]:
-        raise ValueError(f"{name} takes no arguments.")
-    form = definition.written_form
-    if form.product:
-        targets = _products(name, form.product, targets.split())
-    gate = NonCliffordGate(definition.name, angles, note or "")
-    return f"{form.carrier}[{tag_of(gate)}]{targets}"
-
-
-def _check_note(name: str, definition: GateDefinition) -> None:
-    if not definition.takes_note:
-        raise ValueError(f"{name} cannot have a tag, as a tag stands for the gate itself. Leave it out.")
-
-
-def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
-    parts = (arguments or "").split(",") if (arguments or "").strip() else []
-    if len(parts) != count:
-        raise ValueError(
-            f"{name} takes {count} angle{'s' * (count > 1)} in half-turns, as in"
-            f" {name}({', '.join(['0.25'] * count)}); got {len(parts)}."
-        )
-    values = []
-    for part in parts:
-        try:
-            values.append(float(part))
-        except ValueError:
-            raise ValueError(
-                f"The angle {part.strip()!r} of {name} is not a number. Angles are numbers in half-turns:"
-                " write 0.25 for a quarter of pi."
-            ) from None
-    return tuple(values)
-
-
-def _products(name: str, paulis: str, qubits: list[str]) -> str:
-    """Writes groups of qubits as Pauli products with these letters."""
-    size = len(paulis)
-    if len(qubits) % size or not all(qubit.isdigit() for qubit in qubits):
-        wanted = "an even number of qubit targets" if size == 2 else f"qubit targets in groups of {size}"
-        raise ValueError(f"{name} needs {wanted}.")
-    groups = [zip(paulis, qubits[k : k + size], strict=True) for k in range(0, len(qubits), size)]
-    return "".join(" " + "*".join(f"{pauli}{qubit}" for pauli, qubit in group) for group in groups)
 
 
 def _instruction_lines(text: str, tagged: str) -> list[tuple[int, str, str]]:
@@ -297,9 +240,15 @@ def _suggestion(message: str, line: str) -> str:
         names = [*BARE_NAMES, *stim.gate_data()]
         close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
         return f". Did you mean {close[0]}?" if close else "."
-    found = _INSTRUCTION.match(line.lstrip())
-    if found and found["parens"]:
-        name = found["name"].upper()
+    found = INSTRUCTION.match(line.lstrip())
+    if not found:
+        return ""
+    name = found["name"].upper()
+    conditional = conditional_gate(f"C_{name}")
+    if conditional and any(map(is_classical, found["targets"].split())):
+        qubits = " ".join(map(str, range((conditional.num_targets or 2) - 1)))
+        return f" To apply {name} if a record is 1, write {conditional.name} rec[-1] {qubits}."
+    if found["parens"]:
         for rotation, definition in BARE_NAMES.items():
             if definition.parameters and rotation.replace("_", "") == name != rotation:
                 return (
@@ -359,49 +308,3 @@ def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
             if isinstance(instruction, stim.CircuitRepeatBlock)
         ]
     return False
-
-
-def tagged_instruction(
-    name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
-) -> stim.CircuitInstruction | None:
-    """The tagged instruction that stands for a bare non-Clifford gate.
-
-    Args:
-        name: The name of a gate.
-        targets: Its targets, as for ``stim.Circuit.append``.
-        arg: Its angles in half-turns.
-        tag: A note by the user.
-
-    Returns:
-        The instruction, or None if ``name`` is not a non-Clifford gate.
-
-    Raises:
-        ValueError: The number of angles is wrong, or the gate cannot have a note.
-
-    Examples:
-        >>> tagged_instruction("R_X", [3], 0.5, "")
-        stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
-    """
-    definition = gate_named(name)
-    if definition is None:
-        return None
-    values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
-    angles = tuple(float(value) for value in values)
-    wanted = len(definition.parameters)
-    if len(angles) != wanted:
-        raise ValueError(f"{name.upper()} takes {wanted} angles in half-turns; got {len(angles)}.")
-    if tag:
-        _check_note(name.upper(), definition)
-    form, gate_tag = definition.written_form, tag_of(NonCliffordGate(definition.name, angles, tag))
-    if form.product:
-        qubits = [str(target.value) for target in _targets("I", targets)]
-        products = _products(name.upper(), form.product, qubits)
-        return stim.Circuit(f"{form.carrier}[{gate_tag}]{products}")[0]
-    return stim.CircuitInstruction(form.carrier, _targets(form.carrier, targets), tag=gate_tag)
-
-
-def _targets(name: str, targets: Any) -> list[stim.GateTarget]:
-    """Converts targets, in any form that ``stim.Circuit.append`` accepts for this instruction."""
-    circuit = stim.Circuit()
-    circuit.append(name, targets)
-    return circuit[0].targets_copy() if len(circuit) else []

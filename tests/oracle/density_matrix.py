@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from .conditional import conditional_gates
 from .operators import (
     PAULIS,
     Matrix,
@@ -123,6 +124,11 @@ class Simulator:
         elif name == "MPAD":
             for (target,) in groups:
                 self._apply(_with_record(target.value, arguments, kron([])), [])
+        elif (conditional := conditional_gates(instruction)) is not None:
+            for controls, qubits, unitary in conditional:
+                if not any(control.is_sweep_bit_target for control in controls):
+                    records = [self._record(control) for control in controls]
+                    self._apply([(1, (), unitary)], qubits, controls=records)
         else:
             if name == "I" and parse_tag(name, instruction.tag).name in {"CCZ", "CCX"}:
                 targets = instruction.targets_copy()
@@ -149,13 +155,13 @@ class Simulator:
         self,
         instrument: Sequence[Term],
         qubits: Sequence[int],
-        control: int | None = None,
+        controls: Sequence[int] = (),
     ) -> None:
-        """Applies an instrument, in the branches whose controlling record, if any, is 1."""
+        """Applies an instrument, in the branches whose controlling records are all 1."""
         positions = [self.position[qubit] for qubit in qubits]
         new: dict[Key, Tensor] = {}
         for (records, flag), rho in self.branches.items():
-            if control is None or records[control]:
+            if all(records[control] for control in controls):
                 for weight, bits, operator in instrument:
                     if weight > 0:
                         term = weight * sandwich(rho, operator, positions)
@@ -184,7 +190,7 @@ class Simulator:
         qubits = [target.value for target in group if target.qubit_value is not None]
         for target in group:
             if target.is_measurement_record_target and qubits:
-                self._apply([(1, (), PAULIS[letter])], qubits, control=self._record(target))
+                self._apply([(1, (), PAULIS[letter])], qubits, controls=[self._record(target)])
 
     def _measure(self, name: str, arguments: Sequence[float], group: Sequence[stim.GateTarget]) -> None:
         terms, negated = target_terms(group, _MEASURED_BASIS[name])

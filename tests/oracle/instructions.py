@@ -31,12 +31,13 @@ class Family(enum.Enum):
     PAULI_PHASE = "SPP and SPP_DAG"
     T = "T gates, also of Pauli products"
     ROTATIONS = "rotations by any angle, also of Pauli products"
-    CONTROLLED = "CS CS_DAG CH CCZ CCX"
+    CONTROLLED = "CS CS_DAG CT CT_DAG CH CCZ CCX"
     MEASUREMENTS = "M MX MY MR MRX MRY MXX MYY MZZ MPP MPAD"
     MEASUREMENT_NOISE = "noise arguments of measurements"
     RESETS = "R RX RY"
     NOISE = "Pauli errors, single correlated errors, depolarizing and identity channels"
     EXOTIC_NOISE = "disjoint Pauli channels, chains of correlated errors, heralded channels"
+    CONDITIONAL = "gates controlled by records and by sweep bits"
     FEEDBACK = "Paulis controlled by records and by sweep bits"
     DETECTORS = "DETECTOR"
     OBSERVABLES = "OBSERVABLE_INCLUDE of records"
@@ -44,7 +45,12 @@ class Family(enum.Enum):
 
 
 ALL_FAMILIES = frozenset(Family)
-CLIFFORD_FAMILIES = ALL_FAMILIES - {Family.T, Family.ROTATIONS, Family.CONTROLLED}
+CLIFFORD_FAMILIES = ALL_FAMILIES - {
+    Family.T,
+    Family.ROTATIONS,
+    Family.CONTROLLED,
+    Family.CONDITIONAL,
+}
 
 
 @dataclass(frozen=True)
@@ -177,7 +183,7 @@ def _rotation(chooser: Chooser, num_qubits: int) -> Operation:
 
 
 def _controlled(chooser: Chooser, num_qubits: int) -> Operation:
-    pairs = ["CS", "CS_DAG", "CH"] if num_qubits > 1 else []
+    pairs = ["CS", "CS_DAG", "CT", "CT_DAG", "CH"] if num_qubits > 1 else []
     triples = ["CCZ", "CCX"] if num_qubits > 2 else []
     if not pairs:
         return _t(chooser, num_qubits)
@@ -250,6 +256,36 @@ def _feedback(chooser: Chooser, num_qubits: int) -> Operation:
     return Operation(line.replace("c", "{0}"), (chooser.integer(0, MAX_RECORD_REFERENCE),))
 
 
+def _conditional(chooser: Chooser, num_qubits: int) -> Operation:
+    """Any gate, controlled by one record, or a Pauli by two."""
+    clifford, size = pick(chooser, [g for g in _clifford_gates() if g[1] <= num_qubits])
+    words = [
+        ("CS", 1),
+        ("CS_DAG", 1),
+        ("CT", 1),
+        ("CT_DAG", 1),
+        ("CH", 1),
+        ("two records", 1),
+        (f"C_{clifford}", size),
+        (f"C_U3(theta={_angle(chooser)}, phi={_angle(chooser)}, lambda={_angle(chooser)})", 1),
+    ]
+    if clifford in ("I", "II", "X", "Y", "Z", "S", "S_DAG", "H", "CX", "CZ"):
+        del words[-2]  # they have other names, or do nothing
+    if num_qubits > 1:
+        words += [("CCZ", 2), ("CCX", 2), ("C_CS", 2)]
+    letters = "".join(pick(chooser, "XYZ") for _ in range(chooser.integer(1, min(3, num_qubits))))
+    words.append((f"C_R_{letters}(theta={_angle(chooser)})", len(letters)))
+    word, size = pick(chooser, words)
+    qubits = _qubits(chooser, num_qubits, size)
+    references = tuple(chooser.integer(0, MAX_RECORD_REFERENCE) for _ in range(2))
+    if word == "two records":
+        word = pick(chooser, ["CCZ", "CCX"])
+        return Operation(f"CZ[{word}] {{0}} {qubits[0]} {{1}} {qubits[0]}", references)
+    control = f"sweep[{chooser.integer(0, 3)}]" if chooser.integer(0, 9) == 9 else "{0}"
+    pairs = " ".join(f"{control} {qubit}" for qubit in qubits)
+    return Operation(f"CZ[{word}] {pairs}", references[:1] if control == "{0}" else ())
+
+
 def _annotation(chooser: Chooser, num_qubits: int) -> Operation:
     line = pick(chooser, ["TICK", "SHIFT_COORDS(0, 1)", "QUBIT_COORDS(1, 2)"])
     qubit = f" {chooser.integer(0, num_qubits - 1)}" if line.startswith("QUBIT") else ""
@@ -282,6 +318,7 @@ GENERATORS: Mapping[Family, Callable[[Chooser, int], Operation]] = {
     Family.RESETS: _reset,
     Family.NOISE: _noise,
     Family.EXOTIC_NOISE: _exotic_noise,
+    Family.CONDITIONAL: _conditional,
     Family.FEEDBACK: _feedback,
     Family.ANNOTATIONS: _annotation,
     Family.DETECTORS: _detector,

@@ -42,13 +42,13 @@ NO_TAG = Tag("")
 _ANGLE_KEYS: Mapping[str, frozenset[str]] = {
     "T": frozenset(),
     "U3": frozenset({"theta", "phi", "lambda"}),
-    **dict.fromkeys(("CS", "CS_DAG", "CH", "CCZ", "CCX"), frozenset()),
+    **dict.fromkeys(("CS", "CS_DAG", "CT", "CT_DAG", "CH", "CCZ", "CCX"), frozenset()),
     **{f"R_{axis}": frozenset({"theta"}) for axis in ("X", "Y", "Z", "XX", "YY", "ZZ", "PAULI")},
 }
-CONTROLLED_GATES = frozenset({"CS", "CS_DAG", "CH", "CCZ", "CCX"})
+CONTROLLED_GATES = frozenset({"CS", "CS_DAG", "CT", "CT_DAG", "CH", "CCZ", "CCX"})
 _TAGS_OF_GATE: Mapping[str, frozenset[str]] = {
     "I": frozenset({"R_X", "R_Y", "R_Z", "U3", "CCZ", "CCX"}),
-    "II": frozenset({"R_XX", "R_YY", "R_ZZ", "CS", "CS_DAG", "CH"}),
+    "II": frozenset({"R_XX", "R_YY", "R_ZZ", "CS", "CS_DAG", "CT", "CT_DAG", "CH"}),
     "S": frozenset({"T"}),
     "S_DAG": frozenset({"T"}),
     "SPP": frozenset({"T", "R_PAULI"}),
@@ -164,10 +164,12 @@ def target_terms(
 
 
 def controlled(name: str) -> Matrix:
-    """The unitary of CS, CS_DAG, CH, CCZ or CCX; the last target is controlled by the others."""
+    """The unitary of CS, CS_DAG, CT, CT_DAG, CH, CCZ or CCX; the last target is controlled by the others."""
     target: Matrix = {
         "CS": np.diag([1, 1j]),
         "CS_DAG": np.diag([1, -1j]),
+        "CT": np.diag([1, np.exp(1j * math.pi / 4)]),
+        "CT_DAG": np.diag([1, np.exp(-1j * math.pi / 4)]),
         "CH": np.array([[1, 1], [1, -1]]) / math.sqrt(2),
         "CCZ": PAULIS["Z"],
         "CCX": PAULIS["X"],

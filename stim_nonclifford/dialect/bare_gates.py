@@ -1,0 +1,200 @@
+"""One bare non-Clifford gate becomes a tagged instruction of Stim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import stim
+
+from .conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
+from .control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
+from .gates import GateDefinition
+from .names import gate_named
+from .tags import NonCliffordGate, tag_of
+
+__all__ = ["INSTRUCTION", "tagged_instruction", "tagged_text"]
+
+# The name, [tag], (arguments), and the targets up to the end of the instruction.
+INSTRUCTION = re.compile(
+    r"(?P<name>[A-Za-z]\w*)"
+    r"(?:\[(?P<tag>[^\]\r\n]*)\])?"
+    r"(?P<parens>\((?P<arguments>[^)\r\n#]*)\))?"
+    r"(?P<targets>[^\r\n#{]*)"
+)
+
+
+def tagged_instruction(
+    name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
+) -> stim.CircuitInstruction | None:
+    """The tagged instruction that stands for a bare non-Clifford gate.
+
+    Args:
+        name: The name of a gate.
+        targets: Its targets, as for ``stim.Circuit.append``.
+        arg: Its angles in half-turns.
+        tag: A note by the user.
+
+    Returns:
+        The instruction, or None if ``name`` is not a non-Clifford gate.
+
+    Raises:
+        ValueError: The number of angles is wrong, or the gate cannot have a note.
+
+    Examples:
+        >>> tagged_instruction("R_X", [3], 0.5, "")
+        stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
+    """
+    definition = gate_named(name)
+    if definition is None and name.upper() not in PRODUCT_GATES and refusal(name.upper()) is None:
+        return None
+    values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
+    angles = tuple(float(value) for value in values)
+    texts = _texts(targets)
+    if definition is None or definition.needs_record or any(map(is_classical, texts)):
+        return _parsed_instruction(name, texts, angles, tag)
+    wanted = len(definition.parameters)
+    if len(angles) != wanted:
+        raise ValueError(f"{name.upper()} takes {wanted} angles in half-turns; got {len(angles)}.")
+    if tag:
+        _check_note(name.upper(), definition)
+    form, gate_tag = definition.written_form, tag_of(NonCliffordGate(definition.name, angles, tag))
+    if form.product:
+        qubits = [str(target.value) for target in _targets("I", targets)]
+        products = _products(name.upper(), form.product, qubits)
+        return stim.Circuit(f"{form.carrier}[{gate_tag}]{products}")[0]
+    return stim.CircuitInstruction(form.carrier, _targets(form.carrier, targets), tag=gate_tag)
+
+
+def _targets(name: str, targets: Any) -> list[stim.GateTarget]:
+    """Converts targets, in any form that ``stim.Circuit.append`` accepts for this instruction."""
+    circuit = stim.Circuit()
+    circuit.append(name, targets)
+    return circuit[0].targets_copy() if len(circuit) else []
+
+
+def _texts(targets: Any) -> list[str]:
+    """Targets as text, the factors of a product as one; empty if they are not a list of targets."""
+    if not isinstance(targets, Iterable) or isinstance(targets, str):
+        targets = [targets]
+    texts = [text_of_target(t) if isinstance(t, stim.GateTarget) else str(t) for t in targets]
+    return " ".join(texts).replace(" * ", "*").split()
+
+
+def _parsed_instruction(
+    name: str, targets: list[str], angles: tuple[float, ...], tag: str
+) -> stim.CircuitInstruction:
+    """The tagged instruction of a gate with records among its targets, from the text that it would have."""
+    note = f"[{tag}]" if tag else ""
+    arguments = f"({', '.join(map(repr, angles))})" if angles else ""
+    found = INSTRUCTION.fullmatch(f"{name}{note}{arguments} {' '.join(targets)}")
+    if found is None:
+        raise ValueError(f"{name.upper()} cannot have the targets {' '.join(targets)}.")
+    return stim.Circuit(tagged_text(found))[0]
+
+
+def tagged_text(found: re.Match[str]) -> str:
+    """The text of an instruction, with a tag in place of the name of a non-Clifford gate.
+
+    Args:
+        found: A match of ``INSTRUCTION``.
+
+    Returns:
+        Text for Stim; that of the instruction itself if it is no such gate.
+
+    Raises:
+        ValueError: Arguments, tag or targets do not fit the gate.
+    """
+    name, note, targets = found["name"].upper(), found["tag"], found["targets"]
+    words = targets.split()
+    if name in PRODUCT_GATES:
+        return _conditional_rotation(name, note, found["arguments"], words)
+    definition = gate_named(name)
+    if definition is None:
+        problem = refusal(name)
+        if problem is not None:
+            raise ValueError(problem[0].upper() + problem[1:])
+        return found.group()
+    if note is not None:
+        _check_note(name, definition)
+    angles: tuple[float, ...] = ()
+    if definition.parameters:
+        angles = _angles(name, found["arguments"], len(definition.parameters))
+    elif found["parens"]:
+        raise ValueError(f"{name} takes no arguments.")
+    form = definition.written_form
+    if definition.conditional_form and (definition.needs_record or any(map(is_classical, words))):
+        form = definition.conditional_form
+        targets = "".join(f" {text}" for text in pairs_of_groups(definition, name, words))
+    elif any(map(is_classical, words)):
+        raise ValueError(_without_control(definition))
+    elif form.product:
+        targets = _products(name, form.product, words)
+    gate = NonCliffordGate(definition.name, angles, note or "")
+    return f"{form.carrier}[{tag_of(gate, form)}]{targets}"
+
+
+def _without_control(definition: GateDefinition) -> str:
+    """What to write instead of a gate that has a record as its target but no control."""
+    if definition.num_targets is None:
+        example = "C_R_PAULI(0.25) rec[-1] X0*Y1"
+    else:
+        controlled = conditional_gate(f"C_{definition.name}")
+        name = controlled.name if controlled else f"C_{definition.name}"
+        angles = f"({', '.join(['0.25'] * len(definition.parameters))})" if definition.parameters else ""
+        example = f"{name}{angles} rec[-1] {' '.join(map(str, range(definition.num_targets)))}"
+    return f"{definition.name} has no control. To apply it if a record is 1, write {example}."
+
+
+def _conditional_rotation(name: str, note: str | None, arguments: str | None, words: list[str]) -> str:
+    """The tagged instruction of a conditional rotation about products such as X0*Y1."""
+    letters, negative, targets = targets_of_products(name, words)
+    definition = gate_named(rotation_gate_name(letters))
+    assert definition is not None
+    if note is not None:
+        _check_note(name, definition)
+    fixed = PRODUCT_GATES[name]
+    if fixed is None:
+        (angle,) = _angles(name, arguments, 1)
+    elif arguments is not None:
+        raise ValueError(f"{name} takes no arguments.")
+    else:
+        angle = fixed
+    gate = NonCliffordGate(definition.name, (-angle if negative else angle,))
+    pairs = pairs_of_groups(definition, name, targets)
+    return f"{definition.written_form.carrier}[{tag_of(gate)}] {' '.join(pairs)}"
+
+
+def _check_note(name: str, definition: GateDefinition) -> None:
+    if not definition.takes_note:
+        raise ValueError(f"{name} cannot have a tag, as a tag stands for the gate itself. Leave it out.")
+
+
+def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
+    parts = (arguments or "").split(",") if (arguments or "").strip() else []
+    if len(parts) != count:
+        raise ValueError(
+            f"{name} takes {count} angle{'s' * (count > 1)} in half-turns, as in"
+            f" {name}({', '.join(['0.25'] * count)}); got {len(parts)}."
+        )
+    values = []
+    for part in parts:
+        try:
+            values.append(float(part))
+        except ValueError:
+            raise ValueError(
+                f"The angle {part.strip()!r} of {name} is not a number. Angles are numbers in half-turns:"
+                " write 0.25 for a quarter of pi."
+            ) from None
+    return tuple(values)
+
+
+def _products(name: str, paulis: str, qubits: list[str]) -> str:
+    """Writes groups of qubits as Pauli products with these letters."""
+    size = len(paulis)
+    if len(qubits) % size or not all(qubit.isdigit() for qubit in qubits):
+        wanted = "an even number of qubit targets" if size == 2 else f"qubit targets in groups of {size}"
+        raise ValueError(f"{name} needs {wanted}.")
+    groups = [zip(paulis, qubits[k : k + size], strict=True) for k in range(0, len(qubits), size)]
+    return "".join(" " + "*".join(f"{pauli}{qubit}" for pauli, qubit in group) for group in groups)

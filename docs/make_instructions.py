@@ -9,7 +9,8 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.dialect.gates import BARE_NAMES, GateDefinition, TaggedForm
+from stim_nonclifford.dialect.conditional import PRODUCT_GATES, conditional_gate
+from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 
 TARGET = Path(__file__).with_name("instructions.md")
 
@@ -63,10 +64,50 @@ def table() -> str:
     ]
     for name, gate in sorted(BARE_NAMES.items()):
         meaning = gate.description if name == gate.name else f"alias of {gate.name}"
-        forms = " or ".join(f"`{_example(gate, form)}`" for form in gate.forms)
+        forms = " or ".join(
+            f"`{_example(gate, form)}`" for form in gate.forms if form.carrier != CONDITIONAL_CARRIER
+        )
         test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
         lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
+    lines += _conditional_section()
     return "\n".join(lines) + "\n"
+
+
+def _conditional_section() -> list[str]:
+    lines = [
+        "",
+        "## Gates controlled by records",
+        "",
+        "The gates above that have a control take records and sweep bits as controls: `CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`.",
+        "So do the gates below: C_ before the name of any other gate on qubits. A sweep bit is 0, so that the gate is",
+        "not applied. Targets of the tagged CZ are all pairs of a control and a qubit. Stim reads it as Z controlled",
+        "by the record. [Feed-forward](feed_forward.md) says what such gates are for, and what they cost.",
+        "",
+        "| gate | targets | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|---|",
+    ]
+    names = [name for name, gate in stim.gate_data().items() if gate.unitary_matrix is not None]
+    definitions = {
+        f"C_{name}": conditional_gate(f"C_{name}") for name in [*names, "U3", "CS", "CT_DAG", "CH", "CCX"]
+    }
+    for name, gate in sorted(definitions.items()):
+        if gate is None:
+            continue  # C_X and the like are Stim's own CX
+        qubits = " ".join(map(str, range((gate.num_targets or 2) - 1)))
+        pairs = " ".join(f"rec[-1] {qubit}" for qubit in qubits.split())
+        form = gate.conditional_form
+        assert form is not None
+        call = _call(name, gate) + ("" if gate.name == name else f" = {gate.name}")
+        tagged = _example(gate, form).split("]")[0] + f"] {pairs}"
+        test = f"`test_every_instruction.py::test_conditional_gate[{name}]`"
+        lines.append(f"| {call} | rec[-1] {qubits} | `{tagged}` | yes | yes | {test} |")
+    for name, angle in sorted(PRODUCT_GATES.items()):
+        call = name if angle is not None else f"{name}(a)"
+        theta = "a" if angle is None else f"{angle}"
+        test = f"`test_every_instruction.py::test_conditional_gate[{name}]`"
+        tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta={theta}*pi)] rec[-1] 0 rec[-1] 1"
+        lines.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` | yes | yes | {test} |")
+    return lines
 
 
 LETTERS = "abc"

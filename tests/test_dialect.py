@@ -298,7 +298,7 @@ def test_stim_text_is_left_alone() -> None:
         ("R_X[tag](0.5) 0", 1, "R_X cannot have a tag"),
         ("R_XX(0.5) 0 1 2", 1, "R_XX needs an even number of qubit targets"),
         ("R_XX(0.5) X0*X1", 1, "R_XX needs an even number of qubit targets"),
-        ("M 0\nT rec[-1]", 2, "invalid modifiers"),
+        ("M 0\nT rec[-1]", 2, "T has no control"),
         ("T !0", 1, "invalid modifiers"),
         ("TPP 0", 1, "SPP"),
         ("CX 0", 1, "even number of targets"),

@@ -10,12 +10,15 @@ import stim
 
 import stim_nonclifford.compiler
 
-from .instruction_lines import NON_CLIFFORD
+from .instruction_lines import CONDITIONAL, NON_CLIFFORD
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [
     *DOCS.glob("*.md"),
-    *(DOCS.parent / folder / "README.md" for folder in (".", "examples", "circuits/cultivation")),
+    *(
+        DOCS.parent / folder / "README.md"
+        for folder in (".", "examples", "circuits/cultivation", "circuits/distillation")
+    ),
 ]
 
 
@@ -27,9 +30,10 @@ def test_table_of_instructions_is_fresh() -> None:
     spec.loader.exec_module(module)
     page = (DOCS / "instructions.md").read_text(encoding="utf-8")
     assert page == module.table(), "run python docs/make_instructions.py"
-    tested = re.findall(r"test_(stim_instruction|non_clifford_gate)\[(\w+)\]", page)
+    tested = re.findall(r"test_(stim_instruction|non_clifford_gate|conditional_gate)\[(\w+)\]", page)
     assert {name for kind, name in tested if kind == "stim_instruction"} == set(stim.gate_data())
     assert {name for kind, name in tested if kind == "non_clifford_gate"} == set(NON_CLIFFORD)
+    assert {name for kind, name in tested if kind == "conditional_gate"} <= set(CONDITIONAL)
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:

@@ -164,6 +164,14 @@ def test_error_budget_names_the_stage(tmp_path: Path) -> None:
     assert out.read_bytes().startswith(PNG)
 
 
+def test_distillation_counts_and_plots(tmp_path: Path) -> None:
+    printed = run("-m", "examples.distillation", "--shots", "20000", "--out", str(tmp_path / "plot.png"))
+    assert "15-to-1: 35 sets of 3 faults make a kept output wrong" in printed
+    assert "8T-to-CCZ: 28 sets of 2 faults make a kept output wrong" in printed
+    assert "    3e-05   9.4500e-13   9.4509e-13" in printed
+    assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
+
+
 def test_three_faults_can_make_a_kept_shot_of_distance_5_wrong() -> None:
     circuit = snc.Circuit(cultivation_circuit(distance=5, p=2e-3))
     places = [

@@ -16,6 +16,7 @@ import pytest
 import sinter
 
 ROOT = Path(__file__).parents[1]
+DISTILLATION = ROOT / "circuits" / "distillation"
 CULTIVATION = ROOT / "circuits" / "cultivation"
 
 
@@ -67,6 +68,8 @@ def test_wheel_has_the_cultivation_circuits_and_no_generic_name(wheel: Path) -> 
     here = {path.name for path in CULTIVATION.iterdir() if path.suffix in (".py", ".stim")}
     assert packed == here  # neither the README nor its pictures
     assert sum(name.endswith(".stim") for name in packed) == 24
+    packed = {Path(name).name for name in names if name.startswith("stim_nonclifford/distillation/")}
+    assert packed == {path.name for path in DISTILLATION.iterdir() if path.suffix == ".py"}
     assert not [name for name in names if name.startswith("stim_nonclifford/native/")]
 
 

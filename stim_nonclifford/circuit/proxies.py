@@ -8,7 +8,7 @@ from typing import Any
 import stim
 
 from ..compiler.clifford_records import without_gaps
-from ..dialect import CONDITIONAL_CARRIER, extended_text, gate_from_tag
+from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, extended_text, gate_from_tag
 from ..memory import memory_is_a_limit
 from .diagrams import Diagram, labelled_diagram
 from .editing import check_flattened
@@ -34,10 +34,10 @@ class CircuitProxies:
         This is how Stim reads the circuit: S in place of T, SPP in place of T gates and rotations about Pauli
         products, and the identity in place of all other non-Clifford gates. In place of S controlled by a
         record, there is Z controlled by the record: the correction of a teleported S, as S is that of a
-        teleported T.
+        teleported T. The same holds for C_SPP of a product of Z.
 
         Raises:
-            ValueError: A record controls another gate than S or S_DAG, for which Z is no stand-in.
+            ValueError: A record controls another gate, for which Z is no stand-in.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -146,13 +146,20 @@ class CircuitProxies:
 def _carrier(instruction: stim.CircuitInstruction) -> str:
     """The gate that stands for a non-Clifford gate in the S-proxy."""
     gate = gate_from_tag(instruction)
-    if instruction.name == CONDITIONAL_CARRIER and gate is not None and gate.name not in ("CS", "CS_DAG"):
+    if instruction.name == CONDITIONAL_CARRIER and gate is not None and not _is_phase_correction(gate):
         raise ValueError(
             f"`{extended_text(_single(instruction))}` has no stand-in in the S-proxy: of the gates that a"
-            " record controls, only S and S_DAG have one, which is Z. Use i_proxy(), without the gate, or"
+            " record controls, only S, S_DAG and rotations about products of Z by 0.5 half-turns have one."
+            " Use i_proxy(), without the gate, or"
             ' error_model="noise_only".'
         )
     return instruction.name
+
+
+def _is_phase_correction(gate: NonCliffordGate) -> bool:
+    """Whether it is S, S_DAG, or a rotation about a product of Z by a quarter turn."""
+    about_z = gate.name.startswith("C_R_") and set(gate.name.removeprefix("C_R_")) == {"Z"}
+    return gate.name in ("CS", "CS_DAG") or (about_z and abs(gate.half_turns[0]) == 0.5)
 
 
 def _single(instruction: stim.CircuitInstruction) -> stim.Circuit:

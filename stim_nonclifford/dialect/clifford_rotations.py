@@ -33,9 +33,9 @@ def rotations_of_clifford(name: str) -> tuple[Part, ...]:
         >>> for part in rotations_of_clifford("H"):
         ...     print(part)
         RotationPart(pauli='Y', half_turns=0.5)
-        CliffordPart(name='Z', targets=(0,))
+        CliffordPart(name='X', targets=(0,))
         >>> [part.pauli for part in rotations_of_clifford("SWAP")]
-        ['XX', 'YY', 'ZZ']
+        ['XX', 'ZZ', 'YY']
     """
     wanted = stim.Tableau.from_named_gate(name)
     size = len(wanted)

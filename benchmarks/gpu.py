@@ -87,9 +87,13 @@ class TimedStream(CupyStream):
     """Records CUDA events around each launch."""
 
     def __init__(
-        self, cupy: Any, kernels: dict[KernelLaunch, Any], launches: list[tuple[str, Any, Any]]
+        self,
+        cupy: Any,
+        kernels: dict[KernelLaunch, Any],
+        shared_bytes: int,
+        launches: list[tuple[str, Any, Any]],
     ) -> None:
-        super().__init__(cupy, kernels)
+        super().__init__(cupy, kernels, shared_bytes)
         self._launches = launches
 
     def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:

@@ -1,11 +1,13 @@
 """What the GPU engine uses of CuPy, on the host: kernels run as the host backend runs them.
 
-Streams, events and devices do nothing. Kernels are recognised by the definitions at the head of their source.
+Streams, events and devices do nothing but write what happens into a log. Kernels are recognised by the
+definitions at the head of their source.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.machinery
 import re
 import types
@@ -94,15 +96,20 @@ def wrapped(value: Any) -> Any:
 class RawKernel:
     """A kernel of the source's definitions."""
 
-    def __init__(self, source: str, name: str) -> None:
+    shared_size_bytes = 1 << 10
+
+    def __init__(self, source: str, name: str, log: list[tuple[Any, ...]]) -> None:
         self.name = name
+        self.log = log
         self.defined = dict(re.findall(r"^#define SNC_(\w+) (\w+)$", source, flags=re.MULTILINE))
         self.max_dynamic_shared_size_bytes = 48 << 10
 
     def __call__(self, grid: Any, block: Any, arguments: Any, *, shared_mem: int = 0) -> None:
         assert len(grid) == len(block) == 1
         assert block[0] == int(self.defined["BLOCK_THREADS"])
-        assert shared_mem <= self.max_dynamic_shared_size_bytes <= 227 << 10
+        assert shared_mem <= self.max_dynamic_shared_size_bytes
+        assert self.max_dynamic_shared_size_bytes + self.shared_size_bytes <= 227 << 10
+        self.log.append(("launch", self.name))
         job, *rest = arguments
         assert [type(argument) for argument in rest] == ([] if self.name == "noise" else [np.uint32])
         team_size = int(self.defined["TEAM_SIZE"])
@@ -119,26 +126,42 @@ class RawKernel:
 
 
 class RawModule:
-    def __init__(self, *, code: str, options: tuple[str, ...], backend: str) -> None:
+    """Modules of equal source share their functions, as in CuPy, and with them the limit of shared memory."""
+
+    def __init__(
+        self,
+        *,
+        code: str,
+        options: tuple[str, ...],
+        backend: str,
+        functions: dict[str, RawKernel],
+        log: list[tuple[Any, ...]],
+    ) -> None:
         assert backend == "nvrtc"
         assert "--fmad=false" in options
-        self.code = code
+        assert "--device-as-default-execution-space" in options
+        self.code, self.functions, self.log = code, functions, log
 
     def get_function(self, name: str) -> RawKernel:
         assert f" {name}(const snc::Job* job" in self.code
-        return RawKernel(self.code, name)
+        if self.code not in self.functions:
+            self.functions[self.code] = RawKernel(self.code, name, self.log)
+        return self.functions[self.code]
 
 
 class Stream(contextlib.nullcontext[None]):
-    def __init__(self, *, non_blocking: bool) -> None:
+    def __init__(self, *, non_blocking: bool, log: list[tuple[Any, ...]]) -> None:
         super().__init__()
+        self.log = log
         assert non_blocking
 
     def record(self) -> object:
+        self.log.append(("record", self))
         return self
 
     def wait_event(self, event: object) -> None:
         assert isinstance(event, Stream)
+        self.log.append(("wait", self, event))
 
 
 class Event:
@@ -155,8 +178,10 @@ class Device(contextlib.nullcontext[None]):
         super().__init__()
         self.id = device or 0
 
+    log: list[tuple[Any, ...]]
+
     def synchronize(self) -> None:
-        pass
+        self.log.append(("finish",))
 
 
 def make_cupy(
@@ -180,6 +205,10 @@ def make_cupy(
         return lambda *arguments, **keywords: DeviceArray(make(*arguments, **keywords))
 
     cupy: Any = types.ModuleType("cupy")
+    log: list[tuple[Any, ...]] = []
+    cupy.log = log
+    functions: dict[str, RawKernel] = {}
+    callers = Stream(non_blocking=True, log=log)
     cupy.__version__ = "0"
     cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
     runtime = types.SimpleNamespace(
@@ -203,15 +232,16 @@ def make_cupy(
         memGetInfo=lambda: (1 << 30, 2 << 30),
     )
     cupy.cuda = types.SimpleNamespace(
-        Device=type("Device", (Device,), {"compute_capability": compute_capability}),
+        Device=type("Device", (Device,), {"compute_capability": compute_capability, "log": log}),
         Event=Event,
-        Stream=Stream,
+        Stream=functools.partial(Stream, log=log),
+        get_current_stream=lambda: callers,
         get_elapsed_time=lambda start, end: 1.0,
         memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         runtime=runtime,
     )
     cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_bytes=lambda: 0)
-    cupy.RawModule = RawModule
+    cupy.RawModule = functools.partial(RawModule, functions=functions, log=log)
     for make in (np.empty, np.zeros, np.full, np.arange):
         setattr(cupy, make.__name__, made(make))
     cupy.asarray = lambda array: DeviceArray(array.copy())

@@ -109,6 +109,45 @@ def test_output_on_the_device(cupy: Any, bit_packed: bool, engine: str) -> None:
     )
 
 
+def test_two_plans_share_a_kernel_but_not_its_limit_of_shared_memory(cupy: Any) -> None:
+    """A sampler goes on after another plan with the same source and smaller tables has been compiled."""
+    texts = [
+        DETECTORS,
+        DETECTORS.replace("X_ERROR(0.2) 1 2", "X_ERROR(0.2) 1 2\nX_ERROR(0.01) 1\nZ_ERROR(0.1) 0"),
+    ]
+    samplers = [snc.Circuit(text).compile_detector_sampler(seed=5, engine="gpu") for text in texts[::-1]]
+    for sampler in samplers:
+        sampler.sample(10)
+        sampler.sample(10)
+    again = samplers[0].sample(10)
+    expected = snc.Circuit(texts[1]).compile_detector_sampler(seed=5).sample(30)[20:]
+    np.testing.assert_array_equal(again, expected)
+
+
+def test_rows_are_not_written_while_the_caller_still_reads_their_memory(cupy: Any) -> None:
+    """Every stream waits for the caller's before its first launch."""
+    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(seed=5, engine="gpu")
+    sampler.sample(10, output="cupy")
+    del cupy.log[:]
+    sampler.sample(10, output="cupy")
+    first_launch = next(k for k, entry in enumerate(cupy.log) if entry[0] == "launch")
+    before = cupy.log[:first_launch]
+    caller = cupy.cuda.get_current_stream()
+    waiting = {entry[1] for entry in before if entry[0] == "wait" and entry[2] is caller}
+    assert ("record", caller) in before
+    assert len(waiting) == 2
+
+
+def test_stopping_early_waits_for_the_chunk_in_flight(cupy: Any) -> None:
+    """A text whose first chunk has the errors, and whose second chunk has been launched."""
+    circuit = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    sampler = circuit.compile_detector_sampler(seed=5, engine="gpu")
+    sampler.sample_counts(1 << 22, max_errors=10)
+    names = [entry[0] for entry in cupy.log]
+    assert names.count("launch") >= 2
+    assert "finish" in names[len(names) - names[::-1].index("launch") :]
+
+
 def test_output_on_the_device_needs_one() -> None:
     sampler = snc.Circuit(DETECTORS).compile_detector_sampler(engine="cpu")
     for sample in (

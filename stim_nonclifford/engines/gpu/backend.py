@@ -62,6 +62,10 @@ class Backend(Protocol):
         """Creates a stream."""
         ...
 
+    def mark_caller(self) -> object:
+        """Returns an event that occurs when all work that the caller has submitted so far is done."""
+        ...
+
     def address(self, array: Array) -> int:
         """The address of an array in the memory of the device."""
         ...

@@ -152,6 +152,11 @@ class ChunkSampler:
                     stream.launch(self._plan.simulate, self._job, number)
             return stream.mark()
 
+    def wait_for(self, mark: object) -> None:
+        """Delays all later work of this object until an event has occurred."""
+        with self._backend.active():
+            self._stream.wait_for(mark)
+
     def active(self) -> AbstractContextManager[Any]:
         """The context in which the arrays that ``rows`` returns have to be used."""
         return self._stream.active()

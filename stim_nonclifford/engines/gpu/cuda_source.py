@@ -17,11 +17,18 @@ __all__ = [
     "noise_threads",
 ]
 
-COMPILE_OPTIONS = ("--std=c++17", "--fmad=false", "--diag-suppress=177")
+COMPILE_OPTIONS = (
+    "--std=c++17",
+    "--fmad=false",
+    "--device-as-default-execution-space",
+    "--diag-suppress=177,186",
+)
 """Options of NVRTC.
 
 With ``--fmad=false``, products and sums are fused only where the source says so. The host then rounds exactly
-as the device does. Warning 177 is about constants of the headers that a kernel does not use.
+as the device does. Functions without a mark are those of the device, as NVRTC otherwise takes generic lambdas
+for functions of the host. Warning 177 is about constants of the headers that a kernel does not use, 186 about
+comparisons of unsigned constants with 0.
 """
 
 NOISE_TEAM = 128

@@ -30,9 +30,10 @@ def gpu_may_be_there() -> bool:
 class CupyStream:
     """A CUDA stream."""
 
-    def __init__(self, cupy: ModuleType, kernels: dict[KernelLaunch, Any]) -> None:
+    def __init__(self, cupy: ModuleType, kernels: dict[KernelLaunch, Any], shared_bytes: int) -> None:
         self._cupy = cupy
         self._kernels = kernels
+        self._shared_bytes = shared_bytes
         self._stream = cupy.cuda.Stream(non_blocking=True)
 
     def active(self) -> AbstractContextManager[Any]:
@@ -60,7 +61,8 @@ class CupyStream:
         if function is None:
             module = self._cupy.RawModule(code=cuda_source(kernel), options=COMPILE_OPTIONS, backend="nvrtc")
             function = module.get_function(kernel.name)
-            function.max_dynamic_shared_size_bytes = kernel.shared_bytes
+            # CuPy has one function for each source text, whatever the plan: the limit must do for all plans.
+            function.max_dynamic_shared_size_bytes = self._shared_bytes - function.shared_size_bytes
             self._kernels[kernel] = function
         return function
 
@@ -114,7 +116,12 @@ class CupyBackend:
     def new_stream(self) -> CupyStream:
         """See ``Backend.new_stream``."""
         with self._device:
-            return CupyStream(self._cupy, self._kernels)
+            return CupyStream(self._cupy, self._kernels, self.shared_bytes)
+
+    def mark_caller(self) -> object:
+        """See ``Backend.mark_caller``."""
+        with self._device:
+            return self._cupy.cuda.get_current_stream().record()
 
     def address(self, array: Array) -> int:
         """See ``Backend.address``."""

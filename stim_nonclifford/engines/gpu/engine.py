@@ -147,6 +147,10 @@ class GpuEngine:
         """As ``sample``, with the result in the GPU's memory."""
         with self._backend.active():
             rows = self._backend.xp.empty((shots, self._row_bytes), dtype=np.uint8)
+        # The memory may have belonged to an array that the caller's stream is still reading.
+        mark = self._backend.mark_caller()
+        for sampler in self._samplers:
+            sampler.wait_for(mark)
         for chunk, sampler, _ in self._run(seed, first_shot, shots, Results.ROWS):
             begin = chunk.first_shot - first_shot
             with self._backend.active(), sampler.active():
@@ -219,16 +223,22 @@ class GpuEngine:
             end = first_shot + shots
             started: deque[tuple[Chunk, ChunkSampler]] = deque()
             free = list(self._samplers)
-            while first_shot < end or started:
-                while first_shot < end and free:
-                    chunk = self._next_chunk(seed, first_shot, end, results, count_by_block)
-                    sampler = free.pop()
-                    self._start(chunk, sampler)
-                    started.append((chunk, sampler))
-                    first_shot = chunk.end_shot
-                chunk, sampler = started.popleft()
-                yield from self._finished(chunk, sampler)
-                free.append(sampler)
+            try:
+                while first_shot < end or started:
+                    while first_shot < end and free:
+                        chunk = self._next_chunk(seed, first_shot, end, results, count_by_block)
+                        sampler = free.pop()
+                        self._start(chunk, sampler)
+                        started.append((chunk, sampler))
+                        first_shot = chunk.end_shot
+                    chunk, sampler = started.popleft()
+                    yield from self._finished(chunk, sampler)
+                    free.append(sampler)
+            finally:
+                # The caller has stopped early. Its next step may be to free the memory of a running chunk.
+                if started:
+                    with self._backend.active():
+                        self._backend.finish()
 
     def _start(self, chunk: Chunk, sampler: ChunkSampler) -> None:
         # Only one chunk at a time may use the trees of outcomes.

@@ -79,6 +79,10 @@ class HostBackend:
         """See ``Backend.new_stream``."""
         return HostStream(self._reversed)
 
+    def mark_caller(self) -> object:
+        """See ``Backend.mark_caller``."""
+        return None
+
     def address(self, array: Array) -> int:
         """See ``Backend.address``."""
         return int(array.ctypes.data)

@@ -115,7 +115,7 @@ class TimedBackend(CupyBackend):
     def new_stream(self) -> TimedStream:
         """See ``Backend.new_stream``."""
         with self.active():
-            return TimedStream(self.xp, self._kernels, self._launches)
+            return TimedStream(self.xp, self._kernels, self.shared_bytes, self._launches)
 
     def kernel_seconds(self) -> dict[str, float]:
         """Seconds that each kernel has run since the last call of this method."""

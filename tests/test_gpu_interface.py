@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import (
     AutoEngine,
     CpuEngine,
@@ -19,6 +20,8 @@ from stim_nonclifford.engines import (
     engine_factory,
 )
 from stim_nonclifford.engines import gpu as gpu_package
+from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.engines.gpu.cupy_backend import CupyBackend
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
@@ -110,18 +113,15 @@ def test_output_on_the_device(cupy: Any, bit_packed: bool, engine: str) -> None:
 
 
 def test_two_plans_share_a_kernel_but_not_its_limit_of_shared_memory(cupy: Any) -> None:
-    """A sampler goes on after another plan with the same source and smaller tables has been compiled."""
-    texts = [
-        DETECTORS,
-        DETECTORS.replace("X_ERROR(0.2) 1 2", "X_ERROR(0.2) 1 2\nX_ERROR(0.01) 1\nZ_ERROR(0.1) 0"),
-    ]
-    samplers = [snc.Circuit(text).compile_detector_sampler(seed=5, engine="gpu") for text in texts[::-1]]
-    for sampler in samplers:
-        sampler.sample(10)
-        sampler.sample(10)
-    again = samplers[0].sample(10)
-    expected = snc.Circuit(texts[1]).compile_detector_sampler(seed=5).sample(30)[20:]
-    np.testing.assert_array_equal(again, expected)
+    """The kernel of the larger tables can still be launched after that of the smaller ones is compiled."""
+    stream = CupyBackend().new_stream()
+    large, small = (
+        KernelLaunch("noise", block_threads=512, num_blocks=1, shared_bytes=size, in_shared=True)
+        for size in (210_328, 188_288)
+    )
+    function = stream._function(large)
+    assert stream._function(small) is function
+    assert function.max_dynamic_shared_size_bytes >= large.shared_bytes
 
 
 def test_rows_are_not_written_while_the_caller_still_reads_their_memory(cupy: Any) -> None:
@@ -139,13 +139,16 @@ def test_rows_are_not_written_while_the_caller_still_reads_their_memory(cupy: An
 
 
 def test_stopping_early_waits_for_the_chunk_in_flight(cupy: Any) -> None:
-    """A text whose first chunk has the errors, and whose second chunk has been launched."""
+    """Errors of the first chunk are enough, and the second one has been launched."""
     circuit = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    sampler = circuit.compile_detector_sampler(seed=5, engine="gpu")
-    sampler.sample_counts(1 << 22, max_errors=10)
-    names = [entry[0] for entry in cupy.log]
-    assert names.count("launch") >= 2
-    assert "finish" in names[len(names) - names[::-1].index("launch") :]
+    plan = circuit.compile().detector_plan(RequestedOutputs.of([0]))
+    engine = engine_factory(EngineOptions(engine="gpu"))(plan)
+    del cupy.log[:]
+    tally = engine.count(5, 0, 3 << 20, 400_000)
+    assert 400_000 <= tally.errors < 500_000
+    names = [entry[0] for entry in cupy.log if entry[0] != "record"]
+    # Two chunks, the wait, and the first chunk again, up to the block that has the last error.
+    assert names == ["launch", "launch", "finish", "launch"]
 
 
 def test_output_on_the_device_needs_one() -> None:

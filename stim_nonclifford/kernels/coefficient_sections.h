@@ -84,7 +84,7 @@ SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], double cosin
 
 template <uint32_t span, uint32_t flips>
 SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], const Angle& angle, PauliFactor factor, uint32_t signs) {
-    if constexpr (flips < 1u << span) {
+    if constexpr (flips < (1u << span)) {
         const bool unit = angle.cosine == 1;
         if (factor.is_real && unit) rotate_coset<span, flips, true, true>(coset, 1, factor.value, signs);
         else if (factor.is_real) rotate_coset<span, flips, true, false>(coset, angle.cosine, factor.value, signs);
@@ -136,7 +136,7 @@ struct WeakWork {
 template <uint32_t span, uint32_t flips>
 SNC_HOST_DEVICE void project_coset(Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
                                    bool outcome, const WeakProjection& projection) {
-    if constexpr (flips < 1u << span)
+    if constexpr (flips < (1u << span)) {  // NVRTC 12.2 needs both pairs of brackets
         for (uint32_t e = 0; e < 1u << span; ++e) {
             const uint32_t partner = e ^ flips;
             if (partner < e) continue;
@@ -144,18 +144,20 @@ SNC_HOST_DEVICE void project_coset(Coefficient (&coset)[1u << span], const uint3
             coset[e] = projection.of(outcome, a, first ^ offsets[partner], b);
             if (flips != 0) coset[partner] = projection.of(outcome, b, first ^ offsets[e], a);
         }
+    }
 }
 
 // Adds the squared norms of the entries of both projections.
 template <uint32_t span, uint32_t flips>
 SNC_HOST_DEVICE void add_weights(const Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
                                  const WeakProjection& projection, double& zero, double& one) {
-    if constexpr (flips < 1u << span)
+    if constexpr (flips < (1u << span)) {
         for (uint32_t e = 0; e < 1u << span; ++e) {
             const uint32_t partner = first ^ offsets[e ^ flips];
             add_norm(zero, projection.of(false, coset[e], partner, coset[e ^ flips]));
             add_norm(one, projection.of(true, coset[e], partner, coset[e ^ flips]));
         }
+    }
 }
 
 // Calls use(flips as a constant).

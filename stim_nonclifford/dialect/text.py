@@ -14,6 +14,7 @@ from typing import Any
 
 import stim
 
+from .expectation_values import EXP_VAL, bare_expectation, is_expectation, tagged_expectation
 from .gates import BARE_NAMES, GateDefinition, gate_named
 from .tags import NonCliffordGate, gate_from_tag, tag_of
 
@@ -131,6 +132,9 @@ def extended_text(circuit: stim.Circuit) -> str:
             lines += ["    " + line for line in body.split("\n") if line]
             lines.append("}")
             continue
+        if is_expectation(instruction):
+            lines.append(bare_expectation(instruction))
+            continue
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))
     return "\n".join(lines)
@@ -155,6 +159,8 @@ def bare_name(instruction: stim.CircuitInstruction) -> str:
         >>> bare_name(stim.Circuit("SPP[R_PAULI(theta=0.1*pi)] X0*X1")[0])
         'R_XX'
     """
+    if is_expectation(instruction):
+        return EXP_VAL
     gate = gate_from_tag(instruction)
     return instruction.name if gate is None else _name_and_targets(instruction, gate)[0]
 
@@ -220,6 +226,9 @@ def _depth_after(text: str, begin: int, end: int, depth: int) -> int:
 
 def _tagged_instruction(found: re.Match[str]) -> str:
     name, note, targets = found["name"].upper(), found["tag"], found["targets"]
+    if name == EXP_VAL:
+        _check_bare(name, has_tag=note is not None, has_arguments=found["parens"] is not None)
+        return str(tagged_expectation(targets))
     definition = gate_named(name)
     if definition is None:
         return found.group()
@@ -235,6 +244,15 @@ def _tagged_instruction(found: re.Match[str]) -> str:
         targets = _products(name, form.product, targets.split())
     gate = NonCliffordGate(definition.name, angles, note or "")
     return f"{form.carrier}[{tag_of(gate)}]{targets}"
+
+
+def _check_bare(name: str, *, has_tag: bool, has_arguments: bool) -> None:
+    if has_tag:
+        raise ValueError(
+            f"{name} cannot have a tag, as a tag stands for the instruction itself. Leave it out."
+        )
+    if has_arguments:
+        raise ValueError(f"{name} takes no arguments.")
 
 
 def _check_note(name: str, definition: GateDefinition) -> None:
@@ -294,7 +312,7 @@ def _located(error: ValueError, text: str, tagged: str) -> ValueError:
 def _suggestion(message: str, line: str) -> str:
     missing = re.match(r"Gate not found: '(.*)'", message)
     if missing:
-        names = [*BARE_NAMES, *stim.gate_data()]
+        names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
         close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
         return f". Did you mean {close[0]}?" if close else "."
     found = _INSTRUCTION.match(line.lstrip())
@@ -364,7 +382,7 @@ def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
 def tagged_instruction(
     name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
 ) -> stim.CircuitInstruction | None:
-    """The tagged instruction that stands for a bare non-Clifford gate.
+    """The tagged instruction that stands for a bare non-Clifford gate, or for EXP_VAL.
 
     Args:
         name: The name of a gate.
@@ -382,6 +400,9 @@ def tagged_instruction(
         >>> tagged_instruction("R_X", [3], 0.5, "")
         stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
     """
+    if name.upper() == EXP_VAL:
+        _check_bare(name.upper(), has_tag=bool(tag), has_arguments=arg is not None and arg != ())
+        return tagged_expectation(targets)
     definition = gate_named(name)
     if definition is None:
         return None

@@ -78,7 +78,8 @@ def expectation_products(instruction: stim.CircuitInstruction) -> list[list[stim
             if product.startswith("!"):
                 factors[0] = _TARGET[product[1]](factors[0].value, invert=True)
             groups.append(factors)
-    _measured([target for group in groups for target in _combined(group)])
+    for group in groups:
+        _check_hermitian(group)
     return groups
 
 
@@ -120,6 +121,7 @@ def tagged_expectation(targets: Any) -> stim.CircuitInstruction:
     groups = [instruction.target_groups() for instruction in _measured(targets)]
     products, qubits = [], []
     for group in (group for part in groups for group in part):
+        _check_hermitian(group)
         is_negative = sum(target.is_inverted_result_target for target in group) % 2
         products.append("!" * is_negative + "".join(target.pauli_type for target in group))
         qubits += [target.value for target in group]
@@ -137,6 +139,16 @@ def bare_expectation(instruction: stim.CircuitInstruction) -> str:
     """
     targets = [target for group in expectation_products(instruction) for target in _combined(group)]
     return EXP_VAL + str(stim.CircuitInstruction("MPP", targets))[len("MPP") :]
+
+
+def _check_hermitian(group: list[stim.GateTarget]) -> None:
+    products: dict[int, stim.PauliString] = {}
+    for target in group:
+        factor = stim.PauliString(target.pauli_type)
+        products[target.value] = products[target.value] * factor if target.value in products else factor
+    if sum(product.sign.imag != 0 for product in products.values()) % 2:
+        text = "*".join(f"{target.pauli_type}{target.value}" for target in group)
+        raise ValueError(f"the Pauli product {text} is not Hermitian, as its prefactor is imaginary.")
 
 
 def _combined(group: list[stim.GateTarget]) -> list[stim.GateTarget]:

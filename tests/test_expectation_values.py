@@ -17,7 +17,7 @@ from stim_nonclifford.compiler.expectations import ExpectationPlan
 
 from .exact import exact_outputs, num_rows
 from .expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
-from .oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
+from .oracle.random_circuits import Family, mirrored_circuit, random_circuit
 
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_EXPECTATION_CIRCUITS", "1000"))
@@ -249,7 +249,9 @@ def test_forms() -> None:
     fused = snc.Circuit("EXP_VAL X0 Z1\nEXP_VAL X2 Z3")
     assert (len(fused), str(fused)) == (1, "EXP_VAL X0 Z1 X2 Z3")
     built = snc.Circuit()
-    built.append("EXP_VAL", [stim.target_x(0), stim.target_combiner(), stim.target_y(1), stim.target_z(3, True)])
+    built.append(
+        "EXP_VAL", [stim.target_x(0), stim.target_combiner(), stim.target_y(1), stim.target_z(3, True)]
+    )
     built.append("EXP_VAL", stim.PauliString("XY"))
     assert str(built) == "EXP_VAL X0*Y1 !Z3\nEXP_VAL X0*Y1"
     # For Stim it does nothing.

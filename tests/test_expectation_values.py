@@ -14,6 +14,9 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.compiler.expectations import ExpectationPlan
+from stim_nonclifford.engines import CpuEngine, GpuEngine
+from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.sampling.expectation_values import ExpectationEngine
 
 from .exact import exact_outputs, num_rows
 from .expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
@@ -166,6 +169,16 @@ def test_engines_agree(engine: Any) -> None:
     assert kept.expectation_values.dtype == np.float64
 
 
+def test_the_kernels_of_the_gpu_give_the_same_values() -> None:
+    plan = record_plan(snc.Circuit(TELEPORTED_T))
+    cpu = ExpectationEngine(plan, lambda plan: CpuEngine(plan))
+    gpu = ExpectationEngine(plan, lambda plan: GpuEngine(plan, HostBackend()))
+    for found, expected in zip(gpu.sample(3, 500, 3000), cpu.sample(3, 500, 3000), strict=True):
+        assert np.array_equal(found, expected)
+    found, numbers, values = gpu.sample_kept_numbered(3, 500, 3000)
+    assert len(found) == len(numbers) == len(values) == 3000
+
+
 def test_kept_shots_are_those_of_all_shots() -> None:
     # Both have the distribution of the circuit; here nothing but the mask differs.
     circuit = snc.Circuit(TELEPORTED_T)
@@ -290,6 +303,34 @@ def test_wrong_requests() -> None:
         wide.compile_sampler(max_active_coordinates=1).sample_expectation_values(1)
     with pytest.raises(ValueError, match="shots"):
         circuit.compile_sampler().sample_expectation_values(-1)
+
+
+def test_emptying_the_store_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit = snc.Circuit(TELEPORTED_T)
+    expected = circuit.compile_sampler(seed=6).sample_expectation_values(5000)
+    monkeypatch.setattr("stim_nonclifford.sampling.expectation_values._STORE_BYTES", 3000)
+    sampler = circuit.compile_sampler(seed=6)
+    for first in range(0, 5000, 100):
+        _, values = sampler.sample_expectation_values(100)
+        assert np.array_equal(values, expected[1][first : first + 100])
+    assert 0 < len(sampler._expectation_engine._stored) < 10
+
+
+def test_paths_share_checkpoints_in_any_order() -> None:
+    plan = record_plan(snc.Circuit(TELEPORTED_T))
+    rng = np.random.default_rng(7)
+    records, _ = ExpectationEngine(plan, lambda plan: CpuEngine(plan)).sample(1, 0, 1)
+    assert len(records) == 1
+    rows = CpuEngine(plan.plan).sample(1, 0, 500)
+    bits = np.unpackbits(rows, axis=1, bitorder="little", count=plan.plan.num_outputs)
+    paths = np.unique(bits[:, plan.num_requested + len(plan.signed) :], axis=0)
+    assert len(paths) > 10
+    alone = np.concatenate([plan.paths.evaluate(path) for path in paths])
+    order = rng.permutation(len(paths))
+    together = plan.paths.evaluate(paths[order].ravel()).reshape(len(paths), -1)
+    assert np.array_equal(together, alone.reshape(len(paths), -1)[order])
+    with pytest.raises(ValueError, match="a byte for each"):
+        plan.paths.evaluate(paths.ravel()[:-1])
 
 
 def test_circuits_without_expectation_values() -> None:

@@ -147,7 +147,7 @@ class ExpectationCircuit:
         with memory_is_a_limit():
             values = self._quantum.expectations
             signed = [k for k, value in enumerate(values) if not value.is_zero]
-            flipped = _flipped_bits(table)
+            flipped = _flipped_signs(table)
             path = [
                 operation
                 for operation in self._before_last
@@ -182,11 +182,12 @@ def _sign_of(operation: Operation, table: EffectTable) -> int:
     return table.num_outputs + term.sign
 
 
-def _flipped_bits(table: EffectTable) -> set[int]:
-    """The bits that any cause flips: the others are 0 in every shot."""
-    found = set(np.unique(np.concatenate([table.noise.effects.bits, table.coins.bits])).tolist())
+def _flipped_signs(table: EffectTable) -> set[int]:
+    """The signs that any cause flips, as bits of an effect: the others are 0 in every shot."""
+    bits = np.concatenate([table.noise.effects.bits, table.coins.bits])
+    found = set(np.unique(bits[bits >= table.num_outputs]).tolist())
     for effect in (table.constant, *table.outcomes):
-        found.update(ones(effect))
+        found.update(table.num_outputs + sign for sign in ones(effect >> table.num_outputs))
     return found
 
 

@@ -197,7 +197,7 @@ def forward_sweep(
 class PathExpectations:
     def __init__(
         self,
-        operations: Sequence[tuple[int, int, int, int, int, float, float, int]],
+        operations: Sequence[tuple[int, int, int, int, int, int, float, float, int]],
         expectations: Sequence[tuple[int, int, int, int, bool]],
         num_bits: int,
     ) -> None: ...

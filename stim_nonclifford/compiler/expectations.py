@@ -234,6 +234,7 @@ def _path_expectations(
         steps.append(
             (
                 int(operation.kind),
+                operation.width,
                 operation.x,
                 operation.z,
                 operation.i_power,

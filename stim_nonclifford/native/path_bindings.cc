@@ -17,19 +17,19 @@ namespace nb = nanobind;
 
 namespace {
 
-// kind, x, z, i_power, pivot, cosine, sine, bit
-using OperationTuple = std::tuple<int32_t, uint64_t, uint64_t, uint32_t, uint32_t, double, double, int32_t>;
+// kind, width, x, z, i_power, pivot, cosine, sine, bit
+using OperationTuple = std::tuple<int32_t, int32_t, uint64_t, uint64_t, int32_t, int32_t, double, double, int32_t>;
 // place, x, z, i_power, whether it is 0
 using ExpectationTuple = std::tuple<size_t, uint64_t, uint64_t, uint32_t, bool>;
 
 void construct(snc::PathExpectations* self, const std::vector<OperationTuple>& operations,
                const std::vector<ExpectationTuple>& expectations, size_t num_bits) {
     std::vector<snc::PathOperation> steps;
-    for (const auto& [kind, x, z, i_power, pivot, cosine, sine, bit] : operations)
-        steps.push_back({static_cast<snc::Kind>(kind), {x, z, i_power}, pivot, cosine, sine, bit});
+    for (const auto& [kind, width, x, z, i_power, pivot, cosine, sine, bit] : operations)
+        steps.push_back({{x, z, static_cast<snc::Kind>(kind), width, i_power, pivot, -1, 0, 0, 0}, cosine, sine, bit});
     std::vector<snc::PathExpectation> values;
     for (const auto& [place, x, z, i_power, is_zero] : expectations) values.push_back({place, {x, z, i_power}, is_zero});
-    new (self) snc::PathExpectations(std::move(steps), std::move(values), num_bits);
+    new (self) snc::PathExpectations(std::move(steps), std::move(values), num_bits, snc::kernels());
 }
 
 nb::object evaluate(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {

@@ -7,97 +7,26 @@
 #include <stdexcept>
 
 #include "philox.h"
+#include "rotation_groups.h"
 
 namespace snc {
 
 namespace {
 
-using Entry = std::complex<double>;
-using Entries = std::vector<Entry>;
-
 constexpr size_t max_checkpoint_bytes = size_t{64} << 20;
 constexpr size_t paths_per_check = 64;
 
-bool is_odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
-
-// i^power times an entry.
-Entry turned(Entry entry, uint32_t power) {
-    switch (power % 4) {
-        case 0:
-            return entry;
-        case 1:
-            return {-entry.imag(), entry.real()};
-        case 2:
-            return -entry;
-        default:
-            return {entry.imag(), -entry.real()};
-    }
-}
-
-// Entry a of P v.
-Entry entry_of_image(const Entries& vector, const IndexPauli& pauli, uint64_t a) {
-    const uint64_t source = a ^ pauli.x;
-    return turned(vector[source], pauli.i_power + (is_odd(source & pauli.z) ? 2 : 0));
-}
-
-// exp(-i phi P) v
-Entries rotated(const Entries& vector, const IndexPauli& pauli, double cosine, double sine) {
-    Entries result(vector.size());
-    for (uint64_t a = 0; a < vector.size(); ++a)
-        result[a] = cosine * vector[a] + sine * turned(entry_of_image(vector, pauli, a), 3);
-    return result;
-}
-
-// A new coordinate in exp(-i phi X)|0> or exp(-i phi Z)|+>.
-Entries activated(const Entries& vector, bool about_x, double cosine, double sine) {
-    const uint64_t size = vector.size();
-    Entries result(2 * size);
-    const double scale = about_x ? 1 : std::sqrt(0.5);
-    for (uint64_t a = 0; a < size; ++a) {
-        const Entry c = scale * cosine * vector[a], s = scale * sine * turned(vector[a], 3);
-        result[a] = about_x ? c : c + s;
-        result[size + a] = about_x ? s : c - s;
-    }
-    return result;
-}
-
-// The normalized vector after an outcome, without the pivot's coordinate; see coefficients.py.
-Entries projected(const Entries& vector, const IndexPauli& pauli, uint32_t pivot, bool outcome) {
-    Entries result(vector.size() / 2);
-    const uint64_t low_bits = (uint64_t{1} << pivot) - 1;
-    double norm = 0;
-    for (uint64_t r = 0; r < result.size(); ++r) {
-        const uint64_t low = r & low_bits, a = (r ^ low) << 1 | low;
-        if (pauli.x != 0) {
-            const Entry image = entry_of_image(vector, pauli, a);
-            result[r] = outcome ? vector[a] - image : vector[a] + image;
-        } else {
-            const bool pivot_bit = is_odd(a & pauli.z) ^ (pauli.i_power == 2) ^ outcome;
-            result[r] = vector[a | uint64_t{pivot_bit} << pivot];
-        }
-        norm += std::norm(result[r]);
-    }
-    const double scale = 1 / std::sqrt(norm);
-    for (Entry& entry : result) entry *= scale;
-    return result;
-}
-
-double expectation(const Entries& vector, const IndexPauli& pauli) {
-    double sum = 0;
-    for (uint64_t a = 0; a < vector.size(); ++a) {
-        const Entry image = entry_of_image(vector, pauli, a);
-        sum += vector[a].real() * image.real() + vector[a].imag() * image.imag();
-    }
-    // As for probabilities of outcomes, what rounding can have done is undone.
-    if (std::abs(sum) < certain) return 0;
-    return std::abs(sum) > 1 - certain ? std::copysign(1.0, sum) : sum;
-}
+// Doubles of a vector of that width.
+size_t num_doubles(int32_t width) { return size_t{2} << std::max(width, int32_t{index_lane_bits}); }
 
 }  // namespace
 
 PathExpectations::PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations,
-                                   size_t num_bits)
-    : operations_(std::move(operations)), expectations_(std::move(expectations)), num_bits_(num_bits) {
+                                   size_t num_bits, const Kernels& kernels)
+    : kernels_(kernels.coefficients),
+      operations_(std::move(operations)),
+      expectations_(std::move(expectations)),
+      num_bits_(num_bits) {
     for (size_t k = 0; k < operations_.size(); ++k) {
         if (operations_[k].bit < 0) continue;
         if (static_cast<size_t>(operations_[k].bit) != operation_of_bit_.size())
@@ -126,48 +55,76 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths,
         keeps[common[k]] = true;
     }
     std::vector<double> values(num_paths * size());
-    Checkpoints checkpoints;
-    checkpoints.emplace_back(0, Vector{1.0});
+    int32_t peak_width = 0;
+    for (const PathOperation& step : operations_)
+        peak_width = std::max(peak_width, step.operation.width + (step.operation.kind == Kind::activate ? 1 : 0));
+    Vector vector(num_doubles(peak_width), 0.0);
+    kernels_.start(vector.data());
+    std::vector<Checkpoint> checkpoints{{0, 0, Vector(vector.begin(), vector.begin() + static_cast<ptrdiff_t>(num_doubles(0)))}};
     for (size_t k = 0; k < num_paths; ++k) {
         if (k % paths_per_check == 0) check();
         double* row = values.data() + order[k] * size();
-        while (k > 0 && checkpoints.back().first > common[k]) checkpoints.pop_back();
+        while (k > 0 && checkpoints.back().place > common[k]) checkpoints.pop_back();
         if (k > 0) std::copy_n(values.data() + order[k - 1] * size(), size(), row);
-        follow(num_bits_ == 0 ? nullptr : &*path(order[k]), keeps, checkpoints, row);
+        follow(num_bits_ == 0 ? nullptr : &*path(order[k]), keeps, checkpoints, vector, row);
     }
     return values;
 }
 
-void PathExpectations::follow(const uint8_t* path, const std::vector<bool>& keeps, Checkpoints& checkpoints,
-                              double* values) const {
+void PathExpectations::follow(const uint8_t* path, const std::vector<bool>& keeps, std::vector<Checkpoint>& checkpoints,
+                              Vector& vector, double* values) const {
     size_t bytes = 0;
-    for (const auto& [place, vector] : checkpoints) bytes += vector.size() * sizeof(Entry);
-    const size_t first = checkpoints.back().first;
-    Vector vector = checkpoints.back().second;
+    for (const Checkpoint& checkpoint : checkpoints) bytes += checkpoint.vector.size() * sizeof(double);
+    const size_t first = checkpoints.back().place;
+    int32_t width = checkpoints.back().width;
+    std::ranges::copy(checkpoints.back().vector, vector.begin());
     size_t next = 0;
     while (next < expectations_.size() && expectations_[next].place < first) ++next;
-    for (size_t k = first; next < expectations_.size(); ++k) {
+    for (size_t k = first;; ++k) {
         for (; next < expectations_.size() && expectations_[next].place == k; ++next)
-            values[next] = expectations_[next].is_zero ? 0 : expectation(vector, expectations_[next].pauli);
-        if (next == expectations_.size()) break;
-        if (keeps[k] && k > first && bytes + vector.size() * sizeof(Entry) <= max_checkpoint_bytes) {
-            checkpoints.emplace_back(k, vector);
-            bytes += vector.size() * sizeof(Entry);
+            values[next] = value(expectations_[next], vector.data(), width);
+        if (next == expectations_.size()) return;
+        const size_t size = num_doubles(width);
+        if (keeps[k] && k > first && bytes + size * sizeof(double) <= max_checkpoint_bytes) {
+            checkpoints.push_back({k, width, Vector(vector.begin(), vector.begin() + static_cast<ptrdiff_t>(size))});
+            bytes += size * sizeof(double);
         }
-        const PathOperation& operation = operations_[k];
-        vector = applied(operation, std::move(vector), operation.bit >= 0 && path[operation.bit] != 0);
+        const PathOperation& step = operations_[k];
+        width = apply(step, vector.data(), step.bit >= 0 && path[step.bit] != 0);
     }
 }
 
-PathExpectations::Vector PathExpectations::applied(const PathOperation& operation, Vector vector, bool bit) const {
-    switch (operation.kind) {
-        case Kind::rotate:
-            return rotated(vector, operation.pauli, operation.cosine, bit ? -operation.sine : operation.sine);
-        case Kind::activate:
-            return activated(vector, operation.pauli.x != 0, operation.cosine, operation.sine);
-        default:
-            return projected(vector, operation.pauli, operation.pivot, bit);
+int32_t PathExpectations::apply(const PathOperation& step, double* vector, bool bit) const {
+    const Operation& operation = step.operation;
+    if (operation.kind == Kind::measure) {
+        const OutcomeWeights weights = kernels_.outcome_weights(vector, operation);
+        kernels_.project(vector, vector, operation, bit, bit ? weights.one : weights.zero);
+        return operation.width - 1;
     }
+    VectorRotation rotation = pauli_of_rotation(operation);
+    rotation.cosine = step.cosine;
+    rotation.sine = bit ? -step.sine : step.sine;
+    if (operation.kind == Kind::rotate) {
+        kernels_.rotate(vector, rotation);
+        return operation.width;
+    }
+    kernels_.activate(vector, rotation);
+    return operation.width + 1;
+}
+
+double PathExpectations::value(const PathExpectation& asked, const double* vector, int32_t width) const {
+    if (asked.is_zero) return 0;
+    const auto& [x, z, i_power] = asked.pauli;
+    const uint64_t support = x != 0 ? x : z;
+    if (support == 0) return i_power == 0 ? 1 : -1;
+    // The outcomes of a measurement of the Pauli, which is not carried out.
+    const int32_t pivot = 63 - std::countl_zero(support);
+    const auto [zero, one] = kernels_.outcome_weights(
+        vector, {x, z, Kind::measure, width, static_cast<int32_t>(i_power), pivot, 0, 0, 0, 0});
+    const double found = (zero - one) / (zero + one);
+    // As for probabilities of outcomes, what rounding can have done is undone.
+    if (std::abs(found) < certain) return 0;
+    return std::abs(found) > 1 - certain ? std::copysign(1.0, found) : found;
 }
 
 }  // namespace snc

@@ -1,7 +1,6 @@
 // Expectation values along given paths: all signs and outcomes are known, so nothing is drawn (compiler/expectations.py).
 #pragma once
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels.h"
+#include "memory.h"
 #include "plan.h"
 
 namespace snc {
@@ -21,9 +22,7 @@ struct IndexPauli {
 
 // An operation of the forward sweep. Its bit of the path reverses a rotation, or is the outcome of a measurement.
 struct PathOperation {
-    Kind kind;
-    IndexPauli pauli;
-    uint32_t pivot;
+    Operation operation;
     double cosine, sine;  // of half the angle
     int32_t bit;          // -1: none, always 0
 };
@@ -37,7 +36,8 @@ struct PathExpectation {
 class PathExpectations {
    public:
     // The bits of the path are numbered in the order of the operations. Throws std::invalid_argument if they are not.
-    PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations, size_t num_bits);
+    PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations, size_t num_bits,
+                     const Kernels& kernels);
 
     size_t num_bits() const { return num_bits_; }
     size_t size() const { return expectations_.size(); }
@@ -46,13 +46,21 @@ class PathExpectations {
     std::vector<double> evaluate(std::span<const uint8_t> paths, const std::function<void()>& check) const;
 
    private:
-    using Vector = std::vector<std::complex<double>>;
-    using Checkpoints = std::vector<std::pair<size_t, Vector>>;  // number of operations, and the vector after them
+    using Vector = std::vector<double, Aligned<double>>;  // as in CoefficientKernels
+    struct Checkpoint {
+        size_t place;  // number of operations
+        int32_t width;
+        Vector vector;  // after them
+    };
 
     // Continues at the last checkpoint and fills in the values that come after it.
-    void follow(const uint8_t* path, const std::vector<bool>& keeps, Checkpoints& checkpoints, double* values) const;
-    Vector applied(const PathOperation& operation, Vector vector, bool bit) const;
+    void follow(const uint8_t* path, const std::vector<bool>& keeps, std::vector<Checkpoint>& checkpoints, Vector& vector,
+                double* values) const;
+    // Returns the width afterwards.
+    int32_t apply(const PathOperation& step, double* vector, bool bit) const;
+    double value(const PathExpectation& asked, const double* vector, int32_t width) const;
 
+    const CoefficientKernels& kernels_;
     const std::vector<PathOperation> operations_;
     const std::vector<PathExpectation> expectations_;
     const size_t num_bits_;

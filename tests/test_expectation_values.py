@@ -20,13 +20,23 @@ from stim_nonclifford.sampling.expectation_values import ExpectationEngine
 
 from .exact import exact_outputs, num_rows
 from .expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
-from .oracle.random_circuits import Family, mirrored_circuit, random_circuit
+from .oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
 
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_EXPECTATION_CIRCUITS", "1000"))
 NUM_SEEDS = 20
 MAX_ROWS = 1 << 12
 MAX_SIGNATURE_BITS = 6
+MAGIC = {
+    Family.T,
+    Family.ROTATIONS,
+    Family.CLIFFORD,
+    Family.MEASUREMENTS,
+    Family.MEASUREMENT_NOISE,
+    Family.FEEDBACK,
+    Family.RESETS,
+    Family.NOISE,
+}
 PURE = {
     Family.CLIFFORD,
     Family.PAULI_PHASE,
@@ -54,11 +64,16 @@ def quick_circuit(rng: np.random.Generator, k: int) -> snc.Circuit:
     """A random noisy circuit with few different rows and outcome laws."""
     while True:
         num_qubits = 1 + int(rng.integers(5))
+        families = (ALL_FAMILIES, MAGIC)[k // 2 % 2]
+        count = int(rng.integers(4, 16))
         if k % 2:
-            circuit = mirrored_circuit(rng, num_qubits=num_qubits, num_operations=int(rng.integers(4, 16)))
+            circuit = mirrored_circuit(
+                rng, num_qubits=num_qubits, num_operations=count, instructions=families
+            )
         else:
-            count = int(rng.integers(5, 30))
-            circuit = random_circuit(rng, num_qubits=num_qubits, num_operations=count, max_records=6)
+            circuit = random_circuit(
+                rng, num_qubits=num_qubits, num_operations=2 * count, max_records=6, instructions=families
+            )
         found = snc.Circuit(with_random_expectations(circuit, rng, num_qubits))
         plan = record_plan(found).plan
         if num_rows(plan) <= MAX_ROWS and plan.num_signature_bits <= MAX_SIGNATURE_BITS:

@@ -204,6 +204,7 @@ def measure_all(arguments: argparse.Namespace) -> dict[str, Any]:
     pythons = {"ours": sys.executable, "stim": sys.executable, "clifft": arguments.clifft_python}
     circuits = [(name, build()) for name, build in CASES.items()]
     for path in arguments.files:
+        # Expectation values are no part of a first shot, and Stim cannot read them.
         text = "".join(
             line for line in path.read_text().splitlines(keepends=True) if not line.startswith("EXP_VAL")
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 import stim
 
 from stim_nonclifford.dialect.conditional import PRODUCT_GATES, conditional_gate
+from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 
 TARGET = Path(__file__).with_name("instructions.md")
@@ -70,6 +71,16 @@ def table() -> str:
         test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
         lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
     lines += _conditional_section()
+    lines += [
+        "",
+        "## Annotations",
+        "",
+        "| instruction | meaning | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|---|",
+        "| EXP_VAL P | the expectation value of P in each shot: [expectation values](expectation_values.md) |"
+        f" `{tagged_expectation('X0*Y1 !Z3')}` | yes | yes |"
+        " `test_expectation_values.py::test_averages_given_the_records_so_far` |",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -20,7 +20,8 @@ The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
 ``soft_postselect`` (the sampler that does not decode), ``decoders`` (decoders by name), ``distinct_rows``
 (decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``matching_gap`` (the
-complementary gap), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
+complementary gap), ``state_check`` (a logical state after decoding), ``soft_decoding`` (the sampler that
+decodes), ``tasks`` (Sinter tasks for any circuit),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
 ``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
 dies), ``postselection`` (masks out of arguments), ``collect_command``, ``gap_points`` (curves from counts by
@@ -42,6 +43,7 @@ from .kept_shot_decoding import ConfidentDecoder
 from .matching_gap import CompiledMatchingGap, MatchingGapDecoder
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler, decoding_samplers
 from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
+from .state_check import LogicalStateCheck
 from .tasks import task
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "CompiledSoftPostselectSampler",
     "ConfidentDecoder",
     "GapPoint",
+    "LogicalStateCheck",
     "MatchingGapDecoder",
     "SoftDecodingSampler",
     "SoftPostselectSampler",

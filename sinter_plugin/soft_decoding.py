@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import secrets
 import threading
 import time
 import warnings
@@ -23,6 +24,7 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
+from .state_check import LogicalStateCheck, frame_circuit
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers", "quantum_detectors"]
 
@@ -53,6 +55,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             the task, or a model.
         confidence: Whether to count shots by the decoder's confidence. ``"pymatching"`` is then replaced by
             ``MatchingGapDecoder``; other decoders need the method of ``ConfidentDecoder``.
+        state_check: A check of the decoded logical state by expectation values. A kept shot is then an error
+            if the check fails, instead of if a prediction is wrong.
         condition_on_postselection: Whether errors that would discard the shot are left out of the model.
         store_bytes: Memory for detection events decoded before; 0 decodes every kept shot.
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -77,6 +81,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     decoder: str | sinter.Decoder = "pymatching"
     error_model: ErrorModelName | stim.DetectorErrorModel = "s_proxy"
     confidence: bool = False
+    state_check: LogicalStateCheck | None = None
     condition_on_postselection: bool = False
     store_bytes: int = DEFAULT_STORE_BYTES
     engine: snc.EngineName = "auto"
@@ -97,7 +102,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
 
         Raises:
             ValueError: The decoder is unknown, not installed, or refuses the error model; there is no error
-                model; there is nothing to decode; or a mask has the wrong size.
+                model; there is nothing to decode; a mask has the wrong size; or the circuit does not have
+                what the state check needs.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
             EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
@@ -109,6 +115,11 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         if task.postselection_mask is not None:
             detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
         self.check(circuit, detectors)
+        sampled, check = circuit, self.state_check
+        if check is not None:
+            check.check_circuit(circuit)
+            self._check_rules(task)
+            sampled = frame_circuit(circuit)
         observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         if task.postselected_observables_mask is not None:
             name = "postselected_observables_mask"
@@ -121,7 +132,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 confidence=self.confidence,
                 store_bytes=self.store_bytes,
             )
-            sampler = circuit.compile_detector_sampler(
+            sampler = sampled.compile_detector_sampler(
                 seed=self.seed,
                 postselection_mask=detectors,
                 engine=self.engine,
@@ -138,7 +149,17 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             postselected_observables=observables,
             confidence=self.confidence,
             count_observable_error_combos=self.count_observable_error_combos,
+            state_check=check,
+            check_seed=self.seed,
         )
+
+    def _check_rules(self, task: sinter.Task) -> None:
+        mask = task.postselected_observables_mask
+        if self.count_observable_error_combos or (mask is not None and np.any(mask)):
+            raise ValueError(
+                "With a state check, a prediction alone is neither right nor wrong. Leave out"
+                " postselected_observables_mask and count_observable_error_combos."
+            )
 
     def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> None:
         """Checks that there is something to decode, and warns of what no error model knows.
@@ -244,6 +265,8 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         postselected_observables: NDArray[np.bool_],
         confidence: bool = False,
         count_observable_error_combos: bool = False,
+        state_check: LogicalStateCheck | None = None,
+        check_seed: int | None = None,
     ) -> None:
         """Wraps a compiled sampler and a compiled decoder.
 
@@ -254,12 +277,16 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
                 discards the shot.
             confidence: Whether to count shots by confidence.
             count_observable_error_combos: Whether to count errors by their set of observables.
+            state_check: The check that decides what an error is; by default, a wrong prediction is one.
+            check_seed: The seed of the check; None for entropy of the operating system.
         """
         self._sampler = sampler
         self._decoding = decoding
         self._discarding = np.packbits(postselected_observables, bitorder="little")
         self._confidence = confidence
         self._count_observable_error_combos = count_observable_error_combos
+        self._state_check = state_check
+        self._check_seed = secrets.randbits(64) if check_seed is None else check_seed
         self._batch_size = BatchSize()
         self._lock = threading.Lock()
 
@@ -287,11 +314,12 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             decoded = self._decoding.statistics()["rows_decoded"]
             discards = errors = 0
             counts: collections.Counter[str] = collections.Counter()
-            for batch in self._sampler.iter_kept(max_shots=shots):
+            with_values = self._state_check is not None
+            for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
                 predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
                 mistakes = predictions ^ batch.obs
                 is_discarded |= np.any(mistakes & self._discarding, axis=1)
-                is_wrong = np.any(mistakes, axis=1)[~is_discarded]
+                is_wrong = self._failures(batch, mistakes)[~is_discarded]
                 discards += batch.discards + int(np.count_nonzero(is_discarded))
                 errors += int(np.count_nonzero(is_wrong))
                 if self._confidence:
@@ -308,6 +336,15 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             discards=discards,
             seconds=seconds,
             custom_counts=+counts,  # without zeros, as Sinter drops zeros when it adds counts
+        )
+
+    def _failures(self, batch: snc.KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Whether each kept shot is an error."""
+        if self._state_check is None:
+            return np.any(mistakes, axis=1)
+        assert batch.expectation_values is not None
+        return self._state_check.failures(
+            batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
         )
 
 

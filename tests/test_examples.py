@@ -21,6 +21,7 @@ from stim_nonclifford.cultivation import cultivation_circuit
 
 ROOT = Path(__file__).parents[1]
 PNG = b"\x89PNG"
+END_TO_END = ROOT.parent / "shared/reference_circuits/e2e_t_d3_p1e-3.stim"
 
 
 def run(*arguments: str) -> str:
@@ -65,6 +66,17 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert sinter.read_stats_from_csv_files(tmp_path / "rates.csv") == computed
     assert "Computed from fault sets" in again.stdout
+
+
+@pytest.mark.skipif(not END_TO_END.exists(), reason="the published circuits are not part of the project")
+def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
+    arguments = ("-m", "examples.end_to_end", str(END_TO_END), "--shots", "4000", "--out", str(tmp_path))
+    printed = run(*arguments).splitlines()
+    assert printed[0].startswith("e2e_t_d3_p1e-3: 26 of 2162 detectors postselected")
+    first = next(line for line in printed if line.startswith("     0 ")).split()
+    # 6 sigma; the error rate without decoding would be about a half.
+    assert float(first[1]) == pytest.approx(0.53881, abs=6 * 0.5 / 4000**0.5)
+    assert int(first[2]) < 50
 
 
 def test_table_ii_is_that_of_the_paper() -> None:

@@ -15,7 +15,7 @@ import stim
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..compiler.requested_outputs import checked_mask, postselected_outputs
-from ..dialect import first_wrong_tag, parse
+from ..dialect import first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..plan_report import PlanMethod, PlanReport, plan_report
@@ -142,6 +142,11 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
     def num_observables(self) -> int:
         """Number of logical observables: one more than the largest observable index."""
         return self._stim.num_observables
+
+    @property
+    def num_expectation_values(self) -> int:
+        """Number of expectation values: products of EXP_VAL, with REPEAT blocks unrolled."""
+        return num_expectations(self._stim)
 
     def compile(self) -> CompiledCircuit:
         """Compiles the circuit, to inspect its plans. Samplers call this method themselves.

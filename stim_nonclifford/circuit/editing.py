@@ -15,6 +15,7 @@ from ..dialect import (
     first_wrong_tag,
     gate_from_tag,
     inverse_of_tagged,
+    is_expectation,
     is_too_deep,
     parse,
     tagged_instruction,
@@ -180,7 +181,8 @@ class CircuitEditing:
                 continue
             single = stim.Circuit()
             single.append(instruction)
-            result += single if gate_from_tag(instruction) else single.decomposed()
+            is_kept = is_expectation(instruction) or gate_from_tag(instruction) is not None
+            result += single if is_kept else single.decomposed()
         return self._wrap(result)
 
     def approx_equals(self, other: object, *, atol: float) -> bool:

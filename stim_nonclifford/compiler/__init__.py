@@ -17,6 +17,8 @@ The passes, in their order, each a module with one entry point:
 10. ``sampling_tables``: tables that turn random words into events;
 11. ``plan_construction``: writes the plan as plain arrays.
 
+``expectations`` has the plans that report expectation values, too.
+
 ``compile_circuit`` runs the first two, which do not depend on the question. ``CompiledCircuit`` runs the
 others when it constructs the plan for a question (``requested_outputs``). ``scheduling`` runs passes 6 to 8.
 
@@ -31,12 +33,14 @@ and decomposes such models.
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
+from .expectations import ExpectationPlan
 from .reference_sample import LikelyOutputs
 from .requested_outputs import RequestedOutputs
 
 __all__ = [
     "DEFAULT_MAX_ACTIVE_COORDINATES",
     "CompiledCircuit",
+    "ExpectationPlan",
     "LikelyOutputs",
     "RequestedOutputs",
     "compile_circuit",

@@ -63,7 +63,8 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
     Args:
         program: The circuit's steps.
         quantum: What the forward sweep found.
-        outputs: ``"detectors"``: outputs are detectors, then observables; ``"records"``: the records.
+        outputs: ``"detectors"``: outputs are detectors, then observables; ``"records"``: the records. Then
+            come the signs of the expectation values, if the program has any.
 
     Returns:
         The effects, in which signs of ACTIVATE operations do not occur any more.
@@ -115,7 +116,7 @@ class _BackwardSweep:
         self.by_records = outputs == "records"
         self.num_outputs = (
             program.num_records if self.by_records else program.num_detectors + program.num_observables
-        )
+        ) + program.native.num_expectations
         sign_of_step = {
             term.step: self.num_outputs + term.sign
             for operation in quantum.operations

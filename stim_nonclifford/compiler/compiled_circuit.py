@@ -14,6 +14,7 @@ from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .backward_sweep import backward_sweep, list_faults, outcome_effects
 from .clifford_records import clifford_records
 from .effects import EffectTable, Fault, NoiseEffects, Outputs
+from .expectations import ExpectationCircuit
 from .flattening import program_of
 from .forward_sweep import QuantumProgram, forward_sweep
 from .gf2 import mask_of, ones
@@ -60,7 +61,7 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         else:
             # A Clifford circuit has no operations, and Stim knows its noiseless sample.
             quantum = QuantumProgram(base_records=clifford_records(circuit, program))
-    return CompiledCircuit(program, quantum, likely_outputs)
+    return CompiledCircuit(circuit, program, quantum, likely_outputs)
 
 
 class CompiledCircuit:
@@ -69,13 +70,21 @@ class CompiledCircuit:
     Intermediate results that several plans share are computed once, when they are first needed.
 
     Args:
+        circuit: The circuit; it must not be changed afterwards.
         program: The circuit's steps.
         quantum: The quantum operations.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
     """
 
-    def __init__(self, program: Program, quantum: QuantumProgram, likely_outputs: LikelyOutputs) -> None:
+    def __init__(
+        self,
+        circuit: stim.Circuit,
+        program: Program,
+        quantum: QuantumProgram,
+        likely_outputs: LikelyOutputs,
+    ) -> None:
+        self.circuit = circuit
         self.program = program
         self.quantum = quantum
         self._likely_outputs = likely_outputs
@@ -89,6 +98,11 @@ class CompiledCircuit:
             with memory_is_a_limit():
                 self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
         return self._effects[outputs]
+
+    @cached_property
+    def expectations(self) -> ExpectationCircuit:
+        """The circuit with its expectation values, from which plans that report them are constructed."""
+        return ExpectationCircuit(self.circuit, self)
 
     @cached_property
     def faults(self) -> list[Fault]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ..dialect import gate_from_tag
+from ..dialect import gate_from_tag, is_expectation
 
 __all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
 
@@ -159,6 +159,10 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
     if instruction.tag and gate_from_tag(instruction) is not None:
         extent.rotations += len(targets)
         extent.swept_cost += len(targets) * _ROTATION_COST
+        extent.is_clifford = False
+    elif is_expectation(instruction):
+        # It may need the forward sweep, at the place where it stands.
+        extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
         extent.is_clifford = False
     elif name not in WITHOUT_EFFECT:
         extent.is_clifford = extent.is_clifford and _is_clifford(name, targets)

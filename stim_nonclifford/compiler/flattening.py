@@ -18,8 +18,11 @@ from ..dialect import (
     CliffordPart,
     NonCliffordGate,
     RotationPart,
+    expectation_products,
     gate_from_tag,
     groups_of_pairs,
+    is_expectation,
+    num_expectations,
 )
 from ..errors import ResourceLimitError, assert_never
 from .channels import channel_of_patterns
@@ -35,6 +38,7 @@ from .steps import (
     Clifford,
     CorrelatedError,
     DetectorStep,
+    ExpectationStep,
     Feedback,
     Measure,
     Noise,
@@ -54,11 +58,12 @@ MAX_OUTPUTS = 1 << 24
 MAX_OBSERVABLES = 1 << 21
 
 
-def program_of(circuit: stim.Circuit) -> Program:
+def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
     r"""Flattens a tagged circuit.
 
     Args:
         circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
+        with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
 
     Returns:
         Its steps.
@@ -67,7 +72,7 @@ def program_of(circuit: stim.Circuit) -> Program:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
         ResourceLimitError: It would take more than 15 s to follow the unrolled circuit, or there are more
-            than 2^24 measurements or detectors, or more than 2^21 observables.
+            than 2^24 measurements or detectors, or more than 2^21 observables or expectation values.
 
     Examples:
         >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
@@ -80,11 +85,12 @@ def program_of(circuit: stim.Circuit) -> Program:
         (circuit.num_detectors, MAX_OUTPUTS, "detectors"),
         (circuit.num_observables, MAX_OBSERVABLES, "observables"),
         (circuit.num_measurements, MAX_OUTPUTS, "measurements"),
+        (num_expectations(circuit) * with_expectations, MAX_OBSERVABLES, "expectation values"),
     ):
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
     labels = sorted(extent.qubits)
-    flattener = _Flattener({label: k for k, label in enumerate(labels)})
+    flattener = _Flattener({label: k for k, label in enumerate(labels)}, with_expectations)
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -175,8 +181,9 @@ assert set(_FEEDBACK) == CONTROLLED_PAULIS
 
 
 class _Flattener:
-    def __init__(self, numbers_of_labels: dict[int, int]) -> None:
+    def __init__(self, numbers_of_labels: dict[int, int], with_expectations: bool) -> None:
         self.qubits = numbers_of_labels
+        self.with_expectations = with_expectations
         self.steps: list[Step] = []
         self.places: list[Place] = []
         self.loops: list[Loop] = []
@@ -269,6 +276,9 @@ class _Flattener:
         if gate is not None:
             self.has_non_clifford_gates = True
             self.add_non_clifford(instruction, gate)
+            return
+        if is_expectation(instruction):
+            self.add_expectations(instruction)
             return
         name = instruction.name
         handler = _HANDLERS.get(name)
@@ -456,6 +466,13 @@ class _Flattener:
         return index
 
     # Annotations
+
+    def add_expectations(self, instruction: stim.CircuitInstruction) -> None:
+        if not self.with_expectations:
+            return
+        for product in expectation_products(instruction):
+            factors, is_negative = product_of(product, f"Line {self.line}: `{instruction}`")
+            self.emit(ExpectationStep(self.numbered(factors), is_negative))
 
     def add_detector(self, instruction: stim.CircuitInstruction) -> None:
         records = tuple(self.record_of(target, instruction) for target in instruction.targets_copy())

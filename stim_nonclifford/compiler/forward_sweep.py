@@ -27,6 +27,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from .. import _native
 from ..plan import SparseRows
 from .gf2 import masks_of
@@ -37,7 +40,7 @@ from .program import Program
 from .progress import progress_of
 from .steps import Rotate
 
-__all__ = ["Insertion", "QuantumProgram", "forward_sweep"]
+__all__ = ["ExpectedPauli", "Insertion", "QuantumProgram", "forward_sweep"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,25 @@ class Insertion:
     reordered: frozenset[int]
 
 
+@dataclass(frozen=True)
+class ExpectedPauli:
+    """The Pauli P|α> = i^i_power (-1)^|α & z| |α ^ x> of an expectation value, on the base path.
+
+    Attributes:
+        place: Number of operations before it.
+        x: The bits of the index that P flips.
+        z: The bits of the index whose parity is the sign in P.
+        i_power: The power of i in the prefactor.
+        is_zero: Whether the value is 0 on all paths, as the Pauli anticommutes with a stabilizer.
+    """
+
+    place: int
+    x: int
+    z: int
+    i_power: int
+    is_zero: bool
+
+
 @dataclass
 class QuantumProgram:
     """What the forward sweep finds.
@@ -74,6 +96,7 @@ class QuantumProgram:
         base_records: The measurement record of the base path.
         peak_width: Largest number of active coordinates.
         reordered: Whether commuting measurements are done in another order than the circuit's.
+        expectations: The Paulis of the expectation values, in the order of the circuit.
     """
 
     operations: list[Operation] = field(default_factory=list)
@@ -84,6 +107,7 @@ class QuantumProgram:
     base_records: list[int] = field(default_factory=list)
     peak_width: int = 0
     reordered: bool = False
+    expectations: list[ExpectedPauli] = field(default_factory=list)
 
 
 def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
@@ -107,9 +131,8 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
     tables = 3 if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
     check_tableau_bytes((len(qubits) for qubits in connected_qubits(program)), tables)
     with progress_of("forward sweep", len(program.steps)) as progress:
-        operations, x, z, activations, outcomes, coins, records, width, reordered = _native.forward_sweep(
-            program.native, keep_order, progress
-        )
+        swept = _native.forward_sweep(program.native, keep_order, progress)
+    operations, x, z, activations, outcomes, coins, records, width, reordered = swept[:9]
     found = QuantumProgram(
         activations=[_insertion(*activation) for activation in activations],
         outcomes=[_insertion(*outcome) for outcome in outcomes],
@@ -117,6 +140,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
         base_records=records.tolist(),
         peak_width=width,
         reordered=reordered,
+        expectations=_expected(*swept[9:]),
     )
     for (kind, before, i_power, pivot, outcome, step, is_negative), flipped, read in zip(
         operations, masks_of(SparseRows(*x)), masks_of(SparseRows(*z)), strict=True
@@ -137,6 +161,19 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
 
 
 _KINDS = tuple(OperationKind)
+
+
+def _expected(
+    values: list[tuple[int, bool, int]],
+    x: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
+    z: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
+) -> list[ExpectedPauli]:
+    return [
+        ExpectedPauli(place, flipped, read, i_power, is_zero)
+        for (place, is_zero, i_power), flipped, read in zip(
+            values, masks_of(SparseRows(*x)), masks_of(SparseRows(*z)), strict=True
+        )
+    ]
 
 
 def _insertion(

@@ -7,6 +7,7 @@ from .steps import (
     Clifford,
     CorrelatedError,
     DetectorStep,
+    ExpectationStep,
     Feedback,
     Measure,
     Noise,
@@ -32,7 +33,7 @@ def shifted(step: Step, shift: Shift) -> Step:
     """
     records, detectors, *_ = shift
     match step:
-        case Clifford() | Rotate() | Reset() | CorrelatedError():
+        case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
         case Noise(channel, groups, herald):
             return step if herald is None else Noise(channel, groups, herald + records)

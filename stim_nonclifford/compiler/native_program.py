@@ -13,6 +13,7 @@ from .steps import (
     Clifford,
     CorrelatedError,
     DetectorStep,
+    ExpectationStep,
     Feedback,
     Measure,
     Noise,
@@ -86,6 +87,8 @@ class _Writer:
                 program.add_correlated_error(chain, probability, factors)
             case ObservableStep(index, records, factors):
                 program.add_observable(index, records, factors)
+            case ExpectationStep(factors, is_negative):
+                program.add_expectation(factors, is_negative)
             case _:
                 assert_never(step)
 

@@ -1,8 +1,8 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
-Stim's ninety instructions become nine kinds of step (``flattening``). Measurement records have absolute
-indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
-``program.Program.labels`` lists them: the numbers in the circuit are their labels.
+Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Measurement
+records have absolute indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits
+are numbered as ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ __all__ = [
     "Clifford",
     "CorrelatedError",
     "DetectorStep",
+    "ExpectationStep",
     "Feedback",
     "Measure",
     "Noise",
@@ -114,6 +115,23 @@ class ObservableStep:
     factors: Factors
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectationStep:
+    """Asks for the expectation value of a Pauli product, with its sign, at this place; it changes nothing."""
+
+    factors: Factors
+    is_negative: bool
+
+
 Step = (
-    Clifford | Rotate | Measure | Reset | Feedback | Noise | CorrelatedError | DetectorStep | ObservableStep
+    Clifford
+    | Rotate
+    | Measure
+    | Reset
+    | Feedback
+    | Noise
+    | CorrelatedError
+    | DetectorStep
+    | ObservableStep
+    | ExpectationStep
 )

@@ -1,13 +1,15 @@
 """The circuit language: Stim's language with non-Clifford gates, which are tagged or bare.
 
 ``gates`` is the table of non-Clifford gates, ``conditional`` defines gates that a record controls, and
-``names`` finds both. ``tags`` reads and writes the tags that stand for them, and ``control_pairs`` the
-targets of conditional gates. ``bare_gates`` translates a bare gate (``T 0``) to a tagged one, ``text``
-translates whole circuits, also back, and ``inverse`` inverts gates. Stim itself parses the translated text.
+``names`` finds both. ``tags`` reads and writes the tags that stand for them, ``control_pairs`` the targets of
+conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
+(``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
+itself parses the translated text.
 """
 
 from .bare_gates import tagged_instruction
 from .control_pairs import groups_of_pairs
+from .expectation_values import expectation_products, is_expectation, num_expectations
 from .gates import (
     CONDITIONAL_CARRIER,
     GATES,
@@ -40,13 +42,16 @@ __all__ = [
     "Part",
     "RotationPart",
     "bare_name",
+    "expectation_products",
     "extended_text",
     "first_wrong_tag",
     "gate_from_tag",
     "gate_named",
     "groups_of_pairs",
     "inverse_of_tagged",
+    "is_expectation",
     "is_too_deep",
+    "num_expectations",
     "parse",
     "tagged_instruction",
 ]

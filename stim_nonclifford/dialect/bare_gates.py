@@ -10,6 +10,7 @@ import stim
 
 from .conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
 from .control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
+from .expectation_values import EXP_VAL, tagged_expectation
 from .gates import GateDefinition
 from .names import gate_named
 from .tags import NonCliffordGate, tag_of
@@ -28,7 +29,7 @@ INSTRUCTION = re.compile(
 def tagged_instruction(
     name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
 ) -> stim.CircuitInstruction | None:
-    """The tagged instruction that stands for a bare non-Clifford gate.
+    """The tagged instruction that stands for a bare non-Clifford gate, or for EXP_VAL.
 
     Args:
         name: The name of a gate.
@@ -46,6 +47,9 @@ def tagged_instruction(
         >>> tagged_instruction("R_X", [3], 0.5, "")
         stim.CircuitInstruction('I', [stim.GateTarget(3)], [], tag='R_X(theta=0.5*pi)')
     """
+    if name.upper() == EXP_VAL:
+        _check_bare(name.upper(), has_tag=bool(tag), has_arguments=arg is not None and arg != ())
+        return tagged_expectation(targets)
     definition = gate_named(name)
     if definition is None and name.upper() not in PRODUCT_GATES and refusal(name.upper()) is None:
         return None
@@ -107,6 +111,9 @@ def tagged_text(found: re.Match[str]) -> str:
         ValueError: Arguments, tag or targets do not fit the gate.
     """
     name, note, targets = found["name"].upper(), found["tag"], found["targets"]
+    if name == EXP_VAL:
+        _check_bare(name, has_tag=note is not None, has_arguments=found["parens"] is not None)
+        return str(tagged_expectation(targets))
     words = targets.split()
     if name in PRODUCT_GATES:
         return _conditional_rotation(name, note, found["arguments"], words)
@@ -164,6 +171,15 @@ def _conditional_rotation(name: str, note: str | None, arguments: str | None, wo
     gate = NonCliffordGate(definition.name, (-angle if negative else angle,))
     pairs = pairs_of_groups(definition, name, targets)
     return f"{definition.written_form.carrier}[{tag_of(gate)}] {' '.join(pairs)}"
+
+
+def _check_bare(name: str, *, has_tag: bool, has_arguments: bool) -> None:
+    if has_tag:
+        raise ValueError(
+            f"{name} cannot have a tag, as a tag stands for the instruction itself. Leave it out."
+        )
+    if has_arguments:
+        raise ValueError(f"{name} takes no arguments.")
 
 
 def _check_note(name: str, definition: GateDefinition) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stim
 
+from .expectation_values import expectation_products, is_expectation, tagged_expectation
 from .gates import CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, qubits_of_carrier, tag_of
 
@@ -28,6 +29,8 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
         >>> inverse_of_tagged(stim.CircuitInstruction("II", [0, 1], tag="CS"))
         stim.CircuitInstruction('II', [stim.GateTarget(0), stim.GateTarget(1)], [], tag='CS_DAG')
     """
+    if is_expectation(instruction):
+        return _with_products_in_order(instruction)
     gate = gate_from_tag(instruction)
     carrier = instruction.name
     if gate is None or stim.gate_data(carrier).inverse.name != carrier:
@@ -50,3 +53,14 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
             for target in one
         ]
     return stim.CircuitInstruction(carrier, targets, tag=tag_of(inverse, form))
+
+
+def _with_products_in_order(instruction: stim.CircuitInstruction) -> stim.CircuitInstruction:
+    """EXP_VAL with the last product first, after Stim has reversed the list of targets."""
+    reversed_targets = instruction.targets_copy()[::-1]
+    original = stim.CircuitInstruction(instruction.name, reversed_targets, tag=instruction.tag)
+    targets: list[stim.GateTarget] = []
+    for product in reversed(expectation_products(original)):
+        for k, factor in enumerate(product):
+            targets += [stim.target_combiner()] * (k > 0) + [factor]
+    return tagged_expectation(targets)

@@ -30,6 +30,7 @@ from functools import cache
 import stim
 
 from .control_pairs import groups_of_pairs
+from .expectation_values import EXP_VAL, expectation_products
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
 from .names import forms_of_word, gate_named
 
@@ -109,7 +110,8 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         instruction: Any instruction of a ``stim.Circuit``.
 
     Returns:
-        The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim.
+        The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim
+        or asks for expectation values, which changes no state.
 
     Raises:
         ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
@@ -133,6 +135,9 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
     if not tag:
         return None
     word, arguments, note = _split(tag)
+    if word.upper() == EXP_VAL:
+        expectation_products(instruction)  # for its checks
+        return None
     forms = _forms(word, has_arguments=arguments is not None, has_note=note is not None)
     if name in forms:
         definition, form = forms[name]

@@ -15,6 +15,7 @@ import stim
 from .bare_gates import INSTRUCTION, tagged_text
 from .conditional import conditional_gate
 from .control_pairs import groups_of_pairs, is_classical, text_of_target
+from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag
 
@@ -124,6 +125,9 @@ def extended_text(circuit: stim.Circuit) -> str:
             lines += ["    " + line for line in body.split("\n") if line]
             lines.append("}")
             continue
+        if is_expectation(instruction):
+            lines.append(bare_expectation(instruction))
+            continue
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))
     return "\n".join(lines)
@@ -148,6 +152,8 @@ def bare_name(instruction: stim.CircuitInstruction) -> str:
         >>> bare_name(stim.Circuit("SPP[R_PAULI(theta=0.1*pi)] X0*X1")[0])
         'R_XX'
     """
+    if is_expectation(instruction):
+        return EXP_VAL
     gate = gate_from_tag(instruction)
     return instruction.name if gate is None else _name_and_targets(instruction, gate)[0]
 
@@ -237,7 +243,7 @@ def _located(error: ValueError, text: str, tagged: str) -> ValueError:
 def _suggestion(message: str, line: str) -> str:
     missing = re.match(r"Gate not found: '(.*)'", message)
     if missing:
-        names = [*BARE_NAMES, *stim.gate_data()]
+        names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
         close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
         return f". Did you mean {close[0]}?" if close else "."
     found = INSTRUCTION.match(line.lstrip())

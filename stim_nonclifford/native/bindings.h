@@ -17,5 +17,8 @@ void bind_constants(nanobind::module_& m);
 // Fault sets and their outcome laws.
 void bind_fault_sets(nanobind::module_& m);
 
+// Expectation values along given paths.
+void bind_path_expectations(nanobind::module_& m);
+
 // What the compiler's passes do in native code: the backward sweep, the merging of rows, the alias table.
 void bind_compiler(nanobind::module_& m);

@@ -193,6 +193,16 @@ void bind_program(nb::module_& m) {
             },
             nb::arg("index"), nb::arg("records"), nb::arg("factors"))
         .def(
+            "add_expectation",
+            [](Program& program, const FactorList& factors, bool is_negative) {
+                CircuitStep step{CircuitStepKind::expectation};
+                step.is_inverted = is_negative;
+                add_factors(program, step, factors);
+                program.add_step(step);
+            },
+            nb::arg("factors"), nb::arg("is_negative"))
+        .def_prop_ro("num_expectations", &Program::num_expectations)
+        .def(
             "add_loop",
             [](Program& program, size_t first, size_t end, uint64_t repetitions, int64_t records, int64_t detectors) {
                 program.add_loop(first, end, repetitions, {records, detectors});
@@ -233,13 +243,18 @@ void bind_forward_sweep(nb::module_& m) {
             std::vector<std::tuple<size_t, int64_t, Inserted>> coins;
             for (const snc::Coin& coin : found.coins)
                 coins.emplace_back(coin.num_operations, coin.record, inserted(coin.insertion));
+            std::vector<std::tuple<size_t, bool, uint32_t>> expectations;
+            for (const snc::SweptExpectation& value : found.expectations)
+                expectations.emplace_back(value.num_operations, value.is_zero, value.i_power);
             return nb::make_tuple(operations, from_rows(std::move(found.x)), from_rows(std::move(found.z)),
                                   inserted(found.activations), inserted(found.outcomes), coins,
-                                  snc::to_array(std::move(found.base_records)), found.peak_width, found.is_reordered);
+                                  snc::to_array(std::move(found.base_records)), found.peak_width, found.is_reordered, expectations,
+                                  from_rows(std::move(found.expected_x)), from_rows(std::move(found.expected_z)));
         },
         nb::arg("program"), nb::arg("keep_order"), nb::arg("progress"),
         "Operations (kind, width, i_power, pivot, outcome, step, whether the angle is negative), their x and z as (starts,"
-        " bits), activations, outcomes, coins, base records, peak width, and whether measurements are reordered.");
+        " bits), activations, outcomes, coins, base records, peak width, whether measurements are reordered, expectation values"
+        " (number of operations before it, whether it is 0, i_power), and their x and z.");
 }
 
 using PauliList = std::pair<FactorList, bool>;  // factors, and whether there is a minus sign

@@ -29,6 +29,9 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
     if (question_.by_records)
         for (size_t record = 0; record < record_effects_.size(); ++record)
             record_effects_[record] = {static_cast<int32_t>(record)};
+    // The signs of expectation values are the last outputs.
+    expectation_ = program.num_expectations() +
+                   (question_.by_records ? program.num_records : program.num_detectors + program.num_observables);
     auto insertion = question_.insertions.begin();
     program.backward([&](const CircuitStep& step, int64_t number, const Shift& shift) {
         if (number % steps_per_report == 0) progress(number);
@@ -99,6 +102,9 @@ void EffectSweep::pull_back_through(const Program& program, const CircuitStep& s
                 flip_by_anticommuting(factors, static_cast<int32_t>(output));
                 flip_by_records(program.records(step), shift, output);
             }
+            break;
+        case CircuitStepKind::expectation:
+            flip_by_anticommuting(factors, static_cast<int32_t>(--expectation_));
             break;
     }
 }

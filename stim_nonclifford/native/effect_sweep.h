@@ -108,6 +108,7 @@ class EffectSweep {
     const Question question_;
     std::unordered_map<int64_t, int32_t> sign_of_step_;
     const uint64_t max_bytes_;
+    size_t expectation_ = 0;  // the output of the first expectation value after the current place
     uint64_t record_bytes_ = 0;
     uint64_t work_ = 0;
 

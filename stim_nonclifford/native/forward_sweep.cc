@@ -128,6 +128,10 @@ class Sweep {
     // Measures along the base path; returns the outcome. Record -1: there is none.
     bool measure(int64_t step, Factors factors, int64_t record);
     void measure_active(int64_t step, Patch& patch, const Pauli& pauli);
+    // Notes the Pauli of an expectation value, which is that of the base path.
+    void expect(int64_t step, Factors factors, bool is_negative);
+    // Applies the deferred rotations that a measurement in a step needs, and returns its Pauli.
+    Pauli apply_needed(int64_t step, Patch& patch, Factors factors);
     // Applies a deferred rotation, for a measurement in a step.
     void apply_rotation(Patch& patch, size_t number, int64_t step);
     // The insertion of a Z of a coordinate.
@@ -138,6 +142,8 @@ class Sweep {
     }
     void append(Kind kind, const Patch& patch, const Pauli& pauli, size_t pivot, int64_t outcome, int64_t step,
                 bool is_negative_angle = false);
+    // Appends the bits of the index that a Pauli flips, and those whose parity is its sign; returns its power of i.
+    uint32_t append_index_pauli(const Patch& patch, const Pauli& pauli, RowList& x_rows, RowList& z_rows) const;
 
     const Program& program_;
     const bool keep_order_;
@@ -180,6 +186,9 @@ void Sweep::follow(const CircuitStep& step, int64_t number, const Shift& shift) 
             break;
         case CircuitStepKind::feedback:
             if (result_.base_records[static_cast<size_t>(step.record + shift.records)] != 0) apply_pauli(factors[0]);
+            break;
+        case CircuitStepKind::expectation:
+            expect(number, factors, step.is_inverted);
             break;
         default:
             break;
@@ -257,14 +266,25 @@ std::optional<MeasurementCost> Sweep::cost_of(size_t place, const MeasurementCos
     return MeasurementCost{activated, is_coin, count_bits(needed)};
 }
 
-bool Sweep::measure(int64_t step, Factors factors, int64_t record) {
-    Patch& patch = patches_[patch_of(factors)];
+Pauli Sweep::apply_needed(int64_t step, Patch& patch, Factors factors) {
     Pauli pauli = coordinate_form(factors);
     const Bits needed = patch.deferred.needed_by(pauli);
-    if (!is_empty(needed)) {
-        for_each_bit(needed, [&](size_t number) { apply_rotation(patch, number, step); });
-        pauli = coordinate_form(factors);
-    }
+    if (is_empty(needed)) return pauli;
+    for_each_bit(needed, [&](size_t number) { apply_rotation(patch, number, step); });
+    return coordinate_form(factors);
+}
+
+void Sweep::expect(int64_t step, Factors factors, bool is_negative) {
+    Patch& patch = patches_[patch_of(factors)];
+    Pauli pauli = apply_needed(step, patch, factors);
+    pauli.is_negative ^= is_negative;
+    const uint32_t i_power = append_index_pauli(patch, pauli, result_.expected_x, result_.expected_z);
+    result_.expectations.push_back({result_.operations.size(), patch.acts_on_dormant(pauli), i_power});
+}
+
+bool Sweep::measure(int64_t step, Factors factors, int64_t record) {
+    Patch& patch = patches_[patch_of(factors)];
+    const Pauli pauli = apply_needed(step, patch, factors);
     const Bits dormant_x = common_bits(pauli.x, patch.dormant);
     if (!is_empty(dormant_x)) {
         const size_t tossed = lowest_bit(dormant_x);
@@ -340,6 +360,12 @@ void Sweep::apply_rotation(Patch& patch, size_t number, int64_t step) {
 
 void Sweep::append(Kind kind, const Patch& patch, const Pauli& pauli, size_t pivot, int64_t outcome, int64_t step,
                    bool is_negative_angle) {
+    const uint32_t i_power = append_index_pauli(patch, pauli, result_.x, result_.z);
+    const size_t width = active_.size() - (kind == Kind::activate ? 1 : 0);
+    result_.operations.push_back({kind, width, i_power, pivot, outcome, step, is_negative_angle});
+}
+
+uint32_t Sweep::append_index_pauli(const Patch& patch, const Pauli& pauli, RowList& x_rows, RowList& z_rows) const {
     SparseRow x, z;
     uint32_t i_power = pauli.is_negative ? 2 : 0;
     for (size_t bit = 0; bit < active_.size(); ++bit) {
@@ -350,10 +376,9 @@ void Sweep::append(Kind kind, const Patch& patch, const Pauli& pauli, size_t piv
         if (has_z) z.push_back(static_cast<int32_t>(bit));
         i_power += has_x && has_z;
     }
-    result_.x.append(x);
-    result_.z.append(z);
-    const size_t width = active_.size() - (kind == Kind::activate ? 1 : 0);
-    result_.operations.push_back({kind, width, i_power % 4, pivot, outcome, step, is_negative_angle});
+    x_rows.append(x);
+    z_rows.append(z);
+    return i_power % 4;
 }
 
 }  // namespace

@@ -59,6 +59,14 @@ size_t Program::size_of(size_t first, size_t end, size_t num_loops) const {
 
 size_t Program::size() const { return size_of(0, steps_.size(), loops_.size()); }
 
+size_t Program::num_expectations() const {
+    const auto is_expectation = [](const CircuitStep& step) { return step.kind == CircuitStepKind::expectation; };
+    size_t count = 0;
+    if (std::ranges::any_of(steps_, is_expectation))
+        forward([&](const CircuitStep& step, int64_t, const Shift&) { count += is_expectation(step) ? 1 : 0; });
+    return count;
+}
+
 std::vector<int32_t> Program::odd_outputs(std::span<const uint8_t> values) const {
     std::vector<bool> is_odd(num_detectors + num_observables);
     forward([&](const CircuitStep& step, int64_t, const Shift& shift) {
@@ -92,7 +100,8 @@ std::vector<std::vector<uint32_t>> Program::connected_qubits() const {
             const auto qubits = targets(step);
             for (size_t k = 0; k < qubits.size(); ++k)
                 if (k % size != 0) connect(qubits[k - k % size], qubits[k]);
-        } else if (step.kind == CircuitStepKind::measure || step.kind == CircuitStepKind::rotate) {
+        } else if (step.kind == CircuitStepKind::measure || step.kind == CircuitStepKind::rotate ||
+                   step.kind == CircuitStepKind::expectation) {
             for (const QubitPauli& factor : factors(step)) connect(factors(step)[0].qubit, factor.qubit);
         }
     }

@@ -50,11 +50,12 @@ enum class CircuitStepKind : uint8_t {
     correlated_error,
     detector,
     observable,
+    expectation,
 };
 
 struct CircuitStep {
     CircuitStepKind kind;
-    bool is_inverted = false, resets = false;  // of measurements
+    bool is_inverted = false, resets = false;  // of measurements; the Pauli of an expectation value has a minus sign
     int32_t number = -1;     // of the gate or of the channel (of readout noise; -1 for none); of a chain, detector or observable
     uint32_t first = 0, end = 0;                // of targets (gates and noise)
     uint32_t first_factor = 0, end_factor = 0;
@@ -96,6 +97,7 @@ class Program {
     std::span<const CircuitStep> stored_steps() const { return steps_; }
 
     size_t size() const;  // number of steps, with loops unrolled
+    size_t num_expectations() const;  // expectation values, with loops unrolled
     // Calls use(step, number of the step, shift) for all steps in order, or from the last one to the first one.
     template <typename Use>
     void forward(Use&& use) const {

@@ -29,22 +29,27 @@ from .bits import (
     unpack,
     write_into,
 )
-from .destinations import OutputName, check_output, kept_rows_from, rows_from
+from .destinations import OutputName, check_output, rows_from
+from .detector_expectations import DetectorExpectations
 from .device_bits import namespace_of
-from .kept_batches import KeptStream
+from .kept_batches import IF_TOO_MANY, KeptShots
 from .pickled import PickledByRecipe
-from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
+from .results import FailureSamples, KeptFailure, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]
 
-_IF_TOO_MANY = (
-    "Count with sample_counts, write the shots to a file with sample_write, or take them in several calls."
+_ENGINES = (
+    "_sampling_engine",
+    "_keeping_engine",
+    "_counting_engine",
+    "_expectation_engine",
+    "_keeping_expectation_engine",
 )
 
 
-class CompiledDetectorSampler(PickledByRecipe, KeptStream):
+class CompiledDetectorSampler(PickledByRecipe, KeptShots, DetectorExpectations):
     """Samples detection events and observable flips. ``Circuit.compile_detector_sampler`` returns it.
 
     The class has the methods of ``stim.CompiledDetectorSampler``, which return every shot. Four further
@@ -177,7 +182,7 @@ class CompiledDetectorSampler(PickledByRecipe, KeptStream):
         check_output(output)
         if output == "numpy":
             num_bits = self._num_detectors + self._num_observables
-            check_result_bytes(checked_count(shots), num_bits, bit_packed, _IF_TOO_MANY)
+            check_result_bytes(checked_count(shots), num_bits, bit_packed, IF_TOO_MANY)
         if output != "numpy" and (dets_out is not None or obs_out is not None):
             raise ValueError(
                 "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
@@ -377,52 +382,11 @@ class CompiledDetectorSampler(PickledByRecipe, KeptStream):
                 )
             return FailureSamples(counts, tuple(failures))
 
-    def sample_kept(self, shots: int, *, output: OutputName = "numpy") -> KeptSamples:
-        r"""Samples shots, and returns the bits of the kept shots.
-
-        Args:
-            shots: Number of shots to attempt.
-            output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
-
-        Returns:
-            Bit-packed detection events and observable flips of the kept shots, in the order of the shots.
-
-        Raises:
-            ResourceLimitError: Nothing is postselected, and the result is larger than the machine's memory.
-            ValueError: shots is negative, or output is ``"cupy"`` and the engine uses no GPU.
-
-        Examples:
-            >>> import numpy as np
-            >>> import stim_nonclifford as snc
-            >>> circuit = snc.Circuit("X_ERROR(1) 0\nM 0\nDETECTOR rec[-1]")
-            >>> sampler = circuit.compile_detector_sampler(postselection_mask=np.array([True]))
-            >>> sampler.sample_kept(100).discards
-            100
-        """
-        if output == "numpy" and not self._postselected:  # all shots are kept
-            num_bits = self._num_detectors + self._num_observables
-            check_result_bytes(checked_count(shots), num_bits, True, _IF_TOO_MANY)
-        check_output(output)
-        shots = checked_count(shots)
-        with self._numbers.call():
-            engine = self._keeping_engine
-            # An array without rows, so that there is something to concatenate if no shot is attempted.
-            parts = [kept_rows_from(engine, output, self._seed, self._numbers.next, 0)]
-            attempted = 0
-            # In chunks, so that memory grows with the number of kept shots, not of attempted ones.
-            while attempted < shots:
-                size = min(shots - attempted, 1 << 24)
-                parts.append(kept_rows_from(engine, output, self._seed, self._numbers.take(size), size))
-                attempted += size
-            rows = namespace_of(parts[0]).concatenate(parts)
-            dets, obs = self._split(rows)
-            return KeptSamples(shots, shots - len(rows), dets, obs)
-
     def statistics(self) -> dict[str, int]:
         r"""Counts of the objects that the engines have stored, and of the work that they have done.
 
-        ``sample``, ``sample_kept`` and ``sample_counts`` need different plans, and have one engine each. The
-        result is the sum over these engines.
+        ``sample``, ``sample_kept`` and ``sample_counts`` need different plans, and have one engine each, as
+        have expectation values. The result is the sum over these engines.
 
         Returns:
             See ``CompiledMeasurementSampler.statistics``.
@@ -435,12 +399,11 @@ class CompiledDetectorSampler(PickledByRecipe, KeptStream):
             2
         """
         with self._numbers.call():
+            # Only engines that have been used exist, and one may have two names.
+            engines = {id(vars(self)[name]): vars(self)[name] for name in _ENGINES if name in vars(self)}
             total: Counter[str] = Counter()
-            for name in ("_sampling_engine", "_keeping_engine", "_counting_engine"):
-                # Only engines that have been used exist.
-                engine = vars(self).get(name)
-                if engine is not None and not (name == "_keeping_engine" and not self._postselected):
-                    total.update(engine.statistics())
+            for engine in engines.values():
+                total.update(engine.statistics())
             return dict(total)
 
     @cached_property

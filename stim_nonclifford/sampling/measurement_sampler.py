@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
+from ..dialect import num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
 from .bits import check_result_bytes, checked_count, checked_seed, unpack
 from .destinations import OutputName, check_output, rows_from
+from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import ShotNumbers
@@ -54,12 +57,15 @@ class CompiledMeasurementSampler(PickledByRecipe):
         self._seed = checked_seed(seed)
         self._num_measurements = compiled.program.num_records
         make_engine = engine_factory(options)
+        self._compiled = compiled
         changed = 0
         if skip_reference_sample:
             changed = compiled.reference_records(max_active_coordinates)
         elif reference_sample is not None:
             given = _record_mask(reference_sample, self._num_measurements)
             changed = compiled.reference_records(max_active_coordinates) ^ given
+        self._changed, self._max_active_coordinates = changed, max_active_coordinates
+        self._make_engine = make_engine
         plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
         self._engine = make_engine(plan)
         self._numbers = ShotNumbers()
@@ -68,6 +74,11 @@ class CompiledMeasurementSampler(PickledByRecipe):
     def num_measurements(self) -> int:
         """Number of records per shot."""
         return self._num_measurements
+
+    @property
+    def num_expectation_values(self) -> int:
+        """Number of expectation values of the circuit."""
+        return num_expectations(self._compiled.circuit)
 
     def sample(
         self, shots: int, *, bit_packed: bool = False, output: OutputName = "numpy"
@@ -106,6 +117,40 @@ class CompiledMeasurementSampler(PickledByRecipe):
         """Deprecated in Stim too: use ``sample(shots, bit_packed=True)``."""
         return self.sample(shots, bit_packed=True)
 
+    def sample_expectation_values(
+        self, shots: int, *, bit_packed: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        r"""Samples records, with the expectation values of each shot.
+
+        The value of an ``EXP_VAL`` is that of the state of the shot at its place, given the errors and the
+        outcomes of the shot before it. The shots are not those of ``sample``.
+
+        Args:
+            shots: Number of shots to sample.
+            bit_packed: Whether to return eight records per byte.
+
+        Returns:
+            The records as from ``sample``, and float64, shape (shots, num_expectation_values).
+
+        Raises:
+            ResourceLimitError: The result is larger than the memory of the machine, or the circuit with its
+                expectation values needs more than ``max_active_coordinates``.
+            ValueError: shots is negative.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("RX 0\nT 0\nEXP_VAL X0 Y0 Z0\nMX 0\nEXP_VAL X0")
+            >>> records, values = circuit.compile_sampler(seed=1).sample_expectation_values(2)
+            >>> records[:, 0], values.round(3)
+            (array([False, False]), array([[0.707, 0.707, 0.   , 1.   ],
+                   [0.707, 0.707, 0.   , 1.   ]]))
+        """
+        with self._numbers.call():
+            rows, values = sampled_in_chunks(
+                self._expectation_engine, self._seed, self._numbers, shots, self._num_measurements, bit_packed
+            )
+        return rows if bit_packed else unpack(rows, self._num_measurements), values
+
     def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: ShotFormat = "01") -> None:
         """Samples records and writes them to a file of any size, in chunks.
 
@@ -143,6 +188,13 @@ class CompiledMeasurementSampler(PickledByRecipe):
         """
         with self._numbers.call():
             return self._engine.statistics()
+
+    @cached_property
+    def _expectation_engine(self) -> ExpectationEngine:
+        plan = self._compiled.expectations.record_plan(
+            reference=self._changed, max_active_coordinates=self._max_active_coordinates
+        )
+        return ExpectationEngine(plan, self._make_engine)
 
     def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._engine, output, self._seed, self._numbers.take(shots), shots)

@@ -77,12 +77,15 @@ class KeptSamples:
         dets: uint8, shape (shots - discards, ceil(num_detectors / 8)): the bit of detector m in kept shot s
             is ``(dets[s, m // 8] >> (m % 8)) & 1``.
         obs: uint8, shape (shots - discards, ceil(num_observables / 8)): the same for observables.
+        expectation_values: float64, shape (shots - discards, num_expectation_values), if they were asked for,
+            otherwise None.
     """
 
     shots: int
     discards: int
     dets: npt.NDArray[np.uint8]
     obs: npt.NDArray[np.uint8]
+    expectation_values: npt.NDArray[np.float64] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

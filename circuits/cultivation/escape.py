@@ -44,9 +44,8 @@ def append_escape(
     random = {site for tile in new_red_tiles(small, large) for site in (tile.x_ancilla, tile.z_ancilla)}
     before: Mapping[Coord, int] = {}
     for k in range(postselected_rounds + rounds):
-        builder.begin_stage(
-            f"{'' if k < postselected_rounds else 'decoded '}syndrome cycle d={large.distance}"
-        )
+        kind = "syndrome cycle" if k < postselected_rounds else "decoded syndrome cycle"
+        builder.begin_stage(f"{kind} d={large.distance}")
         records = append_check_measurements(builder, large, first="Z")
         for tile in large.tiles:
             for site in (tile.z_ancilla, tile.x_ancilla):

@@ -1,8 +1,8 @@
 """The final checks: measure a logical operator and all checks without noise.
 
 These stages evaluate the protocol and are not part of it, so they have no noise and take no time (no TICK).
-In the check after cultivation, the logical operator is measured as it is defined: as X on all data qubits, between rotations of all of
-them (see `rotations`). In the S-proxy the same operations measure S X S_DAG = Y and S_DAG X S = -Y. The
+In the check after cultivation, the logical operator is measured as it is defined: as X on all data qubits,
+between rotations of all of them (see `rotations`). In the S-proxy the same operations measure S X S_DAG = Y and S_DAG X S = -Y. The
 outcome of their product is determined in the proxy, like that of the product of H_XY and H_NXY with T
 gates. This is why Stim can compute an error model of the proxy. (T, Y, T_DAG in place of T_DAG, X, T would
 measure the same operator, but its proxy measures X, whose outcome is random.)

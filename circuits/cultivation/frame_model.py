@@ -1,8 +1,8 @@
 """Error models that know both logical flips: what each fault does to logical X, not only to logical Y.
 
-The readout of `end_to_end_circuit` is logical Y. It does not tell logical X from logical Z errors, which both flip
-it. A decoder needs to know which of them an error is, to compare the likelihoods of both logical classes, and so
-does whoever checks a T state in the corrected frame: an X error flips Y, and a Z error flips X and Y.
+The readout of `end_to_end_circuit` is logical Y. It does not tell logical X from logical Z errors, which both
+flip it. A decoder needs to know which of them an error is, to compare the likelihoods of both logical classes,
+and so does whoever checks a T state in the corrected frame: an X error flips Y, and a Z error flips X and Y.
 
 Stim's own error models have deterministic observables only, and logical X of the S-proxy is random. So the
 faults are propagated here one by one, as Pauli frames in the S-proxy.

@@ -13,7 +13,6 @@ from .color_code import Coord
 GateChoice = Literal["T", "S"]
 GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)
 Pauli = Literal["X", "Z"]
-LogicalPauli = Literal["X", "Y", "Z"]
 
 CxMoment = tuple[tuple[Coord, Coord], ...]
 """Simultaneous CX gates, as (control, target) pairs."""
@@ -155,22 +154,30 @@ class CircuitBuilder:
         self._append("MX", x)
         return list(range(first, self.circuit.num_measurements))
 
-    def measure_product(self, pauli: LogicalPauli, sites: Iterable[Coord], *, invert: bool = False) -> int:
+    def measure_product(self, pauli: Pauli, sites: Iterable[Coord]) -> int:
         """Measures the product of one Pauli over several qubits, as a single perfect measurement.
 
         Args:
             pauli: The Pauli that every qubit contributes.
             sites: The qubits.
-            invert: Whether outcome 0 stands for the product -1.
 
         Returns:
             The index of the outcome in the measurement record, counted from 0.
         """
-        numbers = [self._number[site] for site in sites]
-        factors = [stim.target_pauli(k, pauli, invert and not j) for j, k in enumerate(numbers)]
-        self.circuit.append("MPP", stim.target_combined_paulis(factors))
+        self.circuit.append("MPP", self._product(pauli, sites))
         record: int = self.circuit.num_measurements - 1
         return record
+
+    def rotate_product(self, pauli: Pauli, sites: Iterable[Coord], *, undo: bool = False) -> None:
+        """Applies T about the product of one Pauli over several qubits: exp(-i pi/8 P), or exp(-i pi/4 P) in
+        the S-proxy.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+            undo: Whether to apply the inverse.
+        """
+        self.circuit.append("SPP_DAG" if undo else "SPP", self._product(pauli, sites), tag=self._tag)
 
     def detector(
         self,
@@ -201,6 +208,11 @@ class CircuitBuilder:
         targets = [self._number[site] for site in sites]
         if targets:
             self.circuit.append(name, targets, tag=tag)
+
+    def _product(self, pauli: Pauli, sites: Iterable[Coord]) -> list[stim.GateTarget]:
+        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
+        targets: list[stim.GateTarget] = stim.target_combined_paulis(factors)
+        return targets
 
     def _lookbacks(self, records: Iterable[int]) -> list[stim.GateTarget]:
         now = self.circuit.num_measurements

@@ -25,13 +25,14 @@ def end_to_end_circuit(
     *,
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    flipped: bool = False,
 ) -> stim.Circuit:
     """Returns a circuit of injection, cultivation and escape, with noiseless checks at its end.
 
     The detectors of cultivation and of the first rounds after the escape postselect. Those of later rounds
-    and of the final check are for a decoder of color codes, such as Chromobius. Observable 0 is logical Y:
-    with the decoder's correction, it is 0 in the wanted state of the S-proxy. With T gates it is then 0 with
-    probability (1 + 1/sqrt 2)/2.
+    and of the final check are for a decoder of color codes, such as Chromobius. Observable 0 of a kept shot
+    is flipped by logical errors that the decoder does not predict. With T gates that holds for shots
+    without a logical X flip; `flipped` makes the circuit for the others.
 
     Args:
         distance: Distance of the code that is cultivated, one of `AVAILABLE_DISTANCES`.
@@ -42,11 +43,13 @@ def end_to_end_circuit(
         injection: Name of the injection; see `cultivation_circuit`.
         postselected_rounds: Number of syndrome cycles after the escape that postselect; `distance` if None.
         rounds: Number of syndrome cycles after these, whose detectors are for the decoder.
+        flipped: Whether the logical operator at the end is that of a state with a logical X flip. With T
+            gates, the observable is a fair coin in shots of the other kind.
 
     Returns:
-        The circuit. Without noise all detectors are 0, and the observable is, in the S-proxy. Detectors have
-        the coordinates (x, y, moment, color, postselect): the color is that of Chromobius (0 to 2 for red,
-        green and blue X checks, 3 to 5 for Z checks, -1 for others); postselect is 1 or 0.
+        The circuit. Without noise, all detectors and the observable are 0 (unless `flipped`). Detectors
+        have the coordinates (x, y, moment, color, postselect): the color is that of Chromobius (0 to 2 for
+        red, green and blue X checks, 3 to 5 for Z checks, -1 for others); postselect is 1 or 0.
 
     Raises:
         ValueError: An argument has none of the values above.
@@ -65,7 +68,13 @@ def end_to_end_circuit(
     """
     model = noise_model(noise, p)
     builder = build_noiseless_end_to_end(
-        distance, escape_distance, gate, injection, postselected_rounds=postselected_rounds, rounds=rounds
+        distance,
+        escape_distance,
+        gate,
+        injection,
+        postselected_rounds=postselected_rounds,
+        rounds=rounds,
+        flipped=flipped,
     )
     return add_noise(builder.circuit, model)
 
@@ -78,6 +87,7 @@ def build_noiseless_end_to_end(
     *,
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    flipped: bool = False,
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
@@ -88,6 +98,7 @@ def build_noiseless_end_to_end(
         injection: See `end_to_end_circuit`.
         postselected_rounds: See `end_to_end_circuit`.
         rounds: See `end_to_end_circuit`.
+        flipped: See `end_to_end_circuit`.
 
     Returns:
         The circuit and its stages.
@@ -123,5 +134,5 @@ def build_noiseless_end_to_end(
     builder = CircuitBuilder(large.sites(extra=extra_sites(codes, injection)), gate=gate, colored=True)
     append_inject_and_cultivate(builder, codes, injection)
     last = append_escape(builder, codes[-1], large, postselected_rounds=postselected_rounds, rounds=rounds)
-    append_decoded_check(builder, large, last)
+    append_decoded_check(builder, large, last, flipped=flipped)
     return builder

@@ -1,8 +1,8 @@
 """Error models that know both logical flips: what each fault does to logical X, not only to logical Y.
 
-The readout of `end_to_end_circuit` is logical Y. It does not tell logical X from logical Z errors, which both
-flip it. A decoder needs to know which of them an error is, to compare the likelihoods of both logical classes,
-and so does whoever checks a T state in the corrected frame: an X error flips Y, and a Z error flips X and Y.
+The readout of `end_to_end_circuit` is that of logical Y in the S-proxy. It does not tell logical X from
+logical Z errors, which both flip it. A decoder that compares the likelihoods of both logical classes needs
+to know which of them an error is. So does whoever checks a T state, as that depends on logical X flips.
 
 Stim's own error models have deterministic observables only, and logical X of the S-proxy is random. So the
 faults are propagated here one by one, as Pauli frames in the S-proxy.
@@ -26,15 +26,15 @@ def frame_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel:
     """Returns the error model of an end-to-end circuit with two observables: flips of logical Y and X.
 
     Args:
-        circuit: A circuit that `end_to_end_circuit` returned. The final `MPP` of Y on all data qubits defines
-            the logical operators.
+        circuit: A circuit that `end_to_end_circuit` returned. Its first `MPP`, of X on all data qubits, says
+            which these are.
 
     Returns:
         The model, for independent errors. Its detectors are those of the circuit, with their coordinates.
         Observable 0 is that of the circuit, logical Y; observable 1 is logical X.
 
     Raises:
-        ValueError: The circuit has no product of Y, or noise of a kind that `noise` does not write.
+        ValueError: The circuit has no `MPP`, or noise of a kind that `noise` does not write.
 
     Examples:
         >>> from stim_nonclifford.cultivation import end_to_end_circuit
@@ -57,12 +57,14 @@ def frame_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel:
             _set_flips(simulator, at.get(k, []), clear=True)  # the outcome alone is flipped
         elif not stim.gate_data(instruction.name).is_noisy_gate:
             simulator.do(instruction)
-    _, zs, _, detectors, observables = simulator.to_numpy(
-        transpose=True, output_zs=True, output_detector_flips=True, output_observable_flips=True
+    xs, _, _, detectors, observables = simulator.to_numpy(
+        transpose=True, output_xs=True, output_detector_flips=True, output_observable_flips=True
     )
-    logical_x = np.bitwise_xor.reduce(zs[:, data], axis=1)
+    logical_y = observables[:, 0]
+    logical_z = np.bitwise_xor.reduce(xs[:, data], axis=1)
+    logical_x = logical_y ^ logical_z
     merged: dict[tuple[tuple[int, ...], bool, bool], float] = {}
-    for fault, flipped, y, x in zip(faults, detectors, observables[:, 0], logical_x, strict=True):
+    for fault, flipped, y, x in zip(faults, detectors, logical_y, logical_x, strict=True):
         key = (tuple(np.flatnonzero(flipped).tolist()), bool(y), bool(x))
         other = merged.get(key, 0.0)
         merged[key] = other * (1 - fault.probability) + fault.probability * (1 - other)
@@ -127,10 +129,8 @@ def _set_flips(
 
 
 def _data_qubits(circuit: stim.Circuit) -> list[int]:
-    """Finds the qubits of the product of Y that is the readout."""
+    """Finds the qubits of the first product that is measured, which is that of the readout."""
     for instruction in circuit:
         if instruction.name == "MPP":
-            first = instruction.target_groups()[0]
-            if all(target.pauli_type == "Y" for target in first):
-                return [target.value for target in first]
-    raise ValueError("the circuit has no MPP of Y on the data qubits; is it from end_to_end_circuit?")
+            return [target.value for target in instruction.target_groups()[0]]
+    raise ValueError("the circuit has no MPP on its data qubits; is it from end_to_end_circuit?")

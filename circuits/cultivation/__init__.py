@@ -28,7 +28,7 @@ Examples:
 from .builder import GateChoice
 from .counts import CircuitStatistics, circuit_statistics
 from .end_to_end import end_to_end_circuit
-from .files import circuit_file_name, write_circuit_file
+from .files import circuit_file_name, write_circuit_file, write_end_to_end_file
 from .frame_model import frame_error_model
 from .injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
@@ -48,4 +48,5 @@ __all__ = [
     "end_to_end_circuit",
     "frame_error_model",
     "write_circuit_file",
+    "write_end_to_end_file",
 ]

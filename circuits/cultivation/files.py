@@ -100,8 +100,8 @@ def write_end_to_end_file(
 ) -> Path:
     """Writes an end-to-end circuit to a file, and replaces a file of that name.
 
-    The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `flipped` (left out if
-    False), `post` (rounds that postselect) and `r` (rounds for the decoder).
+    The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `flipped` (left out
+    if False), `post` (rounds that postselect) and `r` (rounds for the decoder).
 
     Args:
         folder: The folder of the file; created if it does not exist.

@@ -90,7 +90,8 @@ class CompiledColorCodeGap(sinter.CompiledDecoder):  # type: ignore[misc]
             for error in dem
             if error.type == "error"
             for detectors, observables in [_flipped_by(error)]
-            if postselected.isdisjoint(detectors)
+            # Faults that nothing detects flip both, before the cat check: the state is an eigenstate of that.
+            if detectors and postselected.isdisjoint(detectors)
         ]
         self._num_detectors = dem.num_detectors
         self._halves = [_Half(errors, colors, first) for first in (_X_CHECKS, _Z_CHECKS)]

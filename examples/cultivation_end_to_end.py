@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--d1", type=int, default=3, help="distance of the code that is cultivated")
     parser.add_argument("--d2", type=int, nargs="+", default=[7, 9, 11], help="distances after the escape")
     parser.add_argument("--p", type=float, default=0.001, help="noise strength")
-    parser.add_argument("--postselected-rounds", type=int, default=3, help="rounds that postselect")
+    parser.add_argument("--postselected-rounds", type=int, default=1, help="rounds that postselect")
     parser.add_argument("--rounds", type=int, default=1, help="rounds for the decoder after these")
     parser.add_argument("--shots", type=int, default=20_000_000, help="attempts per circuit and readout")
     parser.add_argument("--processes", type=int, default=2, help="number of workers")
@@ -157,7 +157,8 @@ def main() -> None:
         max_shots=args.shots,
         save_resume_filepath=args.out / "end_to_end.csv",
     )
-    stats = merged(found)
+    # The file may have results of other arguments.
+    stats = merged([one for one in found if one.decoder in samplers])
     for one in stats:
         print(summary(one))
     sinter_plugin.write_gap_points(stats, args.out / "end_to_end_points.csv")

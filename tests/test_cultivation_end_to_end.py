@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -162,6 +163,37 @@ def test_fault_distance_is_that_of_cultivation(distance: int, escape_distance: i
 def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         end_to_end_circuit(**arguments)
+
+
+README = (Path(__file__).parents[1] / "circuits" / "cultivation" / "README.md").read_text(encoding="utf-8")
+ROWS = re.findall(
+    r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+)% \|$", README, re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_table_of_sizes(row: tuple[str, ...]) -> None:
+    """Kept shots within 6 sigma, a false alarm in 10^8 runs, and the rounding of the page."""
+    distance, escape_distance, postselected, qubits, detectors, discarding = (int(cell) for cell in row[:6])
+    circuit = snc.Circuit(end_to_end_circuit(distance, escape_distance, postselected_rounds=postselected))
+    assert (circuit.num_qubits, circuit.num_detectors) == (qubits, detectors)
+    flags = [coordinates[4] for coordinates in circuit.get_detector_coordinates().values()]
+    assert sum(flags) == discarding
+    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=np.array(flags) != 0)
+    counts = sampler.sample_counts(1_000_000)
+    kept = 1 - counts.discards / counts.shots
+    assert abs(kept - float(row[6]) / 100) < 6 * (kept * (1 - kept) / counts.shots) ** 0.5 + 0.0005
+
+
+def test_table_of_sizes_is_found() -> None:
+    assert len(ROWS) == 6
+
+
+@pytest.mark.parametrize(("distance", "width"), [(3, 4), (5, 10)])
+def test_width_does_not_depend_on_the_escape(distance: int, width: int) -> None:
+    for escape_distance in (distance + 2, distance + 6):
+        plan = snc.Circuit(end_to_end_circuit(distance, escape_distance, rounds=1)).plan()
+        assert f"peak width {width} " in " ".join(str(plan).split())
 
 
 # Error models

@@ -1,6 +1,6 @@
 """Cultivation end to end: logical error against attempts per kept shot, with T gates and as S-proxy.
 
-    python -m examples.cultivation_end_to_end [--d2 7 9 11] [--shots 20000000] [--out out]
+    python -m examples.cultivation_end_to_end [--d2 7 9 11] [--shots 2000000] [--out out]
 
 A color code of distance 3 (or 5) is cultivated, escapes into one of distance d2, and is decoded with a
 complementary gap. Shots with a small gap are discarded: the smallest gap that is kept is the dial along
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--p", type=float, default=0.001, help="noise strength")
     parser.add_argument("--postselected-rounds", type=int, default=1, help="rounds that postselect")
     parser.add_argument("--rounds", type=int, default=1, help="rounds for the decoder after these")
-    parser.add_argument("--shots", type=int, default=20_000_000, help="attempts per circuit and readout")
+    parser.add_argument("--shots", type=int, default=2_000_000, help="attempts per circuit and readout")
     parser.add_argument("--processes", type=int, default=2, help="number of workers")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder for results")
     args = parser.parse_args()

@@ -213,6 +213,23 @@ def test_gap_calibration(tmp_path: Path) -> None:
     assert len((tmp_path / "gap_points.csv").read_text().splitlines()) > 20
 
 
+def test_cultivation_end_to_end_collects_resumes_and_plots(tmp_path: Path) -> None:
+    pytest.importorskip("chromobius")
+    command = ("-m", "examples.cultivation_end_to_end", "--processes", "1", "--out", str(tmp_path))
+    run(*command, "--d2", "5", "--shots", "10000")
+    printed = run(*command, "--d2", "5", "7", "--shots", "20000").splitlines()
+    headers = [line for line in printed if line.startswith("d=3")]
+    assert [line.split(":")[0] for line in headers] == [
+        f"d=3, d2={d2}, {gate}" for d2 in (5, 7) for gate in "ST"
+    ]
+    for line in headers:
+        assert "20000 attempts" in line
+        # The published kept fraction of cultivation is 69%, and the escape discards more.
+        assert 1000 < int(line.split(", ")[-2].removesuffix(" kept")) < 13000
+    assert (tmp_path / "end_to_end.png").read_bytes().startswith(PNG)
+    assert len((tmp_path / "end_to_end_points.csv").read_text().splitlines()) > 20
+
+
 def test_notebook_runs_and_holds_no_outputs() -> None:
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

@@ -10,9 +10,11 @@ The modules, each of which uses those above it:
 * `builder`: writes a noiseless circuit moment by moment, with qubits named by their coordinates;
 * `unitary_injection`, `bell_injection`, `degenerate_injection`, `syndrome_cycle`, `cat_check`, `growth`,
   `final_check`: one stage of the protocol each; `injection` lists the first three, and several stages use
-  `rotations` and `bell_pairs`;
+  `rotations`, `bell_pairs` and `bell_paths`;
 * `noise`: adds noise to any noiseless circuit;
 * `protocol`: combines the stages and the noise;
+* `escape`, `end_to_end`: growth to a large code, and the whole protocol with it;
+* `frame_model`: error models for its decoding;
 * `counts`, `files`, `__main__`: counts, file names, command line;
 * `svg`, `pictures`: drawings of the stages.
 
@@ -25,7 +27,9 @@ Examples:
 
 from .builder import GateChoice
 from .counts import CircuitStatistics, circuit_statistics
-from .files import circuit_file_name, write_circuit_file
+from .end_to_end import end_to_end_circuit
+from .files import circuit_file_name, write_circuit_file, write_end_to_end_file
+from .frame_model import frame_error_model
 from .injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
@@ -41,5 +45,8 @@ __all__ = [
     "circuit_file_name",
     "circuit_statistics",
     "cultivation_circuit",
+    "end_to_end_circuit",
+    "frame_error_model",
     "write_circuit_file",
+    "write_end_to_end_file",
 ]

@@ -9,9 +9,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .builder import GATE_CHOICES
-from .files import write_circuit_file
+from .end_to_end import DEFAULT_ROUNDS
+from .files import write_circuit_file, write_end_to_end_file
 from .noise import NOISE_CHOICES, noise_model
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, check_distance
 
@@ -46,15 +48,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     for distance in arguments.distance:
         for p in strengths:
             for gate in arguments.gate:
+                parameters: dict[str, Any] = {
+                    "distance": distance,
+                    "p": p,
+                    "gate": gate,
+                    "noise": arguments.noise,
+                    "injection": arguments.injection,
+                }
                 try:
-                    path = write_circuit_file(
-                        arguments.out,
-                        distance=distance,
-                        p=p,
-                        gate=gate,
-                        noise=arguments.noise,
-                        injection=arguments.injection,
-                    )
+                    if arguments.escape_distance is None:
+                        path = write_circuit_file(arguments.out, **parameters)
+                    else:
+                        path = write_end_to_end_file(
+                            arguments.out,
+                            **parameters,
+                            escape_distance=arguments.escape_distance,
+                            postselected_rounds=arguments.postselected_rounds,
+                            rounds=arguments.rounds,
+                            flipped=arguments.flipped,
+                        )
+                except ValueError as error:
+                    parser.error(str(error))
                 except OSError as error:
                     parser.error(str(error))
                 print(path)
@@ -64,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m stim_nonclifford.cultivation",
-        description="Writes magic state cultivation circuits (injection + cultivation), one file "
+        description="Writes magic state cultivation circuits (injection + cultivation, and escape), one file "
         "for each combination of distance, p and gate, and prints the paths.",
     )
     parser.add_argument(
@@ -92,6 +106,31 @@ def _parser() -> argparse.ArgumentParser:
         choices=INJECTION_CHOICES,
         default="unitary",
         help="how the T state is injected into the code (default: unitary)",
+    )
+    parser.add_argument(
+        "--escape-distance",
+        "--d2",
+        type=int,
+        metavar="D2",
+        help="go on to the escape into a code of this distance, odd and larger than the first",
+    )
+    parser.add_argument(
+        "--postselected-rounds",
+        type=int,
+        metavar="N",
+        help="with --escape-distance: rounds after the escape that postselect (default: the first distance)",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=DEFAULT_ROUNDS,
+        metavar="N",
+        help=f"with --escape-distance: rounds for the decoder after these (default: {DEFAULT_ROUNDS})",
+    )
+    parser.add_argument(
+        "--flipped",
+        action="store_true",
+        help="with --escape-distance: the readout for states with a logical X flip",
     )
     parser.add_argument(
         "--out",

@@ -9,18 +9,13 @@ and then corrected. The syndrome cycle that follows measures all tiles.
 from __future__ import annotations
 
 from .bell_pairs import BellPairs
+from .bell_paths import RED, bell_paths
 from .builder import CircuitBuilder
 from .color_code import ColorCode, Coord
-from .growth import RED, append_corrections
+from .growth import append_corrections
 from .syndrome_cycle import NORTH, SIDE, meetings
 
 _T_SITE: Coord = (0, 0)
-
-_PATHS: tuple[tuple[Coord, ...], ...] = (
-    ((1, 1), (1, 2), (2, 2), (2, 3)),
-    ((2, 1), (3, 1), (3, 2)),
-    ((3, 0), (4, 0)),
-)
 
 
 def append_bell_injection(builder: CircuitBuilder) -> None:
@@ -34,7 +29,7 @@ def append_bell_injection(builder: CircuitBuilder) -> None:
     code = ColorCode.triangular(3)
     [red] = [tile for tile in code.tiles if tile.color == RED]
     ancillas = (red.x_ancilla, red.z_ancilla)
-    pairs = BellPairs.along(_PATHS)
+    pairs = BellPairs.along(bell_paths(code, present=[_T_SITE]))
     # Data qubits of the red tile meet an ancilla in the third moment, so they disentangle their helper later.
     in_time = [gate for gate in pairs.take_out if gate[0] not in red.data]
     late = [gate for gate in pairs.take_out if gate[0] in red.data]

@@ -17,9 +17,12 @@ Pauli = Literal["X", "Z"]
 CxMoment = tuple[tuple[Coord, Coord], ...]
 """Simultaneous CX gates, as (control, target) pairs."""
 
-# Fourth coordinate of a detector that discards the shot when it fires; it is 0 for other detectors.
-# Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
+# Last coordinate of a detector that discards the shot when it fires; it is 0 for other detectors. As the
+# fourth coordinate, Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
 POSTSELECT = 1
+
+# Fourth coordinate of a detector that Chromobius ignores, as it is no check of the color code.
+_UNCOLORED = -1
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,9 @@ class CircuitBuilder:
     """Builds a `stim.Circuit` from operations on coordinates.
 
     A *moment* is the set of operations between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
-    site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`.
+    site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`. In circuits for
+    decoders, they get `(x, y, t, color, flag)`, with the color of Chromobius, and a flag of 0 if they are for
+    the decoder.
 
     Attributes:
         circuit: The circuit written so far.
@@ -65,12 +70,13 @@ class CircuitBuilder:
         DETECTOR(0, 0, 2, 1) rec[-1]
     """
 
-    def __init__(self, sites: Sequence[Coord], *, gate: GateChoice = "T") -> None:
+    def __init__(self, sites: Sequence[Coord], *, gate: GateChoice = "T", colored: bool = False) -> None:
         """Declares the qubits.
 
         Args:
             sites: Coordinates of the qubits, in the order of their numbers.
             gate: "T" if `t` and `t_dag` write tagged gates, "S" if they write plain S and S_DAG.
+            colored: Whether detectors get the fourth coordinate that Chromobius reads.
 
         Raises:
             ValueError: `gate` is neither "T" nor "S".
@@ -80,6 +86,7 @@ class CircuitBuilder:
         self.circuit = stim.Circuit()
         self.stages: list[Stage] = []
         self._tag = "T" if gate == "T" else ""
+        self._colored = colored
         self._number = {site: k for k, site in enumerate(sites)}
         self._num_moments = 0
         for site, k in self._number.items():
@@ -157,20 +164,40 @@ class CircuitBuilder:
         Returns:
             The index of the outcome in the measurement record, counted from 0.
         """
-        target = {"X": stim.target_x, "Z": stim.target_z}[pauli]
-        factors = [target(self._number[site]) for site in sites]
-        self.circuit.append("MPP", stim.target_combined_paulis(factors))
+        self.circuit.append("MPP", self._product(pauli, sites))
         record: int = self.circuit.num_measurements - 1
         return record
 
-    def detector(self, site: Coord, records: Iterable[int]) -> None:
+    def rotate_product(self, pauli: Pauli, sites: Iterable[Coord], *, undo: bool = False) -> None:
+        """Applies T about the product of one Pauli over several qubits: exp(-i pi/8 P), or exp(-i pi/4 P) in
+        the S-proxy.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+            undo: Whether to apply the inverse.
+        """
+        self.circuit.append("SPP_DAG" if undo else "SPP", self._product(pauli, sites), tag=self._tag)
+
+    def detector(
+        self,
+        site: Coord,
+        records: Iterable[int],
+        *,
+        color: int | None = None,
+        postselect: bool = True,
+    ) -> None:
         """Declares a detector: the parity of `records` is even unless there is an error.
 
         Args:
             site: The first two coordinates of the detector; the third is the current moment.
             records: Indices in the measurement record, counted from 0.
+            color: What Chromobius reads: 0, 1 or 2 for an X check of the color code and 3, 4 or 5 for a Z
+                check, by the color of the tile; None for anything else.
+            postselect: Whether the detector discards the shot when it fires.
         """
-        coordinates = (*site, self._num_moments, POSTSELECT)
+        colors = ([_UNCOLORED if color is None else color]) if self._colored else []
+        coordinates = (*site, self._num_moments, *colors, POSTSELECT if postselect else 0)
         self.circuit.append("DETECTOR", self._lookbacks(records), coordinates)
 
     def observable(self, records: Iterable[int]) -> None:
@@ -181,6 +208,11 @@ class CircuitBuilder:
         targets = [self._number[site] for site in sites]
         if targets:
             self.circuit.append(name, targets, tag=tag)
+
+    def _product(self, pauli: Pauli, sites: Iterable[Coord]) -> list[stim.GateTarget]:
+        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
+        targets: list[stim.GateTarget] = stim.target_combined_paulis(factors)
+        return targets
 
     def _lookbacks(self, records: Iterable[int]) -> list[stim.GateTarget]:
         now = self.circuit.num_measurements

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import stim
+
 from .builder import GateChoice
+from .end_to_end import DEFAULT_ROUNDS, end_to_end_circuit
 from .injection import InjectionChoice
 from .noise import NoiseChoice
 from .protocol import cultivation_circuit
@@ -47,8 +51,7 @@ def circuit_file_name(
     terms: dict[str, object] = {"c": "inject+cultivate", "d": distance, "g": gate}
     if injection != "unitary":
         terms["injection"] = injection
-    terms |= {"noise": noise, "p": float(p)}
-    return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
+    return _joined(terms | {"noise": noise, "p": float(p)})
 
 
 def write_circuit_file(
@@ -79,7 +82,73 @@ def write_circuit_file(
     """
     circuit = cultivation_circuit(distance, p, gate, noise, injection)
     name = circuit_file_name(distance=distance, p=p, gate=gate, noise=noise, injection=injection)
-    path = Path(folder) / name
+    return _written(circuit, Path(folder) / name)
+
+
+def write_end_to_end_file(
+    folder: str | Path,
+    *,
+    distance: int,
+    escape_distance: int,
+    p: float,
+    gate: GateChoice,
+    noise: NoiseChoice,
+    injection: InjectionChoice = "unitary",
+    postselected_rounds: int | None = None,
+    rounds: int = DEFAULT_ROUNDS,
+    flipped: bool = False,
+) -> Path:
+    """Writes an end-to-end circuit to a file, and replaces a file of that name.
+
+    The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `flipped` (left out
+    if False), `post` (rounds that postselect) and `r` (rounds for the decoder).
+
+    Args:
+        folder: The folder of the file; created if it does not exist.
+        distance: See `end_to_end_circuit`, as for the others.
+        escape_distance: Distance after the escape.
+        p: Noise strength.
+        gate: "T" or "S".
+        noise: Name of the noise model.
+        injection: Name of the injection.
+        postselected_rounds: Number of rounds that postselect; `distance` if None.
+        rounds: Number of rounds for the decoder.
+        flipped: Whether the readout is for states with a logical X flip.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ValueError: A parameter is not one that `end_to_end_circuit` accepts.
+        OSError: The file or its folder cannot be written.
+    """
+    circuit = end_to_end_circuit(
+        distance,
+        escape_distance,
+        p,
+        gate,
+        noise,
+        injection,
+        postselected_rounds=postselected_rounds,
+        rounds=rounds,
+        flipped=flipped,
+    )
+    terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
+    if flipped:
+        terms["flipped"] = flipped
+    terms["g"] = gate
+    if injection != "unitary":
+        terms["injection"] = injection
+    terms |= {"noise": noise, "p": float(p)}
+    terms |= {"post": distance if postselected_rounds is None else postselected_rounds, "r": rounds}
+    return _written(circuit, Path(folder) / _joined(terms))
+
+
+def _joined(terms: Mapping[str, object]) -> str:
+    return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
+
+
+def _written(circuit: stim.Circuit, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     circuit.to_file(path)
     return path

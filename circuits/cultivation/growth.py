@@ -21,31 +21,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .bell_pairs import append_bell_pairs
+from .bell_paths import RED, bell_paths
 from .builder import CircuitBuilder
 from .color_code import ColorCode, Coord, Tile, adjacent
 from .syndrome_cycle import append_syndrome_cycle
 
-RED = 0
-"""The color of the boundary at which the code grows.
-
-A tile of this color either stays as it is or is new. Tiles of the other colors grow by whole red edges.
-"""
-
 NUM_CYCLES = 3
 """Syndrome cycles after growth, including the one with the random outcomes."""
-
-# For each distance, the paths of the Bell pairs on the new red edges: from one end of the edge to the other,
-# through sites that are free at this time.
-_PATHS: Mapping[int, tuple[tuple[Coord, ...], ...]] = {
-    5: (
-        ((3, 4), (3, 5), (4, 5), (4, 6)),
-        ((4, 2), (5, 2), (5, 1)),
-        ((4, 4), (5, 4), (5, 5)),
-        ((5, 3), (6, 3)),
-        ((7, 2), (6, 2), (6, 1)),
-        ((7, 0), (8, 0)),
-    ),
-}
 
 
 def append_growth(builder: CircuitBuilder, small: ColorCode, large: ColorCode) -> None:
@@ -57,14 +39,25 @@ def append_growth(builder: CircuitBuilder, small: ColorCode, large: ColorCode) -
         large: The code after growth.
     """
     builder.begin_stage(f"growth d={large.distance}")
-    append_bell_pairs(builder, _PATHS[large.distance])
+    append_bell_pairs(builder, bell_paths(large, present=small.data))
 
-    new_red = [tile for tile in large.tiles if tile.color == RED and tile not in small.tiles]
+    new_red = new_red_tiles(small, large)
     random = {site for tile in new_red for site in (tile.x_ancilla, tile.z_ancilla)}
     records = append_syndrome_cycle(builder, large, first="Z", random=random)
     append_corrections(builder, large, new_red, records)
     for _ in range(NUM_CYCLES - 1):
         append_syndrome_cycle(builder, large, first="Z")
+
+
+def new_red_tiles(small: ColorCode, large: ColorCode) -> tuple[Tile, ...]:
+    """Lists the red tiles that growth adds. Their checks come out at random in the first cycle.
+
+    Examples:
+        >>> small, large = ColorCode.triangular(3), ColorCode.triangular(5)
+        >>> [tile.x_ancilla for tile in new_red_tiles(small, large)]
+        [(4, 3), (5, 0)]
+    """
+    return tuple(tile for tile in large.tiles if tile.color == RED and tile not in small.tiles)
 
 
 def append_corrections(

@@ -13,6 +13,7 @@ import stim
 from .builder import CircuitBuilder
 from .color_code import ColorCode, Coord, Tile
 from .degenerate_injection import STRETCHED_TILES
+from .end_to_end import build_noiseless_end_to_end
 from .noise import is_feedback
 from .protocol import build_noiseless
 from .svg import Box, Panel, Picture
@@ -41,6 +42,7 @@ def all_pictures() -> Mapping[str, str]:
     unitary, bell, degenerate = (
         build_noiseless(5, injection=injection) for injection in ("unitary", "bell", "degenerate")
     )
+    escape = build_noiseless_end_to_end(3, 7)
     pictures = {
         "layout": _layout(unitary, large),
         "unitary_injection": _stage(unitary, 0, small.tiles),
@@ -51,6 +53,7 @@ def all_pictures() -> Mapping[str, str]:
         "growth_d5": _stage(unitary, 3, large.tiles, corrections_in=5),
         "syndrome_cycle_d5": _stage(unitary, 4, large.tiles),
         "cat_check_d5": _stage(unitary, 7, large.tiles),
+        "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
 

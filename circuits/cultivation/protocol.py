@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import stim
 
 from .builder import CircuitBuilder, GateChoice
 from .cat_check import CAT_TREES, append_double_cat_check
-from .color_code import ColorCode
+from .color_code import ColorCode, Coord
 from .final_check import append_final_check
 from .growth import append_growth
 from .injection import INJECTIONS, InjectionChoice
@@ -105,20 +106,56 @@ def build_noiseless(
         74 cat check d=5
         94 final check
     """
+    codes = cultivated_codes(distance)
+    builder = CircuitBuilder(codes[-1].sites(extra=extra_sites(codes, injection)), gate=gate)
+    append_inject_and_cultivate(builder, codes, injection)
+    append_final_check(builder, codes[-1])
+    return builder
+
+
+def cultivated_codes(distance: int) -> list[ColorCode]:
+    """Lists the codes that cultivation goes through, from distance 3 to `distance`.
+
+    Raises:
+        ValueError: There is no cultivation up to this distance.
+    """
     check_distance(distance)
+    return [ColorCode.triangular(d) for d in range(3, distance + 1, 2)]
+
+
+def extra_sites(codes: Sequence[ColorCode], injection: InjectionChoice) -> list[Coord]:
+    """Lists sites that injection and cultivation use beside those of the codes.
+
+    Args:
+        codes: The codes that cultivation goes through.
+        injection: See `cultivation_circuit`.
+
+    Returns:
+        The sites, of which some may be sites of a code, too.
+
+    Raises:
+        ValueError: There is no such injection.
+    """
     if injection not in INJECTIONS:
         raise ValueError(f"unknown injection {injection!r}; injections: {', '.join(INJECTION_CHOICES)}")
-    chosen = INJECTIONS[injection]
-
-    codes = [ColorCode.triangular(d) for d in range(3, distance + 1, 2)]
     flags = [site for code in codes for site in CAT_TREES[code.distance].flags]
-    builder = CircuitBuilder(codes[-1].sites(extra=[*chosen.extra_sites, *flags]), gate=gate)
+    return [*INJECTIONS[injection].extra_sites, *flags]
 
+
+def append_inject_and_cultivate(
+    builder: CircuitBuilder, codes: Sequence[ColorCode], injection: InjectionChoice
+) -> None:
+    """Appends injection and cultivation.
+
+    Args:
+        builder: A circuit that has no operations yet, with all sites of the codes and `extra_sites`.
+        codes: The codes that cultivation goes through.
+        injection: See `cultivation_circuit`.
+    """
+    chosen = INJECTIONS[injection]
     chosen.append(builder)
     append_syndrome_cycle(builder, codes[0], arriving=chosen.arriving)
     append_double_cat_check(builder, codes[0])
     for small, large in pairwise(codes):
         append_growth(builder, small, large)
         append_double_cat_check(builder, large)
-    append_final_check(builder, codes[-1])
-    return builder

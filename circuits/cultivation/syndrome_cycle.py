@@ -9,7 +9,7 @@ Z check on the Z ancilla.
 After the way out, a check of -1 that has been collected is also a Pauli on the ancillas, and the way back
 copies this Pauli to data qubits. So outcome 1 of a check that is collected first has *byproducts*: Z on half
 of the tile for an X check, X on half of the tile for a Z check. Most cycles need no correction of them, since
-shots with any outcome other than 0 are discarded. The exception is `growth`.
+shots with any outcome other than 0 are discarded. The exceptions are `growth` and `escape`.
 """
 
 from __future__ import annotations
@@ -45,15 +45,41 @@ def append_syndrome_cycle(
         builder: The circuit to extend.
         code: The code to check.
         first: The checks to collect on the way out.
-        arriving: (from, to) pairs of sites: the state of data qubit `to` is still at `from`. It moves
-            during the first two moments of gates, so `to` must not meet an ancilla before the third.
-            The sites `from` end in |0>, and are measured together with the checks.
+        arriving: See `append_check_measurements`.
         random: Ancillas whose outcomes are random; they get no detector.
 
     Returns:
         The index of each outcome in the measurement record, by the site of the measurement.
     """
     builder.begin_stage(f"syndrome cycle d={code.distance}")
+    record_of = append_check_measurements(builder, code, first=first, arriving=arriving)
+    for site, record in record_of.items():
+        if site not in random:
+            builder.detector(site, [record])
+    builder.tick()
+    return record_of
+
+
+def append_check_measurements(
+    builder: CircuitBuilder,
+    code: ColorCode,
+    *,
+    first: Pauli,
+    arriving: Sequence[tuple[Coord, Coord]] = (),
+) -> Mapping[Coord, int]:
+    """Appends a cycle without its detectors, and without the TICK after its measurements.
+
+    Args:
+        builder: The circuit to extend.
+        code: The code to check.
+        first: The checks to collect on the way out.
+        arriving: (from, to) pairs of sites: the state of data qubit `to` is still at `from`. It moves
+            during the first two moments of gates, so `to` must not meet an ancilla before the third.
+            The sites `from` end in |0>, and are measured together with the checks.
+
+    Returns:
+        The index of each outcome in the measurement record, by the site of the measurement.
+    """
     departures = [origin for origin, _ in arriving]
     arrivals = [site for _, site in arriving]
     builder.reset(x=code.x_ancillas, z=sorted([*code.z_ancillas, *arrivals]))
@@ -76,12 +102,7 @@ def append_syndrome_cycle(
     )
     z_sites = sorted([*code.z_ancillas, *departures])
     records = builder.measure(z=z_sites, x=code.x_ancillas)
-    record_of = dict(zip([*z_sites, *code.x_ancillas], records, strict=True))
-    for site, record in record_of.items():
-        if site not in random:
-            builder.detector(site, [record])
-    builder.tick()
-    return record_of
+    return dict(zip([*z_sites, *code.x_ancillas], records, strict=True))
 
 
 def meetings(tiles: Sequence[Tile], steps: tuple[Coord, Coord], check: Pauli) -> list[tuple[Coord, Coord]]:

@@ -1,0 +1,138 @@
+"""Magic state cultivation end to end: injection, cultivation and the escape into a large code."""
+
+from __future__ import annotations
+
+import stim
+
+from .builder import CircuitBuilder, GateChoice
+from .color_code import ColorCode
+from .escape import append_escape
+from .final_check import append_decoded_check
+from .injection import InjectionChoice
+from .noise import NoiseChoice, add_noise, noise_model
+from .protocol import append_inject_and_cultivate, cultivated_codes, extra_sites
+
+DEFAULT_ROUNDS = 5
+
+
+def end_to_end_circuit(
+    distance: int = 3,
+    escape_distance: int = 7,
+    p: float = 1e-3,
+    gate: GateChoice = "T",
+    noise: NoiseChoice = "uniform",
+    injection: InjectionChoice = "unitary",
+    *,
+    postselected_rounds: int | None = None,
+    rounds: int = DEFAULT_ROUNDS,
+    flipped: bool = False,
+) -> stim.Circuit:
+    """Returns a circuit of injection, cultivation and escape, with noiseless checks at its end.
+
+    The detectors of cultivation and of the first rounds after the escape postselect. Those of later rounds
+    and of the final check are for a decoder of color codes, such as Chromobius. Observable 0 of a kept shot
+    is flipped by logical errors that the decoder does not predict. With T gates that holds for shots
+    without a logical X flip; `flipped` makes the circuit for the others.
+
+    Args:
+        distance: Distance of the code that is cultivated, one of `AVAILABLE_DISTANCES`.
+        escape_distance: Distance of the code after the escape, odd and larger than `distance`.
+        p: Noise strength, a probability; see `stim_nonclifford.cultivation.noise`.
+        gate: "T" for T gates, "S" for the S-proxy; see `cultivation_circuit`.
+        noise: Name of the noise model; see `cultivation_circuit`.
+        injection: Name of the injection; see `cultivation_circuit`.
+        postselected_rounds: Number of syndrome cycles after the escape that postselect; `distance` if None.
+        rounds: Number of syndrome cycles after these, whose detectors are for the decoder.
+        flipped: Whether the logical operator at the end is that of a state with a logical X flip. With T
+            gates, the observable is a fair coin in shots of the other kind.
+
+    Returns:
+        The circuit. Without noise, all detectors and the observable are 0 (unless `flipped`). Detectors
+        have the coordinates (x, y, moment, color, postselect): the color is that of Chromobius (0 to 2 for
+        red, green and blue X checks, 3 to 5 for Z checks, -1 for others); postselect is 1 or 0.
+
+    Raises:
+        ValueError: An argument has none of the values above.
+
+    Examples:
+        >>> circuit = end_to_end_circuit(3, 7, rounds=5)
+        >>> circuit.num_qubits, circuit.num_detectors
+        (75, 340)
+        >>> coordinates = circuit.get_detector_coordinates().values()
+        >>> sum(postselect for *_, postselect in coordinates)
+        115.0
+        >>> end_to_end_circuit(5, 5)
+        Traceback (most recent call last):
+            ...
+        ValueError: escape_distance must be odd and larger than distance=5, but is 5
+    """
+    model = noise_model(noise, p)
+    builder = build_noiseless_end_to_end(
+        distance,
+        escape_distance,
+        gate,
+        injection,
+        postselected_rounds=postselected_rounds,
+        rounds=rounds,
+        flipped=flipped,
+    )
+    return add_noise(builder.circuit, model)
+
+
+def build_noiseless_end_to_end(
+    distance: int,
+    escape_distance: int,
+    gate: GateChoice = "T",
+    injection: InjectionChoice = "unitary",
+    *,
+    postselected_rounds: int | None = None,
+    rounds: int = DEFAULT_ROUNDS,
+    flipped: bool = False,
+) -> CircuitBuilder:
+    """Writes the circuit without noise.
+
+    Args:
+        distance: See `end_to_end_circuit`.
+        escape_distance: See `end_to_end_circuit`.
+        gate: See `end_to_end_circuit`.
+        injection: See `end_to_end_circuit`.
+        postselected_rounds: See `end_to_end_circuit`.
+        rounds: See `end_to_end_circuit`.
+        flipped: See `end_to_end_circuit`.
+
+    Returns:
+        The circuit and its stages.
+
+    Raises:
+        ValueError: An argument has a value that `end_to_end_circuit` does not accept.
+
+    Examples:
+        >>> for stage in build_noiseless_end_to_end(3, 7, postselected_rounds=1, rounds=2).stages:
+        ...     print(stage.first_moment, stage.name)
+        0 unitary injection
+        15 syndrome cycle d=3
+        25 cat check d=3
+        39 escape d=7
+        44 syndrome cycle d=7
+        54 decoded syndrome cycle d=7
+        64 decoded syndrome cycle d=7
+        74 final check
+    """
+    codes = cultivated_codes(distance)
+    if escape_distance <= distance or escape_distance % 2 == 0:
+        raise ValueError(
+            f"escape_distance must be odd and larger than distance={distance}, but is {escape_distance}"
+        )
+    if postselected_rounds is None:
+        postselected_rounds = distance
+    for name, number in (("postselected_rounds", postselected_rounds), ("rounds", rounds)):
+        if number < 0:
+            raise ValueError(f"{name} must not be negative, but is {number}")
+    if postselected_rounds + rounds == 0:
+        raise ValueError("postselected_rounds and rounds must not both be 0: the final check needs a cycle")
+    large = ColorCode.triangular(escape_distance)
+    builder = CircuitBuilder(large.sites(extra=extra_sites(codes, injection)), gate=gate, colored=True)
+    append_inject_and_cultivate(builder, codes, injection)
+    last = append_escape(builder, codes[-1], large, postselected_rounds=postselected_rounds, rounds=rounds)
+    append_decoded_check(builder, large, last, flipped=flipped)
+    return builder

@@ -8,6 +8,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "work_forecast.h"
+
 namespace snc {
 
 namespace {
@@ -30,9 +32,12 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
         for (size_t record = 0; record < record_effects_.size(); ++record)
             record_effects_[record] = {static_cast<int32_t>(record)};
     auto insertion = question_.insertions.begin();
+    WorkForecast forecast(program, max_work);
     program.backward([&](const CircuitStep& step, int64_t number, const Shift& shift) {
-        if (number % steps_per_report == 0) progress(number);
-        if (work_ > max_work) throw std::overflow_error("the effects are too long");
+        if (number % steps_per_report == 0) {
+            progress(number);
+            if (forecast.exceeds(number, work_)) throw std::overflow_error("the effects are too long");
+        }
         pull_back_through(program, step, number, shift);
         for (; insertion != question_.insertions.end() && insertion->step == number; ++insertion)
             kept_insertions_.push_back(
@@ -126,7 +131,9 @@ SparseRow EffectSweep::effect_of(Factors factors) {
 }
 
 void EffectSweep::note_stabilizer(SparseRow effect) {
-    if (question_.with_noise && !effect.empty()) stabilizers_.insert(std::move(effect));
+    if (!question_.with_noise || effect.empty()) return;
+    const auto [place, is_new] = stabilizers_.insert(std::move(effect));
+    if (is_new) check_bytes(place->size() * sizeof(int32_t));
 }
 
 void EffectSweep::check_bytes(uint64_t more) {

@@ -65,7 +65,7 @@ def independent_rows(rows: SparseRows) -> SparseRows:
     chosen[_native.independent_rows(rows.starts, rows.bits)] = True
     lengths = np.diff(rows.starts)
     starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
-    return SparseRows(starts, rows.bits[np.repeat(chosen, lengths)])
+    return SparseRows(starts, rows.bits[rows.starts[0] : rows.starts[-1]][np.repeat(chosen, lengths)])
 
 
 def joined(first: SparseRows, second: SparseRows) -> SparseRows:

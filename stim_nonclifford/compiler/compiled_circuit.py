@@ -280,7 +280,8 @@ class CompiledCircuit:
     def _reference_order(self) -> QuantumProgram:
         """The operations in the order in which the outcomes of the reference sample are chosen."""
         if self.quantum.reordered:
-            in_order = forward_sweep(self.program, keep_order=True)
+            with memory_is_a_limit(), collector_paused():
+                in_order = forward_sweep(self.program, keep_order=True)
             if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
                 return in_order
         return self.quantum

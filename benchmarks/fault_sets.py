@@ -41,9 +41,8 @@ def surface_code(distance: int, rounds: int, events: float) -> str:
 
 def circuit_of(name: str) -> Any:
     """The circuit of a name that ``surface_code`` gives, or of ``cultivation:distance:p:gate``."""
-    import stim
-
     import stim_nonclifford as snc
+    from benchmarks.synthetic import memory_circuit
     from stim_nonclifford.cultivation import cultivation_circuit
 
     kind, size, *arguments = name.split(":")
@@ -53,18 +52,9 @@ def circuit_of(name: str) -> Any:
         return snc.Circuit(cultivation_circuit(distance=distance, p=p, gate=gate))  # type: ignore[arg-type]
     rounds, events = int(arguments[0]), float(arguments[1])
 
-    def generated(p: float) -> stim.Circuit:
-        return stim.Circuit.generated(
-            "surface_code:rotated_memory_z",
-            distance=distance,
-            rounds=rounds,
-            after_clifford_depolarization=p,
-            before_measure_flip_probability=p,
-            after_reset_flip_probability=p,
-        )
-
     small = 1e-6
-    return snc.Circuit(generated(small * events / snc.Circuit(generated(small)).plan().mean_events))
+    per_strength = snc.Circuit(memory_circuit(distance, small, rounds)).plan().mean_events / small
+    return snc.Circuit(memory_circuit(distance, events / per_strength, rounds))
 
 
 def run_here(name: str, relative_error: float, threads: int, max_bytes: int, seed: int) -> dict[str, Any]:

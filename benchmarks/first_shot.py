@@ -32,17 +32,9 @@ SIMULATORS = {"ours": "stim-nonclifford", "stim": "Stim, S-proxy", "clifft": "Cl
 
 def surface_code(distance: int, rounds: int | None = None) -> str:
     """A rotated surface code, with as many rounds as its distance unless stated otherwise."""
-    import stim
+    from benchmarks.synthetic import memory_circuit
 
-    circuit = stim.Circuit.generated(
-        "surface_code:rotated_memory_z",
-        distance=distance,
-        rounds=rounds or distance,
-        after_clifford_depolarization=1e-3,
-        before_measure_flip_probability=1e-3,
-        after_reset_flip_probability=1e-3,
-    )
-    return str(circuit)
+    return str(memory_circuit(distance, 1e-3, rounds))
 
 
 def repetition_code(rounds: int, in_round: str = "") -> str:

@@ -25,6 +25,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.machine import description, machine
 from benchmarks.pages import filled
+from benchmarks.synthetic import memory_circuit
 from benchmarks.timing import Run, in_turns, rate_of
 from stim_nonclifford import plan as plans
 from stim_nonclifford.compiler import RequestedOutputs
@@ -41,18 +42,6 @@ ONES = (2, 4, 8, 16, 32)
 
 Form = Literal["words", "lists"]
 Measure = Callable[[float], float]
-
-
-def memory_circuit(distance: int, p: float) -> stim.Circuit:
-    """A memory experiment of as many rounds as the distance; each noise channel has strength p."""
-    return stim.Circuit.generated(
-        "surface_code:rotated_memory_z",
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-        after_reset_flip_probability=p,
-    )
 
 
 def measuring(run: Run, row_bytes: int) -> Measure:

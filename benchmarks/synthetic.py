@@ -1,12 +1,13 @@
-"""Circuits whose cost depends on one thing: the width of the vector, or the number of error mechanisms."""
+"""Circuits whose cost depends on one thing: the vector's width, the error mechanisms, or a code's size."""
 
 from __future__ import annotations
 
 import numpy as np
+import stim
 
 import stim_nonclifford as snc
 
-__all__ = ["many_mechanisms", "mirrored", "scrambled"]
+__all__ = ["many_mechanisms", "memory_circuit", "mirrored", "scrambled"]
 
 _LAYERS = 3
 _ROUNDS = 6
@@ -63,6 +64,24 @@ def many_mechanisms(count: int, p: float) -> snc.Circuit:
         lines.append(f"CORRELATED_ERROR({p}) " + " ".join(f"X{q}" for q in flipped))
     lines += [f"M {qubits}", *(f"DETECTOR rec[-{k + 1}]" for k in range(64))]
     return snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
+
+
+def memory_circuit(distance: int, p: float, rounds: int | None = None) -> stim.Circuit:
+    """A memory experiment with a rotated surface code.
+
+    Args:
+        distance: Distance of the code.
+        p: Strength of each noise channel: on gates, before measurements and after resets.
+        rounds: Number of rounds; by default the distance.
+    """
+    return stim.Circuit.generated(
+        "surface_code:rotated_memory_z",
+        distance=distance,
+        rounds=rounds or distance,
+        after_clifford_depolarization=p,
+        before_measure_flip_probability=p,
+        after_reset_flip_probability=p,
+    )
 
 
 def _scramble(width: int, seed: int) -> list[str]:

@@ -70,6 +70,7 @@ def run_on_host(
     in_shared: bool,
     reversed: bool,
 ) -> None: ...
+def kept_branches(plan: Any, signatures: npt.NDArray[np.uint64], count: int) -> dict[str, Any]: ...
 
 class FaultSetStudy:
     def __init__(

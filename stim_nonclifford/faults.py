@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
 import stim
 
 from .compiler import CompiledCircuit, RequestedOutputs
@@ -14,7 +16,7 @@ from .compiler.effects import Fault
 from .compiler.flattening import unrolled
 from .compiler.gf2 import mask_of, parities
 from .compiler.steps import CorrelatedError, Measure, Noise
-from .engines.reference import fate_of_row
+from .engines.row_fates import fates_of_rows
 from .plan import SamplingPlan
 
 __all__ = ["CircuitFault", "FaultTable", "OutcomeProbabilities"]
@@ -137,16 +139,16 @@ class FaultTable:
         return dict(found)
 
     def outcome_probabilities(
-        self, faults: Iterable[CircuitFault], postselected: Sequence[int]
-    ) -> OutcomeProbabilities:
-        """The exact probabilities of the results of a shot that has exactly these faults.
+        self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
+    ) -> list[OutcomeProbabilities]:
+        """The exact probabilities of the results of shots that have exactly these faults.
 
         Args:
-            faults: The faults.
+            fault_sets: The faults of each shot.
             postselected: The detectors that discard a shot.
 
         Returns:
-            The probabilities.
+            The probabilities for each shot.
 
         Raises:
             ValueError: A fault is not one of this circuit.
@@ -154,14 +156,20 @@ class FaultTable:
         program = self.compiled.program
         observables = range(program.num_detectors, program.num_detectors + program.num_observables)
         plan = self.compiled.fault_plan(RequestedOutputs.of(observables, postselected))
-        row = plan.row_of(0)
-        for fault in faults:
-            if fault not in self._effects:
-                raise ValueError(f"The circuit has no fault '{fault}'. circuit.faults() lists all faults.")
-            row ^= plan.row_of(self._effects[fault])
-        discarded, kept = fate_of_row(plan, row)
-        right = kept.pop(0, 0.0)
-        return OutcomeProbabilities(right, sum(kept.values()), discarded)
+        rows = np.zeros((len(fault_sets), plan.num_row_bits), dtype=np.bool_)
+        row_of: dict[CircuitFault, npt.NDArray[np.bool_]] = {}
+        for row, faults in zip(rows, fault_sets, strict=True):
+            for fault in faults:
+                if fault not in row_of:
+                    row_of[fault] = plan.row_of(self._effect_of(fault))
+                row ^= row_of[fault]
+        fates = zip(*(each.tolist() for each in fates_of_rows(plan, rows)), strict=True)
+        return [OutcomeProbabilities(*fate) for fate in fates]
+
+    def _effect_of(self, fault: CircuitFault) -> int:
+        if fault not in self._effects:
+            raise ValueError(f"The circuit has no fault '{fault}'. circuit.faults() lists all faults.")
+        return self._effects[fault]
 
     def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
         """The circuit without noise, but with given faults.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import numpy as np
 
 from .errors import ResourceLimitError
 
-__all__ = ["can_be_allocated", "machine_bytes", "memory_is_a_limit"]
+__all__ = ["can_be_allocated", "collector_paused", "machine_bytes", "memory_is_a_limit"]
 
 _LARGEST_ARRAY = 1 << 62
 
@@ -45,6 +46,29 @@ def can_be_allocated(num_bytes: int) -> bool:
     except MemoryError:
         return False
     return True
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pauses Python's collector of cycles.
+
+    While a circuit is compiled, many objects are made, and nearly all of them stay. The collector would look
+    at all of them again and again, which takes as long as compiling.
+
+    Examples:
+        >>> with collector_paused():
+        ...     gc.isenabled()
+        False
+        >>> gc.isenabled()
+        True
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

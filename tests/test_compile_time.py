@@ -27,6 +27,11 @@ MANY = " ".join(map(str, range(1600)))
         # A fair coin in each round: 3 GB.
         ("RX 9\nT 9\nMX 9\nREPEAT 50000 {\n    RX 0\n    MR 0\n    DETECTOR rec[-1]\n}", 12),
         ("REPEAT 1000 {\n    R_X(0.1) 0\n    M 0\n}\nDETECTOR rec[-1]", 8),
+        ("REPEAT 50000 {\n    R 0\n    H 0\n    T 0\n    H 0\n    M 0\n}", 10),
+        (
+            "REPEAT 5000 {\n    H 0\n    T 0\n    M 0\n}",
+            8,
+        ),  # each error flips every second record after it: 10 s
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )
@@ -55,6 +60,19 @@ def test_too_many_observables(number: int) -> None:
     assert (
         output == f"ResourceLimitError: The circuit has {number + 1:,} observables; the limit is 2,097,152.\n"
     )
+
+
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("REPEAT 5000 {\n    MR 1\n}\n", "MR 1\nH 0\n")])
+def test_errors_that_flip_too_many_records(before: str, after: str) -> None:
+    """It is seen after a small part of the loop that the rest would take more than half a minute."""
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({before!r} + "REPEAT 300000 {{\\n    H 0\\n    T 0\\n    M 0\\n}}\\n" + {after!r})
+        print(refusal(circuit.compile_sampler))
+        """,
+        seconds=4,
+    )
+    assert output.startswith("ResourceLimitError: Errors and outcomes flip too many of the circuit's 30")
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 import stim_nonclifford as snc
+from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.engines.reference import fate_of_row
 from stim_nonclifford.plan import BLOCK_SHOTS
 
 from .exact import mask_of
@@ -51,6 +54,45 @@ def test_fate_of_faults_is_that_of_the_circuit_with_them(seed: int) -> None:
         expected = fate_by_density_matrix(circuit, circuit.with_faults(chosen))
         found = (fate.kept_and_right, fate.kept_and_wrong, fate.discarded)
         assert found == pytest.approx(expected, abs=1e-10), [str(fault) for fault in chosen]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_many_fault_sets_at_once(seed: int) -> None:
+    """As the reference engine says for each of them, and as calls for one set at a time."""
+    rng = np.random.default_rng([607, seed])
+    circuit = snc.Circuit(random_circuit(rng, num_qubits=4, num_operations=24, instructions=FAMILIES))
+    faults = circuit.faults()
+    if not faults:
+        pytest.skip("no noise")
+    sets = [[faults[int(k)] for k in rng.choice(len(faults), size=size)] for size in rng.integers(0, 4, 30)]
+    postselected = [d for d in range(circuit.num_detectors) if rng.random() < 0.5]
+    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    mask[postselected] = True
+    found = circuit.outcome_probabilities(sets, postselection_mask=mask)
+    assert len(found) == len(sets)
+    compiled = circuit.compile()
+    observables = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)
+    plan = compiled.fault_plan(RequestedOutputs.of(observables, postselected))
+    effects = dict(zip(faults, compiled.faults, strict=True))
+    for chosen, fate in zip(sets, found, strict=True):
+        row = plan.row_of(0)
+        for fault in chosen:
+            row ^= plan.row_of(effects[fault].effect)
+        discarded, kept = fate_of_row(plan, row)
+        right = kept.pop(0, 0.0)
+        assert fate.kept_and_right == pytest.approx(right, abs=1e-12)
+        assert fate.kept_and_wrong == pytest.approx(sum(kept.values()), abs=1e-12)
+        assert fate.discarded == pytest.approx(discarded, abs=1e-12)
+        alone = circuit.outcome_probabilities(chosen, postselection_mask=mask)
+        assert dataclasses.astuple(alone) == pytest.approx(dataclasses.astuple(fate), abs=1e-12)
+
+
+def test_sets_beside_faults_are_refused() -> None:
+    circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    [fault] = circuit.faults()
+    assert [fate.kept_and_wrong for fate in circuit.outcome_probabilities([[fault], []])] == [1, 0]
+    with pytest.raises(ValueError, match="not a mixture"):
+        circuit.outcome_probabilities([[fault], fault])  # type: ignore[list-item]
 
 
 def test_failures_are_the_errors_that_are_counted() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stim_nonclifford import _native
-from stim_nonclifford.compiler.sparse_rows import joined, odd_sums, transposed
+from stim_nonclifford.compiler.sparse_rows import independent_rows, joined, odd_sums, transposed
 from stim_nonclifford.plan import SparseRows
 
 
@@ -48,6 +48,30 @@ def test_joined() -> None:
     for rng, matrix in matrices(seed=3):
         other = rng.random((int(rng.integers(9)), matrix.shape[1])) < 0.3
         assert_equal(joined(rows_of(matrix), rows_of(other)), np.concatenate([matrix, other]))
+
+
+def test_independent_rows() -> None:
+    """The rows that raise the rank over GF(2), also if the rows are the last ones of a longer list."""
+    for rng, matrix in matrices(seed=5):
+        rows = rows_of(matrix)
+        left_out = int(rng.integers(len(matrix) + 1))
+        for first in (0, left_out):
+            chosen: list[int] = []
+            for k in range(first, len(matrix)):
+                if rank(matrix[[*chosen, k]]) > len(chosen):
+                    chosen.append(k)
+            assert_equal(independent_rows(SparseRows(rows.starts[first:], rows.bits)), matrix[chosen])
+
+
+def rank(matrix: npt.NDArray[np.bool_]) -> int:
+    """The rank over GF(2), by elimination with the highest bits."""
+    left = [int("".join(map(str, row.astype(int))) or "0", 2) for row in matrix]
+    found = 0
+    while any(left):
+        pivot = max(left)
+        left = [min(row, row ^ pivot) for row in left]
+        found += 1
+    return found
 
 
 def test_sums_by_row() -> None:

@@ -7,7 +7,7 @@ import functools
 import os
 import pathlib
 from collections.abc import Iterable
-from typing import Any, TextIO, get_args
+from typing import Any, TextIO, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -367,30 +367,50 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
         """
         return self._fault_table().faults
 
+    @overload
+    def outcome_probabilities(
+        self, faults: Iterable[CircuitFault], *, postselection_mask: npt.NDArray[Any] | None = None
+    ) -> OutcomeProbabilities: ...
+
+    @overload
     def outcome_probabilities(
         self,
-        faults: Iterable[CircuitFault],
+        faults: Iterable[Iterable[CircuitFault]],
         *,
         postselection_mask: npt.NDArray[Any] | None = None,
-    ) -> OutcomeProbabilities:
+    ) -> list[OutcomeProbabilities]: ...
+
+    def outcome_probabilities(
+        self,
+        faults: Iterable[CircuitFault] | Iterable[Iterable[CircuitFault]],
+        *,
+        postselection_mask: npt.NDArray[Any] | None = None,
+    ) -> OutcomeProbabilities | list[OutcomeProbabilities]:
         r"""The exact probabilities that a shot with given faults is discarded, or has a logical error.
 
         Args:
-            faults: Faults from ``faults()``, or of a ``KeptFailure``.
+            faults: Faults from ``faults()``, or of a ``KeptFailure``: those of one shot. Or several of such
+                sets of faults, one for each shot, which takes much less time than a call for each.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``; all
                 of them by default.
 
         Returns:
-            The probabilities that the shot is kept and right, kept and wrong, and discarded.
+            The probabilities that the shot is kept and right, kept and wrong, and discarded. For several
+            sets, a list of these. An empty argument is one shot without faults.
 
         Raises:
-            ValueError: A fault is not one of this circuit, or the mask has the wrong shape.
+            ValueError: A fault is not one of this circuit, or the mask has the wrong shape; or faults stand
+                beside sets of faults.
             ResourceLimitError: The result depends on more than 16 coins.
 
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nH 0\nT 0\nH 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
             >>> [flip] = circuit.faults()
             >>> round(circuit.outcome_probabilities([flip]).kept_and_wrong, 6)  # cos(pi/8)^2
+            0.853553
+            >>> for fate in circuit.outcome_probabilities([[], [flip]]):
+            ...     print(round(fate.kept_and_wrong, 6))
+            0.146447
             0.853553
         """
         if postselection_mask is None:
@@ -399,7 +419,13 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             postselected = checked_mask(
                 postselection_mask, self.num_detectors, "postselection_mask", "detectors"
             )
-        return self._fault_table().outcome_probabilities(faults, postselected)
+        given: list[CircuitFault | Iterable[CircuitFault]] = list(faults)
+        one_shot = [each for each in given if isinstance(each, CircuitFault)]
+        several = [each for each in given if not isinstance(each, CircuitFault)]
+        if one_shot and several:
+            raise ValueError("faults must be the faults of one shot or a list of such sets, not a mixture.")
+        found = self._fault_table().outcome_probabilities(several or [one_shot], postselected)
+        return found if several else found[0]
 
     def with_faults(self, faults: Iterable[CircuitFault]) -> Circuit:
         r"""The circuit without its noise, but with given faults as gates, which any simulator can run.

@@ -9,7 +9,7 @@ import numpy as np
 import stim
 
 from ..errors import ResourceLimitError
-from ..memory import memory_is_a_limit
+from ..memory import collector_paused, memory_is_a_limit
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .backward_sweep import backward_sweep, list_faults, outcome_effects
 from .clifford_records import clifford_records
@@ -54,7 +54,7 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 0 (2^0
         coefficients)
     """
-    with memory_is_a_limit():
+    with memory_is_a_limit(), collector_paused():
         program = program_of(circuit)
         if program.has_non_clifford_gates:
             quantum = forward_sweep(program)
@@ -95,7 +95,7 @@ class CompiledCircuit:
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""
         if outputs not in self._effects:
-            with memory_is_a_limit():
+            with memory_is_a_limit(), collector_paused():
                 self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
         return self._effects[outputs]
 
@@ -107,7 +107,7 @@ class CompiledCircuit:
     @cached_property
     def faults(self) -> list[Fault]:
         """Every fault that the circuit's noise can cause, with its effect on detectors and observables."""
-        with memory_is_a_limit():
+        with memory_is_a_limit(), collector_paused():
             return list_faults(self.program, self.quantum, "detectors")
 
     def detector_plan(
@@ -263,7 +263,7 @@ class CompiledCircuit:
         return needed_operations(self.quantum.operations, outcomes, requested)
 
     def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> SamplingPlan:
-        with memory_is_a_limit():
+        with memory_is_a_limit(), collector_paused():
             needed = needed_operations(self.quantum.operations, table.outcomes, requested)
             return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
 
@@ -294,14 +294,15 @@ class CompiledCircuit:
     def _reference_order(self) -> QuantumProgram:
         """The operations in the order in which the outcomes of the reference sample are chosen."""
         if self.quantum.reordered:
-            in_order = forward_sweep(self.program, keep_order=True)
+            with memory_is_a_limit(), collector_paused():
+                in_order = forward_sweep(self.program, keep_order=True)
             if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
                 return in_order
         return self.quantum
 
     @cached_property
     def _reference_records(self) -> int:
-        with memory_is_a_limit():
+        with memory_is_a_limit(), collector_paused():
             return self._likely_records(self._reference_order, len(self._reference_order.operations))
 
     @cached_property
@@ -313,7 +314,7 @@ class CompiledCircuit:
         """The same without the outcomes on which no detector or observable depends."""
         num_outputs = self.program.num_detectors + self.program.num_observables
         needed = self._needed_for(RequestedOutputs.of(range(num_outputs)))
-        with memory_is_a_limit():
+        with memory_is_a_limit(), collector_paused():
             return self._outputs_of(self._likely_records(self.quantum, len(needed)))
 
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:

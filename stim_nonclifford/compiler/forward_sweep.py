@@ -147,8 +147,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
     ):
         terms: tuple[RotationTerm, ...] = ()
         if outcome < 0:
-            rotation = program.steps[step]
-            assert isinstance(rotation, Rotate)
+            rotation = program.rotation_at(step)
             angle = -rotation.half_turns if is_negative else rotation.half_turns
             terms = (RotationTerm(angle, found.num_signs, step),)
             found.num_signs += 1

@@ -80,6 +80,10 @@ class Unrolling:
         """The place at which a step is stored, and what is between that iteration and the step's."""
         return self._whole.place(step)
 
+    def stored(self, step: int) -> int:
+        """The place at which a step is stored."""
+        return self._whole.stored(step)
+
     def places(self) -> Iterator[tuple[int, Shift]]:
         """The same for all steps in their order."""
         return self._whole.places(Shift())
@@ -114,6 +118,12 @@ class _Range:
         self.starts.append(self.size)
         self.parts.append((first, end, loop, inner))
         self.size += end - first if loop is None or inner is None else loop.repetitions * inner.size
+
+    def stored(self, step: int) -> int:
+        part = bisect_right(self.starts, step) - 1
+        first, _, _, inner = self.parts[part]
+        offset = step - self.starts[part]
+        return first + offset if inner is None else inner.stored(offset % inner.size)
 
     def place(self, step: int) -> tuple[int, Shift]:
         part = bisect_right(self.starts, step) - 1

@@ -13,7 +13,7 @@ from .iterations import shifted
 from .loops import Loop, Shift, Unrolled, Unrolling
 from .native_program import native_program
 from .paulis import Factors
-from .steps import Step
+from .steps import Rotate, Step
 
 __all__ = ["Place", "Program"]
 
@@ -76,6 +76,12 @@ class Program:
     def steps(self) -> Unrolled[Step]:
         """The steps in circuit order, with loops unrolled."""
         return Unrolled(self._unrolling, self.stored_steps, shifted)
+
+    def rotation_at(self, step: int) -> Rotate:
+        """The rotation that a step is. It is the same in each iteration of a loop."""
+        rotation = self.stored_steps[self._unrolling.stored(step)]
+        assert isinstance(rotation, Rotate)
+        return rotation
 
     @cached_property
     def places(self) -> Unrolled[Place]:

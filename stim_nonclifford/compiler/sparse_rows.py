@@ -61,8 +61,11 @@ def independent_rows(rows: SparseRows) -> SparseRows:
         >>> independent_rows(SparseRows.of([[0], [], [0, 1], [1], [2]])).bits.tolist()
         [0, 0, 1, 2]
     """
-    numbers = _native.independent_rows(rows.starts, rows.bits)
-    return SparseRows.of([rows.row(int(number)).tolist() for number in numbers])
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    chosen[_native.independent_rows(rows.starts, rows.bits)] = True
+    lengths = np.diff(rows.starts)
+    starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
+    return SparseRows(starts, rows.bits[rows.starts[0] : rows.starts[-1]][np.repeat(chosen, lengths)])
 
 
 def joined(first: SparseRows, second: SparseRows) -> SparseRows:

@@ -59,7 +59,7 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
 
 bool BatchSimulation::suits(const Plan& plan) {
     return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
-        return step.kind != SimulationStep::Kind::rotate_group && step.width_after <= max_width;
+        return step.kind != SimulationStep::Kind::rotate_in_groups && step.width_after <= max_width;
     });
 }
 
@@ -113,7 +113,7 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
         work_.flops += shots.size() * flops;
     };
     switch (step.kind) {
-        case rotate_group:
+        case rotate_in_groups:
             return true;  // cannot occur in plans that suit batches
         case rotate:
             note(size, 8 * size);

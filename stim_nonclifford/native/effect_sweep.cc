@@ -8,6 +8,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "work_forecast.h"
+
 namespace snc {
 
 namespace {
@@ -33,9 +35,12 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
     expectation_ = program.num_expectations() +
                    (question_.by_records ? program.num_records : program.num_detectors + program.num_observables);
     auto insertion = question_.insertions.begin();
+    WorkForecast forecast(program, max_work);
     program.backward([&](const CircuitStep& step, int64_t number, const Shift& shift) {
-        if (number % steps_per_report == 0) progress(number);
-        if (work_ > max_work) throw std::overflow_error("the effects are too long");
+        if (number % steps_per_report == 0) {
+            progress(number);
+            if (forecast.exceeds(number, work_)) throw std::overflow_error("the effects are too long");
+        }
         pull_back_through(program, step, number, shift);
         for (; insertion != question_.insertions.end() && insertion->step == number; ++insertion)
             kept_insertions_.push_back(
@@ -132,7 +137,9 @@ SparseRow EffectSweep::effect_of(Factors factors) {
 }
 
 void EffectSweep::note_stabilizer(SparseRow effect) {
-    if (question_.with_noise && !effect.empty()) stabilizers_.insert(std::move(effect));
+    if (!question_.with_noise || effect.empty()) return;
+    const auto [place, is_new] = stabilizers_.insert(std::move(effect));
+    if (is_new) check_bytes(place->size() * sizeof(int32_t));
 }
 
 void EffectSweep::check_bytes(uint64_t more) {

@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "fault_set_laws.h"
 #include "fault_set_search.h"
 #include "fault_set_study.h"
 #include "gil.h"
@@ -78,20 +79,36 @@ nb::object member_sums(snc::FaultSetStudy& study, uint32_t weight, const Input<d
     return to_array(without_gil([&] { return study.member_sums(weight, of_mechanisms, of_keys, columns); }));
 }
 
+nb::dict to_dict(snc::KeptBranches branches) {
+    nb::dict result;
+    result["starts"] = to_array(std::move(branches.starts));
+    result["outputs"] = to_array(std::move(branches.outputs));
+    result["probabilities"] = to_array(std::move(branches.probabilities));
+    return result;
+}
+
 nb::dict evaluate(snc::FaultSetStudy& study) {
     auto found = without_gil([&] { return study.evaluate(); });
-    nb::dict result;
+    nb::dict result = to_dict(std::move(found.branches));
     result["first"] = found.first;
-    result["starts"] = to_array(std::move(found.branches.starts));
-    result["outputs"] = to_array(std::move(found.branches.outputs));
-    result["probabilities"] = to_array(std::move(found.branches.probabilities));
     return result;
+}
+
+nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count) {
+    const snc::Plan packed = to_plan(plan);
+    const std::vector<uint64_t> words = to_vector(signatures);
+    if (words.size() != count * packed.layout.signature_words) throw std::invalid_argument("signatures must be [count][words].");
+    return to_dict(without_gil([&] {
+        return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals);
+    }));
 }
 
 }  // namespace
 
 void bind_fault_sets(nb::module_& m) {
     using snc::FaultSetStudy;
+    m.def("kept_branches", &kept_branches, nb::arg("plan"), nb::arg("signatures"), nb::arg("count"),
+          "The ways in which shots with these signatures are kept.");
     nb::class_<FaultSetStudy>(m, "FaultSetStudy", "Fault sets of a plan. Not safe for use from several threads at once.")
         .def("__init__", &construct, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
              nb::arg("sites"), nb::arg("coins"), nb::arg("max_weight"), nb::arg("threads"), nb::arg("max_pair_bytes"))

@@ -4,7 +4,7 @@
 #include "coefficient_kernel.h"
 #include "noise_kernel.h"
 #include "phase_kernel.h"
-#include "rotation_kernel.h"
+#include "rotation_pass_kernel.h"
 
 #define SNC_STRING(name) SNC_STRING_OF(name)
 #define SNC_STRING_OF(name) #name
@@ -16,7 +16,7 @@ namespace {
 constexpr CoefficientKernels coefficient_kernels = {
     .start = [](double* vector) { put(vector, 0, 1, 0); },
     .rotate = rotate,
-    .rotate_group = rotate_group,
+    .rotate_in_groups = rotate_in_groups,
     .activate = activate,
     .outcome_weights = outcome_weights,
     .project = project,

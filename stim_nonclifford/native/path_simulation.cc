@@ -259,13 +259,17 @@ VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {
     return rotation;
 }
 
-void PathSimulation::rotate_group(const SimulationStep& step) {
-    const uint64_t size = uint64_t{1} << step.width_before;
-    note_pass(size, size, 4 * step.group.size());
-    work_.steps += step.group.size() - 1;
+void PathSimulation::rotate_in_groups(const SimulationStep& step) {
     rotations_.clear();
-    for (const uint32_t k : step.group) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
-    kernels_.coefficients.rotate_group(own_vector(), rotations_);
+    group_sizes_.clear();
+    for (const std::vector<uint32_t>& group : step.groups) {
+        group_sizes_.push_back(static_cast<uint32_t>(group.size()));
+        for (const uint32_t k : group) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
+    }
+    const uint64_t size = uint64_t{1} << step.width_before;
+    note_pass(size, size, 4 * rotations_.size());
+    work_.steps += rotations_.size() - 1;
+    kernels_.coefficients.rotate_in_groups(own_vector(), rotations_, group_sizes_);
 }
 
 void PathSimulation::absorb(const SimulationStep& step) {
@@ -334,8 +338,8 @@ bool PathSimulation::make_step(const Stop* known) {
             kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
             ++state_.step;
             return true;
-        case SimulationStep::Kind::rotate_group:
-            rotate_group(step);
+        case SimulationStep::Kind::rotate_in_groups:
+            rotate_in_groups(step);
             ++state_.step;
             return true;
         case SimulationStep::Kind::activate:

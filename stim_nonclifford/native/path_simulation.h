@@ -122,7 +122,7 @@ class PathSimulation {
     VectorRotation rotation_of(const Operation& operation) const;
     // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
     VectorRotation scaled_rotation_of(const Operation& operation);
-    void rotate_group(const SimulationStep& step);
+    void rotate_in_groups(const SimulationStep& step);
     void absorb(const SimulationStep& step);
     // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
     const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
@@ -173,7 +173,8 @@ class PathSimulation {
     std::vector<int32_t> outcomes_before_;
     std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
     std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
-    std::vector<VectorRotation> rotations_;     // scratch of rotate_group
+    std::vector<VectorRotation> rotations_;     // scratch of rotate_in_groups
+    std::vector<uint32_t> group_sizes_;         // scratch of rotate_in_groups
     std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};
 };

@@ -48,13 +48,35 @@ void Program::add_loop(size_t first, size_t end, uint64_t repetitions, Shift shi
 
 size_t Program::size_of(size_t first, size_t end, size_t num_loops) const {
     size_t total = end - first;
-    for (size_t k = num_loops, before = end; k-- > 0 && loops_[k].end > first;) {
-        const Loop& loop = loops_[k];
-        if (loop.end > before || loop.first < first) continue;
-        total += loop.repetitions * loop.size - (loop.end - loop.first);
-        before = loop.first;
-    }
+    for (const size_t k : outermost(first, end, num_loops))
+        total += loops_[k].repetitions * loops_[k].size - (loops_[k].end - loops_[k].first);
     return total;
+}
+
+std::vector<size_t> Program::outermost(size_t first, size_t end, size_t num_loops) const {
+    std::vector<size_t> found;
+    for (size_t k = num_loops, before = end; k-- > 0 && loops_[k].end > first;) {
+        if (loops_[k].end > before || loops_[k].first < first) continue;
+        found.push_back(k);
+        before = loops_[k].first;
+    }
+    return found;
+}
+
+std::vector<Program::OuterLoop> Program::outer_loops() const {
+    std::vector<OuterLoop> found;
+    std::vector<size_t> outer = outermost(0, steps_.size(), loops_.size());
+    std::ranges::reverse(outer);
+    size_t place = 0;
+    int64_t number = 0;
+    for (const size_t k : outer) {
+        const Loop& loop = loops_[k];
+        const int64_t first = number + static_cast<int64_t>(loop.first - place);
+        number = first + static_cast<int64_t>(loop.repetitions * loop.size);
+        found.push_back({first, number, loop.repetitions});
+        place = loop.end;
+    }
+    return found;
 }
 
 size_t Program::size() const { return size_of(0, steps_.size(), loops_.size()); }

@@ -110,6 +110,13 @@ class Program {
         follow<false>(0, steps_.size(), loops_.size(), {}, number, use);
     }
 
+    // The steps of the outermost loops, numbered with loops unrolled, in order.
+    struct OuterLoop {
+        int64_t first, end;
+        uint64_t repetitions;
+    };
+    std::vector<OuterLoop> outer_loops() const;
+
     // The detectors, and then the observables, for which the sum of their records is odd.
     std::vector<int32_t> odd_outputs(std::span<const uint8_t> records) const;
     // For each group of qubits that gates, rotations and measurements connect, its qubits, ascending.
@@ -128,6 +135,8 @@ class Program {
         return {all.data() + first, static_cast<size_t>(end - first)};
     }
     size_t size_of(size_t first, size_t end, size_t num_loops) const;
+    // The outermost loops among the first `num_loops` that lie between `first` and `end`, the last one first.
+    std::vector<size_t> outermost(size_t first, size_t end, size_t num_loops) const;
     template <bool is_forward, typename Use>
     void follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const;
 
@@ -142,13 +151,7 @@ class Program {
 
 template <bool is_forward, typename Use>
 void Program::follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const {
-    // The outermost loops among the first `num_loops` that lie between `first` and `end`.
-    std::vector<size_t> outer;
-    for (size_t k = num_loops, before = end; k-- > 0 && loops_[k].end > first;) {
-        if (loops_[k].end > before || loops_[k].first < first) continue;
-        outer.push_back(k);
-        before = loops_[k].first;
-    }
+    std::vector<size_t> outer = outermost(first, end, num_loops);
     if (is_forward) std::ranges::reverse(outer);
     const auto plain = [&](size_t from, size_t to) {
         for (size_t k = 0; k < to - from; ++k) {

@@ -12,6 +12,11 @@ namespace {
 // The number of last groups that are searched for a place.
 constexpr size_t reach = 64;
 
+// A narrower vector fits into the second cache, from which passes with one group each are as fast.
+constexpr int32_t min_width_for_long_passes = 17;
+
+constexpr size_t unlimited = SIZE_MAX;
+
 bool commute(const Operation& a, const Operation& b) { return (std::popcount((a.x & b.z) ^ (a.z & b.x)) & 1) == 0; }
 
 struct Group {
@@ -23,18 +28,18 @@ struct Group {
         for (const uint64_t other : masks) mask = std::min(mask, mask ^ other);
         return mask;
     }
-    bool has_room_for(uint64_t mask) const {
-        return rotations.size() < max_group_size && (masks.size() < max_group_masks || reduced(mask) == 0);
-    }
     void add(uint32_t rotation, uint64_t mask) {
         rotations.push_back(rotation);
         if (const uint64_t rest = reduced(mask); rest != 0) masks.push_back(rest);
     }
 };
 
-}  // namespace
-
-std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run) {
+// Groups of at most `max_size` rotations, whose masks are sums of `max_masks` masks.
+std::vector<std::vector<uint32_t>> grouped(const std::vector<Operation>& operations, std::span<const uint32_t> run, size_t max_size,
+                                           size_t max_masks) {
+    const auto has_room_for = [=](const Group& group, uint64_t mask) {
+        return group.rotations.size() < max_size && (group.masks.size() < max_masks || group.reduced(mask) == 0);
+    };
     std::vector<Group> groups;
     for (const uint32_t rotation : run) {
         const Operation& operation = operations[rotation];
@@ -43,7 +48,7 @@ std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>&
         // for it.
         size_t best = groups.size();
         for (size_t seen = 0, j = groups.size(); j-- > 0 && seen < reach; ++seen) {
-            if (groups[j].has_room_for(mask)) {
+            if (has_room_for(groups[j], mask)) {
                 best = j;
                 if (groups[j].reduced(mask) == 0) break;
             }
@@ -55,6 +60,21 @@ std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>&
     std::vector<std::vector<uint32_t>> found;
     for (Group& group : groups) found.push_back(std::move(group.rotations));
     return found;
+}
+
+}  // namespace
+
+std::vector<RotationPass> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run) {
+    std::vector<RotationPass> passes;
+    if (run.empty()) return passes;
+    if (operations[run.front()].width < min_width_for_long_passes) {
+        for (std::vector<uint32_t>& group : grouped(operations, run, max_group_size, max_group_masks))
+            passes.push_back({std::move(group)});
+        return passes;
+    }
+    for (const std::vector<uint32_t>& pass : grouped(operations, run, unlimited, max_pass_masks))
+        passes.push_back(grouped(operations, pass, max_group_size, max_group_masks));
+    return passes;
 }
 
 }  // namespace snc

@@ -132,8 +132,11 @@ class GroupKernel {
         }
     }
 
-    void apply(double* vector) const {
-        with_flag(is_unit_, [&](auto unit) { apply<unit>(vector); });
+    size_t size() const { return size_; }
+
+    // `reversed` has a bit for each rotation: whether its sign is reversed.
+    void apply(double* vector, uint64_t reversed) const {
+        with_flag(is_unit_, [&](auto unit) { apply<unit>(vector, reversed); });
     }
 
    private:
@@ -173,7 +176,7 @@ class GroupKernel {
     }
 
     template <bool unit>
-    void apply(double* vector) const {
+    void apply(double* vector, uint64_t reversed) const {
         // The place of a block in the vector, and in the bits above, the rotations that it reverses.
         const auto column = [&](uint64_t block) {
             uint64_t sum = 2 * lanes * block;
@@ -190,7 +193,7 @@ class GroupKernel {
             ComplexBlock blocks[mixed];
 #pragma GCC unroll 8
             for (uint32_t j = 0; j < mixed; ++j) blocks[j] = complex_at(vector + (first ^ offsets[j]), 0);
-            uint64_t parities = walk.now() >> parities_at;
+            uint64_t parities = walk.now() >> parities_at ^ reversed;
             for (size_t k = 0; k < size_; ++k, parities >>= 1) turn_all<unit>(blocks, turns_[k], parities & 1);
 #pragma GCC unroll 8
             for (uint32_t j = 0; j < mixed; ++j) put_complex(vector + (first ^ offsets[j]), 0, blocks[j]);
@@ -250,7 +253,5 @@ class GroupKernel {
     bool is_unit_ = true;
     Turn turns_[max_group_size];
 };
-
-inline void rotate_group(double* vector, std::span<const VectorRotation> rotations) { GroupKernel(rotations).apply(vector); }
 
 }  // namespace snc::SNC_ISA

@@ -257,11 +257,11 @@ class StepFinder {
 
     // Adds the collected rotations of a long vector, in groups.
     void make_run() {
-        for (std::vector<uint32_t>& group : group_rotations(operations_, std::exchange(run_, {}))) {
-            if (group.size() == 1)
-                add_step(SimulationStep::Kind::rotate, group.front(), run_end_);
+        for (RotationPass& groups : group_rotations(operations_, std::exchange(run_, {}))) {
+            if (groups.size() == 1 && groups.front().size() == 1)
+                add_step(SimulationStep::Kind::rotate, groups.front().front(), run_end_);
             else
-                add_step(SimulationStep::Kind::rotate_group, 0, run_end_).group = std::move(group);
+                add_step(SimulationStep::Kind::rotate_in_groups, 0, run_end_).groups = std::move(groups);
         }
     }
 

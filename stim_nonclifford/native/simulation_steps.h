@@ -48,7 +48,7 @@ struct Absorption {
 struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
-        rotate_group,     // several rotations of the stored vector, if it is long
+        rotate_in_groups, // several rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
         weakly_measure,   // of the stored vector: it keeps its size
         apply_phases,     // applies the phases of `product`, and adds coordinates
@@ -57,11 +57,11 @@ struct SimulationStep {
     };
     Kind kind;
     uint32_t begin;                     // number of operations that earlier steps apply or absorb
-    uint32_t operation;                 // the one that the step applies, unless it is rotate_group or apply_phases
+    uint32_t operation;                 // the one that the step applies, unless it is rotate_in_groups or apply_phases
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // executed first
     PhaseProduct product;
-    std::vector<uint32_t> group;                        // operations that rotate_group applies
+    RotationPass groups;                                // operations that rotate_in_groups applies
     std::vector<std::pair<uint32_t, uint32_t>> merged;  // executed last: phase `second` becomes part of phase `first`
 };
 

@@ -50,16 +50,17 @@ RowList image_of_rows(const RowList& rows, const RowList& images) {
 }
 
 std::vector<int64_t> independent_rows(const RowList& rows) {
-    std::unordered_map<int32_t, SparseRow> with_last;  // by the highest bit
+    // By the lowest bit: what flips all later outputs has a lowest bit of its own.
+    std::unordered_map<int32_t, SparseRow> with_first;
     std::vector<int64_t> found;
     SparseRow sum;
     for (size_t r = 0; r < rows.size(); ++r) {
         SparseRow row(rows[r].begin(), rows[r].end());
         while (!row.empty()) {
-            const auto known = with_last.find(row.back());
-            if (known == with_last.end()) {
-                const int32_t last = row.back();
-                with_last.emplace(last, std::move(row));
+            const auto known = with_first.find(row.front());
+            if (known == with_first.end()) {
+                const int32_t first = row.front();
+                with_first.emplace(first, std::move(row));
                 found.push_back(static_cast<int64_t>(r));
                 break;
             }

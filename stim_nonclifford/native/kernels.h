@@ -41,6 +41,7 @@ struct NoiseBlock {
     uint16_t order[block_shots + 1];
     std::vector<int32_t> events;
     std::vector<uint64_t> row;         // of the current shot, and the spare words behind it
+    std::vector<uint32_t> last_shots_at_sites;  // for each site, 1 + the number of the last shot with an event there
 };
 
 // Squared norms of the projections of a vector on outcome 0 and 1.

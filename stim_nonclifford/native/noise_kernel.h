@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "kernels.h"
 #include "philox.h"
@@ -161,6 +162,28 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     out.num_shots = passed;
 }
 
+// The sites that the events of a shot have used. With few events, comparing them is faster, but it is quadratic.
+class UsedSites {
+   public:
+    UsedSites(const Plan& plan, std::vector<uint32_t>& last_shots) : sites_(plan.sites.data()), last_shots_(last_shots) {
+        last_shots_.assign(plan.num_sites, 0);
+    }
+
+    void begin_shot() { ++shot_; }
+
+    // Whether an earlier event of the shot has used the site of a mechanism, which is used from now on.
+    bool use(int32_t mechanism) {
+        const int32_t site = sites_[mechanism];
+        if (site < 0) return false;
+        return std::exchange(last_shots_[static_cast<size_t>(site)], shot_) == shot_;
+    }
+
+   private:
+    const int32_t* sites_;
+    std::vector<uint32_t>& last_shots_;
+    uint32_t shot_ = 0;
+};
+
 // Rows of any length, in memory. Draws the events of the block's shots before `end`, some at a time.
 inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t end, uint32_t num_shots, NoiseBlock& out) {
     const RowLayout& layout = plan.layout;
@@ -173,6 +196,7 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
     out.row.resize(words + ListTable::spare_words);
     uint64_t* const row = out.row.data();
     const bool has_lists = plan.effects.are_lists;
+    UsedSites used(plan, out.last_shots_at_sites);
     uint32_t passed = 0, first_event = 0, end_event = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
@@ -184,7 +208,6 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             first_event = draw_events(plan, seed, block, out.starts[shot], end_event, out);
         }
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
-        const auto mechanism = [mine](uint32_t event) { return mine[event]; };
         std::copy(plan.constant.begin(), plan.constant.end(), row);
         if (has_lists && plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
@@ -194,9 +217,9 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
                 plan.effects.lists.flip(static_cast<size_t>(mine[e]), row);
             }
         } else {
+            used.begin_shot();
             for (uint32_t e = 0; e < count; ++e)
-                if (plan.sites.empty() || !site_is_used(plan.sites.data(), e, mechanism))
-                    plan.effects.flip(static_cast<size_t>(mine[e]), row);
+                if (plan.sites.empty() || !used.use(mine[e])) plan.effects.flip(static_cast<size_t>(mine[e]), row);
         }
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
         uint64_t fired = 0;

@@ -25,7 +25,10 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     for (size_t m = 0; m < arrays.alias_indices.size(); ++m)
         plan.alias.push_back({arrays.alias_thresholds[m], arrays.alias_indices[m]});
     const bool has_sites = std::ranges::any_of(arrays.sites, [](int32_t site) { return site >= 0; });
-    if (has_sites) plan.sites = arrays.sites;
+    if (has_sites) {
+        plan.sites = arrays.sites;
+        plan.num_sites = static_cast<uint32_t>(*std::ranges::max_element(arrays.sites)) + 1;
+    }
 
     const auto packed_bit = [&](uint32_t bit) { return layout.packed_bit(bit); };
     plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout.words(), packed_bit);

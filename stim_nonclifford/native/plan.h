@@ -72,6 +72,7 @@ struct Plan {
     std::vector<uint64_t> count_thresholds;
     std::vector<AliasCell, Aligned<AliasCell>> alias;  // [mechanisms]
     std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
+    uint32_t num_sites = 0;
     RowTable effects;                         // one row for each mechanism
     RowTable coins;
     uint32_t num_coins = 0;

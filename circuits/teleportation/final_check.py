@@ -30,10 +30,10 @@ def append_final_check(
         code: The patch that should be in T|+>.
         values: What is known of its checks.
         z_logical: The column of the Z_L that the state refers to.
-        sign: Records whose parity says whether the X_L along row 0 has changed its sign.
+        sign: Records whose parity says whether X_L has changed its sign.
     """
     builder.begin_stage("final check")
     builder.logical_t_dag(z_logical)
-    builder.observable([*sign, builder.measure_product("X", code.row(0))])
+    builder.observable([*sign, builder.measure_product("X", code.x_logical)])
     for check in code.checks:
         append_comparison(builder, check.ancilla, builder.measure_product(check.pauli, check.data), values)

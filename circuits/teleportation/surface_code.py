@@ -56,14 +56,14 @@ class SurfaceCode:
     Attributes:
         first_column: Number of its leftmost column. Column k has the x coordinate 2k+1.
         width: Number of columns: fewest qubits of an X_L.
-        height: Number of rows: fewest qubits of a Z_L. Row 0 is the lowest one, at y=1.
+        height: Number of rows: fewest qubits of a Z_L. The lowest row is at y=1.
 
     Examples:
         >>> code = SurfaceCode(first_column=0, width=3, height=3)
         >>> len(code.data), len(code.checks)
         (9, 8)
-        >>> code.row(0), code.column(2)
-        (((1, 1), (3, 1), (5, 1)), ((5, 1), (5, 3), (5, 5)))
+        >>> code.x_logical, code.column(2)
+        (((1, 5), (3, 5), (5, 5)), ((5, 1), (5, 3), (5, 5)))
         >>> print(code.checks[0])
         Check(ancilla=(0, 2), pauli='X', data=((1, 1), (1, 3)))
     """
@@ -81,9 +81,10 @@ class SurfaceCode:
         """Sites of the data qubits in a column, from below. Z on all of them is a logical operator."""
         return tuple((2 * k + 1, 2 * row + 1) for row in range(self.height))
 
-    def row(self, k: int) -> tuple[Coord, ...]:
-        """Sites of the data qubits in a row, from the left. X on all of them is a logical operator."""
-        return tuple((2 * column + 1, 2 * k + 1) for column in range(self.first_column, self.end_column))
+    @property
+    def x_logical(self) -> tuple[Coord, ...]:
+        """Sites of the uppermost row, from the left. X on all of them is the logical operator in use."""
+        return tuple((2 * k + 1, 2 * self.height - 1) for k in range(self.first_column, self.end_column))
 
     @cached_property
     def data(self) -> tuple[Coord, ...]:

@@ -88,7 +88,7 @@ def append_split(builder: CircuitBuilder, patches: Patches, values: CheckValues)
         values: What is known of the checks of the merged patches; afterwards, of the target.
 
     Returns:
-        The records whose parity says whether X_L of the target, along row 0, has changed its sign.
+        The records whose parity says whether X_L of the target has changed its sign.
     """
     measured = [*patches.magic.data, *patches.seam]
     record_of = dict(zip(measured, builder.measure(x=measured), strict=True))
@@ -101,4 +101,4 @@ def append_split(builder: CircuitBuilder, patches: Patches, values: CheckValues)
             known = values.pop(check.ancilla)
             if check.pauli == "X":
                 builder.detector(check.ancilla, sorted(known | records))
-    return [record_of[site] for site in patches.merged.row(0) if site in record_of]
+    return [record_of[site] for site in patches.merged.x_logical if site in record_of]

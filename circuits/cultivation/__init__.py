@@ -14,7 +14,7 @@ The modules, each of which uses those above it:
 * `noise`: adds noise to any noiseless circuit;
 * `protocol`: combines the stages and the noise;
 * `counts`, `files`, `__main__`: counts, file names, command line;
-* `svg`, `pictures`: drawings of the stages.
+* `svg`, `panels`, `pictures`: drawings of the stages.
 
 Examples:
     >>> from stim_nonclifford.cultivation import cultivation_circuit

@@ -1,15 +1,15 @@
 """Corner injection: one data qubit of a patch is prepared in T|+>, and the patch keeps its state.
 
-The corner is where the X_L along the uppermost row meets the Z_L along the rightmost column. The other qubits of
-this row start in |+>, and those of this column in |0>. So before any check is measured, X_L is X of the corner, and
-Z_L is Z of the corner. The rest of the patch is divided between |+> and |0> along the diagonal, which starts in |+>,
-so that as many checks as possible are +1. All other checks are random in the first round; from then on they must
-not change.
+The corner is where the X_L along the uppermost row meets the Z_L along the rightmost column. The other
+qubits of this row start in |+>, and those of this column in |0>. So before any check is measured, X_L is X
+of the corner, and Z_L is Z of the corner. The rest of the patch is divided between |+> and |0> along the
+diagonal, which starts in |+>, so that as many checks as possible are +1. All other checks are random in the
+first round; from then on they must not change.
 
-A fault of the corner before the first round is a fault of the logical qubit, and no check can see it. So the
-error of an injected state is proportional to the strength of the noise, at any distance. How large it is depends
-on the corner, on the state of the diagonal and on the order of the gates. With the order of `syndrome_round`, this
-corner and this diagonal have the smallest error.
+A fault of the corner before the first round is a fault of the logical qubit, and no check can see it. So
+the error of an injected state is proportional to the strength of the noise, at any distance. How large it
+is depends on the corner, on the state of the diagonal and on the order of the gates. With the order of
+`syndrome_round`, this corner and this diagonal have the smallest error.
 """
 
 from __future__ import annotations

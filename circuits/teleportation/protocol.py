@@ -105,7 +105,7 @@ def teleportation_circuit(
     Examples:
         >>> circuit = teleportation_circuit(distance=3, p=5e-4)
         >>> circuit.num_qubits, circuit.num_detectors
-        (42, 107)
+        (42, 99)
         >>> [str(i) for i in circuit if i.tag.startswith("C_")]
         ['CZ[C_R_ZZZ(theta=0.5*pi)] rec[-1] 28 rec[-1] 30 rec[-1] 32']
         >>> teleportation_circuit(correction="later")

@@ -1,15 +1,16 @@
 """Rectangles of the rotated surface code, on one square grid that all patches share.
 
-Data qubits are at odd coordinates, and the ancilla of a check is at even coordinates, in the middle of its data
-qubits. X and Z checks alternate like the fields of a chessboard. At the left and right edge of a rectangle, every
-second field is an X check on two qubits. At the lower and upper edge, every second field is a Z check on
-two qubits. So
+Data qubits are at odd coordinates, and the ancilla of a check is at even coordinates, in the middle of its
+data qubits. X and Z checks alternate like the fields of a chessboard. At the left and right edge of a
+rectangle, every second field is an X check on two qubits. At the lower and upper edge, every second field
+is a Z check on two qubits. So
 
 * X on all qubits of any row is a logical operator X_L: it leads from the left to the right edge;
 * Z on all qubits of any column is a logical operator Z_L: it leads from the lower to the upper edge.
 
-Which fields are X checks depends on the place on the grid alone. So a rectangle that covers two others and the
-column between them has all of their checks, if this column counts once. This is what lattice surgery uses.
+Which fields are X checks depends on the place on the grid alone. So a rectangle that covers two others and
+the column between them has all of their checks, if this column counts once. This is what lattice surgery
+uses.
 """
 
 from __future__ import annotations

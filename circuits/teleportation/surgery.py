@@ -1,13 +1,13 @@
 """Lattice surgery: measures Z_L Z_L of two patches by merging them, and X_L of one of them by taking it out.
 
 **Merge.** The column of data qubits between the patches, the *seam*, is reset to |+>, and the checks of the
-rectangle that covers both are measured. The X checks at the facing edges of the patches continue as checks on four
-qubits, with the same values. The Z checks on the seam are new, and random. Each qubit of the seam is in two of
-them, and each qubit of the facing columns in one. So their product is the product of the two Z_L along these
-columns: the outcome of the measurement.
+rectangle that covers both are measured. The X checks at the facing edges of the patches continue as checks
+on four qubits, with the same values. The Z checks on the seam are new, and random. Each qubit of the seam
+is in two of them, and each qubit of the facing columns in one. So their product is the product of the two
+Z_L along these columns: the outcome of the measurement.
 
-**Split.** All data qubits of the seam and of one patch are measured in the X basis. That gives the X checks of this
-patch once more, and the part of the rectangle's X_L that lies outside the other patch.
+**Split.** All data qubits of the seam and of one patch are measured in the X basis. That gives the X checks
+of this patch once more, and the part of the rectangle's X_L that lies outside the other patch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from ..cultivation.builder import CircuitBuilder
 from ..cultivation.color_code import Coord
 from .surface_code import SurfaceCode
-from .syndrome_round import CheckValues, append_comparison, append_syndrome_round, values_after_reset
+from .syndrome_round import CheckValues, append_syndrome_round, values_after_reset
 
 
 @dataclass(frozen=True)

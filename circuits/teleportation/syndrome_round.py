@@ -1,8 +1,9 @@
 """One round of check measurements, with the detectors that compare each check with what is known of it.
 
-An ancilla meets its data qubits in four moments. The order is such that one fault of an ancilla, which spreads to
-the two data qubits that it meets last, makes a pair across the logical operators: a vertical pair of X, or a
-horizontal pair of Z. Ancillas of neighbouring checks meet the two qubits that they share in the same order.
+An ancilla meets its data qubits in four moments. The order is such that one fault of an ancilla, which
+spreads to the two data qubits that it meets last, makes a pair across the logical operators: a vertical
+pair of X, or a horizontal pair of Z. Ancillas of neighbouring checks meet the two qubits that they share in
+the same order.
 """
 
 from __future__ import annotations

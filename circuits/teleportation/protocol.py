@@ -107,7 +107,7 @@ def teleportation_circuit(
         >>> circuit.num_qubits, circuit.num_detectors
         (42, 99)
         >>> [str(i) for i in circuit if i.tag.startswith("C_")]
-        ['CZ[C_R_ZZZ(theta=0.5*pi)] rec[-1] 28 rec[-1] 30 rec[-1] 32']
+        ['CZ[C_R_ZZZ(theta=0.5*pi)] rec[-1] 25 rec[-1] 26 rec[-1] 27']
         >>> teleportation_circuit(correction="later")
         Traceback (most recent call last):
             ...

@@ -138,7 +138,8 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel, *, bits: Collection[int]
         The noisy circuit, with the same records, detectors and observables.
 
     Raises:
-        ValueError: A moment has an instruction of another kind, or acts on a qubit twice.
+        ValueError: A moment has an instruction of another kind, acts on a qubit twice, or has an instruction
+            that acts on bits and on other qubits.
 
     Examples:
         >>> circuit = stim.Circuit("R 0 1 2\nTICK\nCX 0 1\nTICK\nM 0\nTICK\nM 1 2")
@@ -199,6 +200,8 @@ def _noisy_moment(moment: stim.Circuit, qubits_with_noise: Set[int], model: Nois
         if qubits_with_noise.isdisjoint(qubits):
             noisy.append(instruction)
             continue
+        if not qubits_with_noise.issuperset(qubits):
+            raise ValueError(f"'{instruction}' acts on bits and on other qubits")
         channel = _channel_after(instruction, model)
         if len(set(qubits)) < len(qubits) or not idle.issuperset(qubits):
             raise ValueError(f"'{instruction}' touches a qubit for the second time in a moment")

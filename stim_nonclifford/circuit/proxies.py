@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import stim
 
 from ..compiler.clifford_records import without_gaps
-from ..dialect import CONDITIONAL_CARRIER, extended_text, gate_from_tag
+from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, extended_text, gate_from_tag
 from ..memory import memory_is_a_limit
 from .diagrams import Diagram, labelled_diagram
 from .editing import check_flattened
@@ -34,7 +35,7 @@ class CircuitProxies:
         This is how Stim reads the circuit: S in place of T, SPP in place of T gates and rotations about Pauli
         products, and the identity in place of all other non-Clifford gates. In place of S controlled by a
         record, there is Z controlled by the record: the correction of a teleported S, as S is that of a
-        teleported T.
+        teleported T. The same holds for S about a product of Z, such as a logical Z.
 
         Raises:
             ValueError: A record controls another gate than S or S_DAG, for which Z is no stand-in.
@@ -46,6 +47,9 @@ class CircuitProxies:
             S 0
             I 0
             SPP X0*X1
+            >>> print(snc.Circuit("M 0\nC_SPP rec[-1] Z1*Z2").s_proxy())
+            M 0
+            CZ rec[-1] 1 rec[-1] 2
         """
         return _without_gates(self._stim, _carrier)
 
@@ -146,13 +150,21 @@ class CircuitProxies:
 def _carrier(instruction: stim.CircuitInstruction) -> str:
     """The gate that stands for a non-Clifford gate in the S-proxy."""
     gate = gate_from_tag(instruction)
-    if instruction.name == CONDITIONAL_CARRIER and gate is not None and gate.name not in ("CS", "CS_DAG"):
+    if instruction.name == CONDITIONAL_CARRIER and gate is not None and not _is_conditional_s(gate):
         raise ValueError(
             f"`{extended_text(_single(instruction))}` has no stand-in in the S-proxy: of the gates that a"
-            " record controls, only S and S_DAG have one, which is Z. Use i_proxy(), without the gate, or"
+            " record controls, only S and S_DAG have one, which is Z, and so do they about products of Z. Use"
+            " i_proxy(), without the gate, or"
             ' error_model="noise_only".'
         )
     return instruction.name
+
+
+def _is_conditional_s(gate: NonCliffordGate) -> bool:
+    """Whether a record controls S or S_DAG, of a qubit or about a product of Z: Z can stand for it."""
+    if gate.name in ("CS", "CS_DAG"):
+        return True
+    return re.fullmatch(r"C_R_Z+", gate.name) is not None and gate.half_turns[0] % 1 == 0.5
 
 
 def _single(instruction: stim.CircuitInstruction) -> stim.Circuit:

@@ -55,7 +55,7 @@ def test_i_proxy_has_identities() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["CS rec[-1] 1", "C_SPP rec[-1] Z1*Z2", "C_SPP_DAG rec[-1] !Z2*Z1", "C_R_ZZ(1.5) rec[-1] 1 2"]
+    "line", ["CS rec[-1] 1", "C_SPP rec[-1] Z1*Z2", "C_SPP_DAG rec[-1] !Z1*Z2", "C_R_ZZ(1.5) rec[-1] 1 2"]
 )
 def test_z_stands_for_conditional_s(line: str) -> None:
     qubits = (1, 2) if "C_" in line else (1,)

@@ -6,7 +6,7 @@ measured, acted on by gates, or idle, and appends the noise of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -187,7 +187,7 @@ _MEASUREMENTS = ("M", "MX", "MY")
 _RESET_ERRORS = {"R": "X_ERROR", "RY": "X_ERROR", "RX": "Z_ERROR"}
 
 
-def _noisy_moment(moment: stim.Circuit, qubits_with_noise: Set[int], model: NoiseModel) -> stim.Circuit:
+def _noisy_moment(moment: stim.Circuit, qubits_with_noise: set[int], model: NoiseModel) -> stim.Circuit:
     noisy = stim.Circuit()
     idle = set(qubits_with_noise)
     waiting = set(qubits_with_noise)

@@ -15,7 +15,10 @@ from .instruction_lines import NON_CLIFFORD
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [
     *DOCS.glob("*.md"),
-    *(DOCS.parent / folder / "README.md" for folder in (".", "examples", "circuits/cultivation")),
+    *(
+        DOCS.parent / folder / "README.md"
+        for folder in (".", "examples", "circuits/cultivation", "circuits/teleportation")
+    ),
 ]
 
 

@@ -103,3 +103,12 @@ def test_circuits_without_mechanisms(noise: str) -> None:
     assert quiet.logical_error_rate(seed=1).logical_error_rate == 0
     assert quiet.fault_distance().value is None
     assert quiet.malignant_sets() == []
+
+
+def test_budget_of_a_circuit_without_mechanisms() -> None:
+    """Noise that is certain is no mechanism, but weaker noise would be one: its derivative is not known."""
+    circuit = snc.Circuit("MPAD(1) 0\nR 1\nCX rec[-1] 1\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    budget = circuit.logical_error_rate(seed=1).error_budget("instruction")
+    shares = {str(group.group): group.share for group in budget.groups}
+    assert shares == {"line 1: MPAD(1)": 0, "no fault": 1}
+    assert np.isnan(budget.groups[0].sensitivity)

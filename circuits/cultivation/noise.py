@@ -200,9 +200,9 @@ def _noisy_moment(moment: stim.Circuit, qubits_with_noise: set[int], model: Nois
         if qubits_with_noise.isdisjoint(qubits):
             noisy.append(instruction)
             continue
+        channel = _channel_after(instruction, model)
         if not qubits_with_noise.issuperset(qubits):
             raise ValueError(f"'{instruction}' acts on bits and on other qubits")
-        channel = _channel_after(instruction, model)
         if len(set(qubits)) < len(qubits) or not idle.issuperset(qubits):
             raise ValueError(f"'{instruction}' touches a qubit for the second time in a moment")
         idle.difference_update(qubits)

@@ -12,7 +12,8 @@ The packages and modules, in the order in which data passes through them:
 ``fault_sets``  computes logical error rates without waiting for errors
 
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
-``cultivation`` generates circuits of magic state cultivation; it is imported separately.
+``cultivation`` generates circuits of magic state cultivation, and ``teleportation`` those of a T gate that is
+teleported into a surface code; they are imported separately.
 """
 
 try:

@@ -95,7 +95,12 @@ class FaultSetStudy:
     @property
     def num_keys(self) -> int: ...
     def enumerate(
-        self, weight: int, circuits: npt.NDArray[np.float64], max_steps: int, max_keys: int
+        self,
+        weight: int,
+        circuits: npt.NDArray[np.float64],
+        num_circuits: int,
+        max_steps: int,
+        max_keys: int,
     ) -> dict[str, Any]: ...
     def draw(self, weight: int, spacing: float, seed: int, max_draws: int) -> dict[str, Any]: ...
     def join(

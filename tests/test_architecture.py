@@ -54,7 +54,7 @@ def test_every_room_is_listed() -> None:
     found = {path.stem for path in PACKAGE.glob("*.py")} | {
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
-    assert found - {"__init__", "cultivation", "distillation"} <= set(ROOMS)
+    assert found - {"__init__", "cultivation", "distillation", "teleportation"} <= set(ROOMS)
 
 
 def test_types_of_the_native_module_have_different_names() -> None:

@@ -17,7 +17,13 @@ PAGES = [
     *DOCS.glob("*.md"),
     *(
         DOCS.parent / folder / "README.md"
-        for folder in (".", "examples", "circuits/cultivation", "circuits/distillation")
+        for folder in (
+            ".",
+            "examples",
+            "circuits/cultivation",
+            "circuits/distillation",
+            "circuits/teleportation",
+        )
     ),
 ]
 

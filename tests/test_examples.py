@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import sinter
 
 import examples.fault_set_rates
 import examples.rates
+import examples.teleported_t
 import stim_nonclifford as snc
 from examples.failures import examine
 from examples.published import EXACT, FEWEST_FAULTS, STRENGTHS, TABLE_II
@@ -184,6 +186,25 @@ def test_distillation_counts_and_plots(tmp_path: Path) -> None:
     assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
 
 
+def test_teleported_t_shows_what_the_proxy_hides(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "teleported.png"
+    arguments = ("--d", "3", "--p", "0.0005", "0.001", "--shots", "100000", "--out", str(out))
+    printed = run("-m", "examples.teleported_t", *arguments)
+    assert out.read_bytes().startswith(PNG)
+    rows = re.findall(r"^(d=3, \S+(?: \w+)?) +([\d.]+) +([\d.]+) +([\d.e-]+)(.*)$", printed, re.MULTILINE)
+    assert len(rows) == 2 * 3 * 2
+    rates = {(k < 6, name, float(p)): float(rate) for k, (name, p, _, rate, _) in enumerate(rows)}
+    assert rates[True, "d=3, T, gate", 0.001] == pytest.approx(3.3853e-3, rel=1e-4)
+    assert rates[True, "d=3, S-proxy", 0.001] == pytest.approx(4.8184e-3, rel=1e-4)
+    for name, power in (("T, gate", 2), ("T, software", 3), ("S-proxy", 3)):
+        growth = rates[False, f"d=3, {name}", 0.001] / rates[False, f"d=3, {name}", 0.0005]
+        assert 2**power * 0.95 < growth < 2**power * 1.2
+    for _, _, kept, rate, sampled in rows[:6]:
+        # 6 sigma is a false alarm in 10^9 runs.
+        found = float(sampled.split()[0])
+        assert abs(found - float(rate)) < 6 * (float(rate) / (100_000 * float(kept))) ** 0.5
+
+
 def test_three_faults_can_make_a_kept_shot_of_distance_5_wrong() -> None:
     circuit = snc.Circuit(cultivation_circuit(distance=5, p=2e-3))
     places = [
@@ -241,6 +262,7 @@ def test_notebook_runs_and_holds_no_outputs() -> None:
 def test_examples_in_docstrings() -> None:
     assert doctest.testmod(examples.rates).failed == 0
     assert doctest.testmod(examples.fault_set_rates).failed == 0
+    assert doctest.testmod(examples.teleported_t).failed == 0
 
 
 def test_readme_names_every_example() -> None:

@@ -88,3 +88,27 @@ def test_no_faults_needed() -> None:
     [nothing] = circuit.malignant_sets()
     assert nothing.faults == ()
     assert nothing.kept_and_wrong == pytest.approx(np.sin(np.pi / 8) ** 2)
+
+
+@pytest.mark.parametrize("noise", ["", "DEPOLARIZE1(0.1) 0", "X_ERROR(0) 0"])
+def test_circuits_without_mechanisms(noise: str) -> None:
+    """Noise that flips nothing is no mechanism; a random observable makes the empty set malignant."""
+    circuit = snc.Circuit(f"R 0 1\nM 1\nDETECTOR rec[-1]\nH 1\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]\n{noise}")
+    rate = circuit.logical_error_rate(seed=1)
+    assert (rate.kept, rate.logical_error_rate) == (pytest.approx(1), pytest.approx(0.5))
+    assert circuit.fault_distance().value == 0
+    [empty] = circuit.malignant_sets()
+    assert (empty.weight, empty.probability, empty.kept_and_wrong) == (0, 1, pytest.approx(0.5))
+    quiet = snc.Circuit(f"R 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n{noise}")
+    assert quiet.logical_error_rate(seed=1).logical_error_rate == 0
+    assert quiet.fault_distance().value is None
+    assert quiet.malignant_sets() == []
+
+
+def test_budget_of_a_circuit_without_mechanisms() -> None:
+    """Noise that is certain is no mechanism, but weaker noise would be one: its derivative is not known."""
+    circuit = snc.Circuit("MPAD(1) 0\nR 1\nCX rec[-1] 1\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    budget = circuit.logical_error_rate(seed=1).error_budget("instruction")
+    shares = {str(group.group): group.share for group in budget.groups}
+    assert shares == {"line 1: MPAD(1)": 0, "no fault": 1}
+    assert np.isnan(budget.groups[0].sensitivity)

@@ -55,6 +55,23 @@ def test_i_proxy_has_identities() -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["CS rec[-1] 1", "C_SPP rec[-1] Z1*Z2", "C_SPP_DAG rec[-1] !Z1*Z2", "C_R_ZZ(1.5) rec[-1] 1 2"]
+)
+def test_z_stands_for_conditional_s(line: str) -> None:
+    qubits = (1, 2) if "C_" in line else (1,)
+    expected = "CZ " + " ".join(f"rec[-1] {qubit}" for qubit in qubits)
+    assert Circuit(f"M 0\n{line}").s_proxy() == stim.Circuit(f"M 0\n{expected}")
+
+
+@pytest.mark.parametrize(
+    "line", ["CT rec[-1] 1", "C_R_ZZ(0.25) rec[-1] 1 2", "C_SPP rec[-1] X1*Z2", "C_H rec[-1] 1"]
+)
+def test_other_conditional_gates_have_no_stand_in(line: str) -> None:
+    with pytest.raises(ValueError, match="has no stand-in in the S-proxy"):
+        Circuit(f"M 0\n{line}").s_proxy()
+
+
+@pytest.mark.parametrize(
     "ask",
     [
         lambda c: c.num_ticks,

@@ -13,9 +13,9 @@ import pytest
 
 import sinter_plugin
 import stim_nonclifford
-from stim_nonclifford import cultivation, distillation
+from stim_nonclifford import cultivation, distillation, teleportation
 
-PACKAGES = (stim_nonclifford, sinter_plugin, cultivation, distillation)
+PACKAGES = (stim_nonclifford, sinter_plugin, cultivation, distillation, teleportation)
 # The methods and attributes of these are for those who look inside.
 INSIDES = {stim_nonclifford.CompiledCircuit, stim_nonclifford.SamplingPlan}
 

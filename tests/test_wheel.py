@@ -18,6 +18,7 @@ import sinter
 ROOT = Path(__file__).parents[1]
 DISTILLATION = ROOT / "circuits" / "distillation"
 CULTIVATION = ROOT / "circuits" / "cultivation"
+TELEPORTATION = ROOT / "circuits" / "teleportation"
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> str:
@@ -58,7 +59,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def test_wheel_has_the_cultivation_circuits_and_no_generic_name(wheel: Path) -> None:
+def test_wheel_has_the_circuits_and_no_generic_name(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {
         "stim_nonclifford",
@@ -70,6 +71,8 @@ def test_wheel_has_the_cultivation_circuits_and_no_generic_name(wheel: Path) -> 
     assert sum(name.endswith(".stim") for name in packed) == 24
     packed = {Path(name).name for name in names if name.startswith("stim_nonclifford/distillation/")}
     assert packed == {path.name for path in DISTILLATION.iterdir() if path.suffix == ".py"}
+    packed = {Path(name).name for name in names if name.startswith("stim_nonclifford/teleportation/")}
+    assert packed == {path.name for path in TELEPORTATION.glob("*.py")}
     assert not [name for name in names if name.startswith("stim_nonclifford/native/")]
 
 

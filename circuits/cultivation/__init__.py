@@ -16,7 +16,7 @@ The modules, each of which uses those above it:
 * `escape`, `end_to_end`: growth to a large code, and the whole protocol with it;
 * `frame_model`: error models for its decoding;
 * `counts`, `files`, `__main__`: counts, file names, command line;
-* `svg`, `pictures`: drawings of the stages.
+* `svg`, `panels`, `pictures`: drawings of the stages.
 
 Examples:
     >>> from stim_nonclifford.cultivation import cultivation_circuit

@@ -62,6 +62,11 @@ class Tile:
         return shifted(self.x_ancilla, (1, 0))
 
     @property
+    def outline(self) -> tuple[Coord, ...]:
+        """Corners of the tile in drawings."""
+        return self.data
+
+    @property
     def color(self) -> int:
         """Color of the tile: 0, 1 or 2, different for any two tiles that share data qubits."""
         return self.x_ancilla[1] % 3

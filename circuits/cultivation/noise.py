@@ -6,7 +6,7 @@ measured, acted on by gates, or idle, and appends the noise of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -119,7 +119,7 @@ def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
     return _MODELS[name](p)
 
 
-def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
+def add_noise(circuit: stim.Circuit, model: NoiseModel, *, bits: Collection[int] = ()) -> stim.Circuit:
     r"""Adds noise to every moment that ends with a TICK.
 
     The noise channels of a moment come after all its operations. Every qubit of the circuit gets the channel
@@ -132,12 +132,14 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
         circuit: A circuit without noise, made of gates on one or two qubits, feedback, resets,
             measurements of single qubits, and annotations.
         model: The strengths.
+        bits: Qubits that stand for classical bits. Operations on them take no time and have no noise.
 
     Returns:
         The noisy circuit, with the same records, detectors and observables.
 
     Raises:
-        ValueError: A moment has an instruction of another kind, or acts on a qubit twice.
+        ValueError: A moment has an instruction of another kind, acts on a qubit twice, or has an instruction
+            that acts on bits and on other qubits.
 
     Examples:
         >>> circuit = stim.Circuit("R 0 1 2\nTICK\nCX 0 1\nTICK\nM 0\nTICK\nM 1 2")
@@ -159,7 +161,7 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel) -> stim.Circuit:
     moment = stim.Circuit()
     for instruction in circuit.flattened():
         if instruction.name == "TICK":
-            noisy += _noisy_moment(moment, num_qubits, model)
+            noisy += _noisy_moment(moment, set(range(num_qubits)).difference(bits), model)
             noisy.append(instruction)
             moment.clear()
         else:
@@ -185,17 +187,22 @@ _MEASUREMENTS = ("M", "MX", "MY")
 _RESET_ERRORS = {"R": "X_ERROR", "RY": "X_ERROR", "RX": "Z_ERROR"}
 
 
-def _noisy_moment(moment: stim.Circuit, num_qubits: int, model: NoiseModel) -> stim.Circuit:
+def _noisy_moment(moment: stim.Circuit, qubits_with_noise: set[int], model: NoiseModel) -> stim.Circuit:
     noisy = stim.Circuit()
-    idle = set(range(num_qubits))
-    waiting = set(range(num_qubits))
+    idle = set(qubits_with_noise)
+    waiting = set(qubits_with_noise)
     channels: dict[tuple[str, float], list[int]] = {}  # qubits by (channel, strength)
     for instruction in moment:
         if instruction.name in _ANNOTATIONS or is_feedback(instruction):
             noisy.append(instruction)
             continue
-        channel = _channel_after(instruction, model)
         qubits = [target.value for target in instruction.targets_copy()]
+        if qubits_with_noise.isdisjoint(qubits):
+            noisy.append(instruction)
+            continue
+        channel = _channel_after(instruction, model)
+        if not qubits_with_noise.issuperset(qubits):
+            raise ValueError(f"'{instruction}' acts on bits and on other qubits")
         if len(set(qubits)) < len(qubits) or not idle.issuperset(qubits):
             raise ValueError(f"'{instruction}' touches a qubit for the second time in a moment")
         idle.difference_update(qubits)
@@ -211,7 +218,7 @@ def _noisy_moment(moment: stim.Circuit, num_qubits: int, model: NoiseModel) -> s
     for (name, strength), qubits in channels.items():
         if qubits and strength > 0:
             noisy.append(name, qubits, strength)
-    if 0 < len(waiting) < num_qubits and model.waiting > 0:
+    if 0 < len(waiting) < len(qubits_with_noise) and model.waiting > 0:
         noisy.append("DEPOLARIZE1", sorted(waiting), model.waiting)
     return noisy
 

@@ -11,25 +11,16 @@ from pathlib import Path
 import stim
 
 from .builder import CircuitBuilder
-from .color_code import ColorCode, Coord, Tile
+from .color_code import ColorCode, Tile
 from .degenerate_injection import STRETCHED_TILES
 from .end_to_end import build_noiseless_end_to_end
 from .noise import is_feedback
+from .panels import moments_of, panel_of, sites_of
 from .protocol import build_noiseless
 from .svg import Box, Panel, Picture
 from .unitary_injection import CORNER_PARKING
 
 PICTURES = Path(__file__).parent / "pictures"
-
-# For each operation on one qubit, the kind of its box and the letter in it.
-_BOXES = {
-    "R": ("reset", "0"),
-    "RX": ("reset", "+"),
-    "M": ("measure", "Z"),
-    "MX": ("measure", "X"),
-    "S": ("rotate", "T"),
-    "S_DAG": ("rotate", "T†"),
-}
 
 
 def all_pictures() -> Mapping[str, str]:
@@ -73,7 +64,7 @@ def _layout(builder: CircuitBuilder, code: ColorCode) -> Picture:
         **dict.fromkeys(code.z_ancillas, ("reset", "Z")),
         CORNER_PARKING: ("reset", "P"),
     }
-    sites = list(_sites(builder.circuit).values())
+    sites = list(sites_of(builder.circuit).values())
     boxes = [Box(*roles.get(site, ("reset", "F")), site) for site in sites]
     return Picture("distance 5", code.tiles, sites, [Panel("", boxes)])
 
@@ -92,10 +83,10 @@ def _stage(
     Returns:
         The picture.
     """
-    moments = _moments(builder.circuit)
-    sites = _sites(builder.circuit)
+    moments = moments_of(builder.circuit)
+    sites = sites_of(builder.circuit)
     first, end = (builder.stages[k].first_moment for k in (index, index + 1))
-    panels = [_panel(str(k - first + 1), moments[k], sites) for k in range(first, end)]
+    panels = [panel_of(str(k - first + 1), moments[k], sites) for k in range(first, end)]
     if corrections_in is not None:
         panels += _corrections(builder.circuit, builder.stages[corrections_in].first_moment)
     used = {site for tile in tiles for site in tile.data}
@@ -104,26 +95,12 @@ def _stage(
     return Picture(builder.stages[index].name, tiles, sorted(used), panels)
 
 
-def _panel(title: str, moment: Sequence[stim.CircuitInstruction], sites: Mapping[int, Coord]) -> Panel:
-    boxes: list[Box] = []
-    cx: list[tuple[Coord, Coord]] = []
-    for instruction in moment:
-        if instruction.name in _BOXES:
-            kind, letter = _BOXES[instruction.name]
-            boxes += [Box(kind, letter, sites[target.value]) for target in instruction.targets_copy()]
-        elif instruction.name == "CX" and not is_feedback(instruction):
-            cx += [
-                (sites[control.value], sites[target.value]) for control, target in instruction.target_groups()
-            ]
-    return Panel(title, boxes, cx)
-
-
 def _corrections(circuit: stim.Circuit, moment: int) -> list[Panel]:
     """Draws the feedback in one moment, with a panel for each outcome that controls a Pauli."""
-    sites = _sites(circuit)
+    sites = sites_of(circuit)
     measured: list[str] = []
     paulis: dict[int, list[Box]] = {}  # by record
-    for k, instructions in enumerate(_moments(circuit)):
+    for k, instructions in enumerate(moments_of(circuit)):
         for instruction in instructions:
             if instruction.name in ("M", "MX"):
                 basis = "X" if instruction.name == "MX" else "Z"
@@ -134,21 +111,6 @@ def _corrections(circuit: stim.Circuit, moment: int) -> list[Panel]:
                     boxes = paulis.setdefault(len(measured) + control.value, [])
                     boxes.append(Box("feedback", pauli, sites[target.value]))
     return [Panel(f"if {measured[record]} gave 1", boxes) for record, boxes in sorted(paulis.items())]
-
-
-def _moments(circuit: stim.Circuit) -> list[list[stim.CircuitInstruction]]:
-    moments: list[list[stim.CircuitInstruction]] = [[]]
-    for instruction in circuit.flattened():
-        if instruction.name == "TICK":
-            moments.append([])
-        else:
-            moments[-1].append(instruction)
-    return moments
-
-
-def _sites(circuit: stim.Circuit) -> dict[int, Coord]:
-    coordinates = circuit.get_final_qubit_coordinates()
-    return {qubit: (int(x), int(y)) for qubit, (x, y) in coordinates.items()}
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import atan2
+from typing import Protocol
 from xml.sax.saxutils import escape
 
-from .color_code import Coord, Tile
+from .color_code import Coord
 
 # Pixels.
 _UNIT = 26  # between neighbouring qubits
@@ -16,7 +17,7 @@ _TITLE = 26  # height of a panel's title
 _BOX = 16  # side of a box with a letter in it
 _MAX_WIDTH = 1040  # of a picture
 
-_TILE_COLORS = ("#f3b3ac", "#b4cdf2", "#b9e0ad")  # by Tile.color: red, blue, green
+_TILE_COLORS = ("#f3b3ac", "#b4cdf2", "#b9e0ad")  # by Face.color: red, blue, green
 
 # Boxes by kind: fill, border, dashes of the border, color of the letter.
 _BOX_STYLES = {
@@ -26,6 +27,23 @@ _BOX_STYLES = {
     "feedback": ("#ffffff", "#8a1fb0", "3 2", "#8a1fb0"),
     "data": ("#222222", "#222222", "", "#ffffff"),
 }
+
+
+class Face(Protocol):
+    """One face of a code.
+
+    Attributes:
+        data: Sites of its data qubits.
+        outline: Sites of its corners.
+        color: Index of its color.
+    """
+
+    @property
+    def data(self) -> tuple[Coord, ...]: ...  # noqa: D102
+    @property
+    def outline(self) -> tuple[Coord, ...]: ...  # noqa: D102
+    @property
+    def color(self) -> int: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -70,7 +88,7 @@ class Picture:
     """
 
     title: str
-    tiles: Sequence[Tile]
+    tiles: Sequence[Face]
     sites: Sequence[Coord]
     panels: Sequence[Panel]
 
@@ -153,8 +171,8 @@ def _identifier(kind: str, letter: str) -> str:
     return "-".join([kind, *(f"{ord(character):x}" for character in letter)])
 
 
-def _around(tile: Tile) -> list[Coord]:
-    """Returns the data qubits of a tile, sorted by their direction from its middle."""
-    middle_x = sum(x for x, _ in tile.data) / len(tile.data)
-    middle_y = sum(y for _, y in tile.data) / len(tile.data)
-    return sorted(tile.data, key=lambda site: atan2(site[1] - middle_y, site[0] - middle_x))
+def _around(face: Face) -> list[Coord]:
+    """Returns the corners of a face, sorted by their direction from its middle."""
+    middle_x = sum(x for x, _ in face.outline) / len(face.outline)
+    middle_y = sum(y for _, y in face.outline) / len(face.outline)
+    return sorted(face.outline, key=lambda site: atan2(site[1] - middle_y, site[0] - middle_x))

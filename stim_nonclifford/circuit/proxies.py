@@ -46,6 +46,9 @@ class CircuitProxies:
             S 0
             I 0
             SPP X0*X1
+            >>> print(snc.Circuit("M 0\nC_SPP rec[-1] Z1*Z2").s_proxy())
+            M 0
+            CZ rec[-1] 1 rec[-1] 2
         """
         return _without_gates(self._stim, _carrier)
 
@@ -159,7 +162,7 @@ def _carrier(instruction: stim.CircuitInstruction) -> str:
 def _is_phase_correction(gate: NonCliffordGate) -> bool:
     """Whether it is S, S_DAG, or a rotation about a product of Z by a quarter turn."""
     about_z = gate.name.startswith("C_R_") and set(gate.name.removeprefix("C_R_")) == {"Z"}
-    return gate.name in ("CS", "CS_DAG") or (about_z and abs(gate.half_turns[0]) == 0.5)
+    return gate.name in ("CS", "CS_DAG") or (about_z and gate.half_turns[0] % 1 == 0.5)
 
 
 def _single(instruction: stim.CircuitInstruction) -> stim.Circuit:

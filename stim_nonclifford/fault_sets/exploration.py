@@ -138,7 +138,7 @@ class Exploration:
         """Enumerates a weight, the next one; False if that takes too much."""
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
-        found = self.study.enumerate(weight, self.odds.ravel(), int(max_steps), max_keys)
+        found = self.study.enumerate(weight, self.odds.ravel(), len(self.odds), int(max_steps), max_keys)
         if not found["is_complete"]:
             return False
         self.strata.append(ExactWeight(weight, found, len(self.odds)))

@@ -263,11 +263,13 @@ def _matched(
     totals = np.zeros(plan.num_mechanisms)
     np.add.at(totals, mechanisms[known], amounts[known])
     _check_totals(plan, totals)
+    fractions = np.zeros(len(amounts))
+    fractions[known] = amounts[known] / totals[mechanisms[known]]
     return NoiseSources(
         places=tuple(places),
         mechanisms=mechanisms,
         of_places=np.array([place for _, place in entries], dtype=np.int64),
-        fractions=np.where(known, amounts / totals[mechanisms], 0.0),
+        fractions=fractions,
         derivatives=np.array([derivative for _, derivative in entries.values()], dtype=np.float64),
     )
 

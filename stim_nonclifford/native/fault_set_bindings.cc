@@ -39,9 +39,10 @@ void construct(snc::FaultSetStudy* self, nb::handle plan, const Input<uint64_t>&
                                   max_pair_bytes, WithoutGil::check_signals);
 }
 
-nb::dict enumerate(snc::FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, uint64_t max_steps, uint64_t max_keys) {
+nb::dict enumerate(snc::FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, size_t num_circuits, uint64_t max_steps,
+                   uint64_t max_keys) {
     const std::vector<double> weights = to_vector(circuits);
-    auto found = without_gil([&] { return study.enumerate(weight, weights, max_steps, max_keys); });
+    auto found = without_gil([&] { return study.enumerate(weight, weights, num_circuits, max_steps, max_keys); });
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["steps"] = found.steps;
@@ -118,7 +119,7 @@ void bind_fault_sets(nb::module_& m) {
         .def_prop_ro("branching", [](const FaultSetStudy& study) { return study.table().branching(); },
                      "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return study.keys().size(); })
-        .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
+        .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
              "All sets of a weight, added up by key.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
              "A Poisson process of draws from all sets of a weight.")

@@ -106,8 +106,9 @@ bool FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, uint64_t max_step
     return all_steps <= max_steps;
 }
 
-FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weights& circuits, uint64_t max_steps, uint64_t max_keys) {
-    const size_t size = table_.num_mechanisms(), num_circuits = circuits.size() / size;
+FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, uint64_t max_steps,
+                                                    uint64_t max_keys) {
+    const size_t size = table_.num_mechanisms();
     struct Group {
         FaultSetKeys keys;
         std::vector<double> masses;

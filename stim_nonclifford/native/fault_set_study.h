@@ -38,7 +38,7 @@ class FaultSetStudy {
         std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
     };
     // All sets of a weight.
-    Enumeration enumerate(uint32_t weight, const Weights& circuits, uint64_t max_steps, uint64_t max_keys);
+    Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, uint64_t max_steps, uint64_t max_keys);
 
     struct Draws {
         bool is_complete = false;

@@ -18,7 +18,7 @@ from stim_nonclifford import Circuit, CompiledDetectorSampler
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import engine as gpu_engine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
-from stim_nonclifford.sampling import detector_sampler
+from stim_nonclifford.sampling import detector_sampler, kept_batches
 from stim_nonclifford.sampling.shot_numbers import ShotNumbers
 
 from .engine_cases import DEEP, LAYERS, SEED, plans_of
@@ -116,7 +116,7 @@ def test_chunks_before_an_exception(monkeypatch: pytest.MonkeyPatch, tmp_path: p
         return engine.sample_kept(seed, first_shot, min(shots, 10))
 
     with monkeypatch.context() as patch:
-        patch.setattr(detector_sampler, "kept_rows_from", failing)
+        patch.setattr(kept_batches, "kept_rows_from", failing)
         with pytest.raises(Stop):
             sampler.sample_kept(10**9)
     assert calls == [1000, 1000, 1000 + (1 << 24), 1000 + (2 << 24)]

@@ -220,3 +220,18 @@ def test_the_plan_chooses_the_faster_form() -> None:
     for plan in (records, detector_plan(surface_code(9))):
         ones = float(np.diff(plan.effects.starts) @ plan.rates / plan.rates.sum())
         assert plan.effects_are_lists == (ones <= max(4, plan.num_row_words / 4))
+
+
+@pytest.mark.parametrize("qubits", [3, 700])
+def test_many_events_of_a_shot_at_sites(qubits: int) -> None:
+    """Some 700 events of each shot, far more than are compared with each other; narrow rows and long ones."""
+    lines = [f"HERALDED_PAULI_CHANNEL_1(0, 0.25, 0.5, 0.125) {k % qubits}" for k in range(400)]
+    circuit = Circuit("\n".join([*lines, f"M {' '.join(map(str, range(qubits)))}"]))
+    detectors = Circuit(f"{circuit}\n" + "\n".join(f"DETECTOR rec[-{k + 1}]" for k in range(qubits)))
+    for sampler, same in (
+        (circuit.compile_sampler, lambda found: found.sample(40)),
+        (detectors.compile_detector_sampler, lambda found: found.sample(40)),
+    ):
+        np.testing.assert_array_equal(
+            same(sampler(seed=3, engine="cpu")), same(sampler(seed=3, engine="reference"))
+        )

@@ -36,3 +36,16 @@ def test_long_effects_are_refused_in_time() -> None:
     circuit = snc.Circuit("R 0 1 2\nH 0\nT 0\n" + "MYY(0.2) 2 0 0 1\n" * 100_000)
     with pytest.raises(snc.ResourceLimitError, match=r"200,000 measurement records: .*4,294,967,296"):
         circuit.compile_sampler()
+
+
+def test_a_line_whose_targets_do_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before Stim lists its targets, which crashes where the memory ends."""
+    monkeypatch.setattr(
+        "stim_nonclifford.dialect.text.can_be_allocated", lambda num_bytes: num_bytes < 1 << 27
+    )
+    long = "M" + " 0" * (1 << 19)
+    with pytest.raises(
+        snc.ResourceLimitError, match=r"Line 2 has 1,048,577 characters\..* 134,217,856 bytes"
+    ):
+        snc.Circuit(f"H 0\n{long}")
+    assert len(snc.Circuit("M 0\n" * 10 + "# " + "x" * 100)) == 1

@@ -12,6 +12,8 @@ import re
 
 import stim
 
+from ..errors import ResourceLimitError
+from ..memory import can_be_allocated
 from .bare_gates import INSTRUCTION, tagged_text
 from .conditional import conditional_gate
 from .control_pairs import groups_of_pairs, is_classical, text_of_target
@@ -34,6 +36,9 @@ _BRACE = re.compile(r"[{}]|#[^\n]*")
 
 MAX_NESTING = 100
 TOO_DEEP = f"REPEAT blocks are nested more than {MAX_NESTING} deep."
+
+_LONG_LINE = 1 << 20
+_BYTES_PER_CHARACTER = 128  # of the Python objects of a long line's targets
 
 _PATH = re.compile(r"[^\r\n#]*\.stim\s*", re.IGNORECASE)
 _OPENQASM = re.compile(r"(?:\s|//[^\n]*\n)*(?P<line>OPENQASM\b[^\n]*)")
@@ -92,7 +97,26 @@ def _refuse_other_kinds_of_text(text: str) -> None:
         ) from None
 
 
+def _check_memory(text: str) -> None:
+    """Checks that the targets of the longest line fit into memory; Stim crashes where the memory ends.
+
+    Raises:
+        ResourceLimitError: They do not.
+    """
+    if len(text) < _LONG_LINE:
+        return
+    number, longest = max(enumerate(text.split("\n"), start=1), key=lambda line: len(line[1]))
+    num_bytes = _BYTES_PER_CHARACTER * len(longest)
+    if len(longest) >= _LONG_LINE and not can_be_allocated(num_bytes):
+        raise ResourceLimitError(
+            f"Line {number} has {len(longest):,} characters. To read its targets takes up to {num_bytes:,}"
+            " bytes, and there is less memory. Write the targets in several lines, with other instructions"
+            " in between."
+        )
+
+
 def _parsed(text: str) -> stim.Circuit:
+    _check_memory(text)
     tagged = _with_tags(text)
     try:
         circuit = _stim_circuit(tagged)

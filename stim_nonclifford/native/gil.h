@@ -3,6 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -12,14 +16,15 @@ class WithoutGil {
    public:
     // Call this when the module is loaded.
     static void prepare() {
-        main_thread_ = nanobind::object(nanobind::module_::import_("threading").attr("main_thread")).release();
-        note_main_thread();
+        const nanobind::object main_thread = nanobind::module_::import_("threading").attr("main_thread")();
+        main_ident_ = nanobind::cast<unsigned long>(main_thread.attr("ident"));
+#ifndef _WIN32
+        // The thread that forks is the main thread of the new process.
+        pthread_atfork(nullptr, nullptr, [] { main_ident_ = PyThread_get_thread_ident(); });
+#endif
     }
 
-    WithoutGil() {
-        note_main_thread();
-        state_ = PyEval_SaveThread();
-    }
+    WithoutGil() : state_(PyEval_SaveThread()) {}
     ~WithoutGil() noexcept(false) { take_lock(state_); }
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
@@ -39,9 +44,6 @@ class WithoutGil {
     }
 
    private:
-    // A fork changes the main thread.
-    static void note_main_thread() { main_ident_ = nanobind::cast<unsigned long>(main_thread_().attr("ident")); }
-
     // When the program ends while a daemon thread is in such a scope, Python (before 3.14) ends the thread as soon as it
     // asks for the lock, by pthread_exit. That unwinds the stack, and aborts the program at the first function that is
     // noexcept, such as those of nanobind. So the thread waits here for the end of the process, as in later versions of
@@ -54,7 +56,6 @@ class WithoutGil {
         }
     }
 
-    static inline nanobind::handle main_thread_;  // the function threading.main_thread
     static inline std::atomic<unsigned long> main_ident_;
     PyThreadState* state_;
 };

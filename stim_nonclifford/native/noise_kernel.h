@@ -121,48 +121,7 @@ inline void sort_by_count(const uint16_t* busy, uint32_t num_busy, NoiseBlock& o
         out.order[position[std::min(out.counts[busy[i]], last_group)]++] = busy[i];
 }
 
-// Rows of W words, kept in registers.
-template <uint32_t W>
-void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, uint32_t first_event, NoiseBlock& out) {
-    const uint32_t check_words = plan.layout.check_words;
-    const uint64_t* effects = plan.effects.words.data();
-    const int32_t* events = out.events.data();
-    // Rows that fail are written and then overwritten: there is room for one more than can pass.
-    out.rows.resize(size_t{block_shots + 1} * W);
-    uint32_t passed = 0;
-    for (uint32_t i = 0; i < num_shots; ++i) {
-        const uint16_t shot = out.order[i];
-        const int32_t* mine = events + (out.starts[shot] - first_event);
-        const auto mechanism = [mine](uint32_t event) { return mine[event]; };
-        const uint32_t count = out.counts[shot];
-        uint64_t row[W];
-        for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
-        if (plan.sites.empty()) {
-            for (uint32_t e = 0; e < count; ++e) {
-                const uint64_t* effect = effects + size_t(mine[e]) * W;
-                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
-            }
-        } else {
-            for (uint32_t e = 0; e < count; ++e) {
-                if (site_is_used(plan.sites.data(), e, mechanism)) continue;
-                const uint64_t* effect = effects + size_t(mine[e]) * W;
-                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
-            }
-        }
-        if (plan.num_coins != 0)
-            for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
-                for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins.words[size_t{coin} * W + w];
-            });
-        uint64_t fired = 0;
-        for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
-        out.shots[passed] = shot;
-        for (uint32_t w = 0; w < W; ++w) out.rows[size_t{passed} * W + w] = row[w];
-        passed += fired == 0;
-    }
-    out.num_shots = passed;
-}
-
-// The sites that the events of a shot have used. With few events, comparing them is faster, but it is quadratic.
+// The sites that the events of a shot have used.
 class UsedSites {
    public:
     UsedSites(const Plan& plan, std::vector<uint32_t>& last_shots) : sites_(plan.sites.data()), last_shots_(last_shots) {
@@ -183,6 +142,52 @@ class UsedSites {
     std::vector<uint32_t>& last_shots_;
     uint32_t shot_ = 0;
 };
+
+// So many events of a shot are compared with each other; for more of them, the sites are noted.
+constexpr uint32_t compared_events = 64;
+
+// Rows of W words, kept in registers.
+template <uint32_t W>
+void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, uint32_t first_event, NoiseBlock& out) {
+    const uint32_t check_words = plan.layout.check_words;
+    const uint64_t* effects = plan.effects.words.data();
+    const int32_t* events = out.events.data();
+    // Rows that fail are written and then overwritten: there is room for one more than can pass.
+    out.rows.resize(size_t{block_shots + 1} * W);
+    UsedSites used(plan, out.last_shots_at_sites);
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < num_shots; ++i) {
+        const uint16_t shot = out.order[i];
+        const int32_t* mine = events + (out.starts[shot] - first_event);
+        const auto mechanism = [mine](uint32_t event) { return mine[event]; };
+        const uint32_t count = out.counts[shot];
+        uint64_t row[W];
+        for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
+        if (plan.sites.empty()) {
+            for (uint32_t e = 0; e < count; ++e) {
+                const uint64_t* effect = effects + size_t(mine[e]) * W;
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
+            }
+        } else {
+            used.begin_shot();
+            for (uint32_t e = 0; e < count; ++e) {
+                if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e])) continue;
+                const uint64_t* effect = effects + size_t(mine[e]) * W;
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
+            }
+        }
+        if (plan.num_coins != 0)
+            for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
+                for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins.words[size_t{coin} * W + w];
+            });
+        uint64_t fired = 0;
+        for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
+        out.shots[passed] = shot;
+        for (uint32_t w = 0; w < W; ++w) out.rows[size_t{passed} * W + w] = row[w];
+        passed += fired == 0;
+    }
+    out.num_shots = passed;
+}
 
 // Rows of any length, in memory. Draws the events of the block's shots before `end`, some at a time.
 inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t end, uint32_t num_shots, NoiseBlock& out) {

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from ..compiler import CompiledCircuit
 from ..compiler.channels import Channel, channel_of_patterns
 from ..compiler.effects import Fault
-from ..compiler.gf2 import mask_of, parities
+from ..compiler.gf2 import independent, mask_of, parities
 from ..compiler.program import Program
 from ..compiler.steps import CorrelatedError, Measure, Noise
 from ..plan import SamplingPlan
@@ -238,12 +238,29 @@ def _matched(
         entry[0] += amount
         entry[1] += derivative
 
+    every = [event for part in (free, *sites) for event in part]
+    directions = any(event.derivative and not event.amount for event in every)  # only where noise is certain
+    happening = independent(event.effect for event in every if event.amount > 0) if directions else []
+
+    def is_new(event: _Event) -> bool:
+        """Whether it does not happen now, and flips what no sum of events flips: the plan's rows lack it."""
+        if event.amount or not event.derivative:
+            return False
+        return len(independent([*happening, event.effect])) > len(happening)
+
     for event in free:
-        if row := next(rows):
-            add(-1, row, event, event.amount, event.derivative)
+        row = next(rows)
+        if row or is_new(event):
+            add(-1, 0 if is_new(event) else row, event, event.amount, event.derivative)
     number = 0
     for events in sites:
-        located = [(row, event) for event in events if (row := next(rows))]
+        located = []
+        for event in events:
+            row = next(rows)
+            if is_new(event):
+                add(-1, 0, event, 0.0, event.derivative)
+            elif row:
+                located.append((row, event))
         choices: dict[int, float] = {}
         for row, event in located:
             if event.amount > 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from stim_nonclifford import _native
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
 __all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
 
@@ -128,7 +128,7 @@ def noise_work(plan: SamplingPlan, device_plan: DevicePlan, *, queued: float, wr
 
 def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
     """The work of the kernel `simulate` for one shot that no check discards."""
-    image = _native.plan_image(plan)
+    image = _native.plan_image(plain_attributes(plan))
     vector_bytes = fused = 0.0
     steps = _native.image_steps(image.ctypes.data)
     for k, (kind, width, rotations) in enumerate(steps):

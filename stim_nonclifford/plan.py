@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from types import SimpleNamespace
 from typing import Literal
 
 import numpy as np
@@ -43,6 +44,7 @@ __all__ = [
     "WEAK_MEASURE",
     "SamplingPlan",
     "SparseRows",
+    "plain_attributes",
 ]
 
 ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
@@ -292,6 +294,29 @@ class SamplingPlan:
         return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
+    r"""All that the native module reads of a plan, computed.
+
+    The native module may not run Python code, such as a property: when a program ends, Python ends daemon
+    threads in the middle of such code, and there may be no C++ function on the stack then.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        An object with the plan's arrays and numbers, and the forms of its tables, as attributes.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> attributes = plain_attributes(snc.Circuit("X_ERROR(0.1) 0\nM 0").compile().record_plan())
+        >>> attributes.num_outputs, attributes.effects_are_lists
+        (1, False)
+    """
+    names = [field.name for field in fields(plan)]
+    names += [f"{rows}_are_lists" for rows in ("effects", "coins", "signature_images", "outcome_effects")]
+    return SimpleNamespace(**{name: getattr(plan, name) for name in names})
 
 
 def _are_lists(rows: SparseRows, rates: npt.NDArray[np.float64], num_words: int) -> bool:

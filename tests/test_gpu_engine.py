@@ -20,7 +20,7 @@ from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
+from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from .oracle.random_circuits import seeded_circuits
@@ -116,7 +116,7 @@ def test_weak_measurements(options: dict[str, Any]) -> None:
     ]
     kinds = []
     for plan in plans:
-        image = _native.plan_image(plan)
+        image = _native.plan_image(plain_attributes(plan))
         kinds.append("".join("RAMW"[kind] for kind, _, _ in _native.image_steps(image.ctypes.data)))
         assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
     for pair in ("RW", "WR", "AW", "WA", "WW"):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit
+from stim_nonclifford import Circuit, _native
 from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.plan import plain_attributes
 
 from .programs import finished_program
 
@@ -217,3 +219,24 @@ threading.Thread(target=work, daemon=True).start()
 time.sleep(0.5)
 """
     )
+
+
+def test_native_code_runs_no_python_while_it_reads_a_plan() -> None:
+    """Python could end a daemon thread there, with C++ functions on the stack."""
+    plan = Circuit("X_ERROR(0.1) 0 1\nH 0\nT 0\nH 0\nM 0 1").compile().record_plan()
+    attributes = plain_attributes(plan)
+    called: list[str] = []
+
+    def note(frame: Any, event: str, argument: object) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    signatures = np.zeros(-(-plan.num_signature_bits // 64), dtype=np.uint64)
+    sys.setprofile(note)
+    try:
+        _native.Engine(attributes, 1, 1 << 20, "").count(1, 0, 10, 0, False)
+        _native.plan_image(attributes)
+        _native.kept_branches(attributes, signatures, 1)
+    finally:
+        sys.setprofile(None)
+    assert called == []

@@ -60,7 +60,7 @@ def end_to_end_circuit(
         (75, 340)
         >>> coordinates = circuit.get_detector_coordinates().values()
         >>> sum(postselect for *_, postselect in coordinates)
-        115.0
+        124.0
         >>> end_to_end_circuit(5, 5)
         Traceback (most recent call last):
             ...

@@ -40,7 +40,7 @@ def frame_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel:
         >>> from stim_nonclifford.cultivation import end_to_end_circuit
         >>> model = frame_error_model(end_to_end_circuit(3, 5, rounds=1))
         >>> model.num_detectors, model.num_observables
-        (103, 2)
+        (105, 2)
     """
     data = _data_qubits(circuit)
     circuit = circuit.flattened()

@@ -55,7 +55,7 @@ def new_red_tiles(small: ColorCode, large: ColorCode) -> tuple[Tile, ...]:
     Examples:
         >>> small, large = ColorCode.triangular(3), ColorCode.triangular(5)
         >>> [tile.x_ancilla for tile in new_red_tiles(small, large)]
-        [(4, 3), (5, 0)]
+        [(3, 3), (5, 0)]
     """
     return tuple(tile for tile in large.tiles if tile.color == RED and tile not in small.tiles)
 

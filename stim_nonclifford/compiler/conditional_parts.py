@@ -38,6 +38,7 @@ def conditional_steps(
         Steps in the order in which they are applied.
 
     Examples:
+        >>> from stim_nonclifford.dialect import RotationPart
         >>> for step in conditional_steps(RotationPart("ZZ", -0.25), {0: 7}, {1: 3}):
         ...     print(step)
         Feedback(record=7, qubit=3, pauli=1)

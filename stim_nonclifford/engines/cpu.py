@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
-from ..plan import SamplingPlan
+from ..plan import SamplingPlan, plain_attributes
 from .contract import PackedBits, Tally
 
 __all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
@@ -54,7 +54,7 @@ class CpuEngine:
         self.plan = plan
         self._threads = threads
         try:
-            self._engine = _native.Engine(plan, threads, cache_bytes, instruction_set or "")
+            self._engine = _native.Engine(plain_attributes(plan), threads, cache_bytes, instruction_set or "")
         except MemoryError:
             raise MemoryError(self._needs()) from None
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .. import _native
 from ..errors import ResourceLimitError
-from ..plan import SamplingPlan
+from ..plan import SamplingPlan, plain_attributes
 from .reference import MAX_AVERAGED_COINS
 
 __all__ = ["fates_of_rows"]
@@ -86,7 +86,9 @@ def _kept_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats]:
         [_words(rows[passed, plan.num_checks : first_output]), _words(rows[passed, first_output:])]
     )
     distinct, which = np.unique(rest, axis=0, return_inverse=True)
-    laws = _native.kept_branches(plan, np.ascontiguousarray(distinct[:, :words]).ravel(), len(distinct))
+    laws = _native.kept_branches(
+        plain_attributes(plan), np.ascontiguousarray(distinct[:, :words]).ravel(), len(distinct)
+    )
     of = np.repeat(np.arange(len(distinct)), np.diff(laws["starts"].astype(np.int64)))
     outputs = laws["outputs"].reshape(len(of), distinct.shape[1] - words)
     flipped = (outputs != distinct[of, words:]).any(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _native
-from ..plan import SamplingPlan
+from ..plan import SamplingPlan, plain_attributes
 from .mechanisms import Mechanisms, packed_words
 
 __all__ = ["MAX_WEIGHT", "study_of"]
@@ -26,7 +26,7 @@ def study_of(
         max_pair_bytes: Memory for a table of pairs; if that does not suffice, searches take longer.
     """
     return _native.FaultSetStudy(
-        plan,
+        plain_attributes(plan),
         packed_words(mechanisms.checks).ravel(),
         mechanisms.keys.ravel(),
         packed_words(mechanisms.target[None, :])[0],

@@ -6,7 +6,7 @@ import math
 
 from ... import _native
 from ...errors import ResourceLimitError
-from ...plan import BLOCK_SHOTS, SamplingPlan
+from ...plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 from .backend import Array, Backend
 from .cuda_source import NOISE_TEAM, KernelLaunch, noise_threads
 
@@ -54,7 +54,7 @@ class DevicePlan:
     """
 
     def __init__(self, plan: SamplingPlan, backend: Backend, vector_budget: int) -> None:
-        words = _native.plan_image(plan)
+        words = _native.plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
         wanted_events = _event_capacity(plan.mean_events)
         sizes = _native.image_sizes(words.ctypes.data, wanted_events)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 import stim
 
 from ..compiler.extent import Extent, extent_of
-from ..compiler.flattening import check_targets
+from ..compiler.extent_limits import check_targets
 from ..dialect import (
     TOO_DEEP,
     extended_text,

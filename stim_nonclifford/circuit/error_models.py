@@ -11,7 +11,7 @@ from ..compiler import CompiledCircuit
 from ..compiler.detector_error_model import detector_error_model
 from ..compiler.error_model_changes import check_decomposed, conditioned, decomposed
 from ..compiler.extent import extent_of
-from ..compiler.flattening import check_targets
+from ..compiler.extent_limits import check_targets
 from ..compiler.relabelling import relabelled
 from ..compiler.requested_outputs import checked_mask
 from ..memory import memory_is_a_limit

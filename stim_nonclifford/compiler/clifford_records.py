@@ -6,7 +6,7 @@ import numpy as np
 import stim
 
 from .extent import extent_of
-from .flattening import check_extent
+from .extent_limits import check_extent
 from .forward_sweep import forward_sweep
 from .patches import check_tableau_bytes, connected_qubits
 from .program import Program

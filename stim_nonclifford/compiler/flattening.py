@@ -29,6 +29,7 @@ from .channels import channel_of_patterns
 from .clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from .conditional_parts import PlainRotation, conditional_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
+from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent, check_targets
 from .iterations import shifted
 from .loops import Loop, Shift
 from .paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
@@ -48,14 +49,7 @@ from .steps import (
     Step,
 )
 
-__all__ = ["check_extent", "check_targets", "program_of", "unrolled"]
-
-MAX_SECONDS = 15
-"""The least time that is predicted; most circuits take longer, up to a minute."""
-MAX_TARGETS = 1 << 26
-MAX_INSTRUCTIONS = 1 << 62
-MAX_OUTPUTS = 1 << 24
-MAX_OBSERVABLES = 1 << 21
+__all__ = ["program_of", "unrolled"]
 
 
 def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
@@ -102,40 +96,6 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         circuit.num_observables,
         flattener.has_non_clifford_gates,
     )
-
-
-def check_extent(extent: Extent) -> None:
-    """Checks that a circuit can be compiled.
-
-    Raises:
-        ResourceLimitError: It is too large.
-    """
-    if extent.seconds > MAX_SECONDS:
-        what = f"{extent.targets:,} instruction targets"
-        if extent.rotations:
-            what += f", {extent.rotations:,} of them of non-Clifford gates,"
-        raise ResourceLimitError(
-            f"The circuit has {what} once its REPEAT blocks are unrolled. The compiler would follow them for"
-            f" {extent.seconds:,} s or more; the limit is {MAX_SECONDS} s. Lower the repeat counts."
-        )
-    if extent.instructions > MAX_INSTRUCTIONS:
-        raise ResourceLimitError(
-            f"The circuit has {extent.instructions:,} instructions once its REPEAT blocks are unrolled;"
-            f" the limit is {MAX_INSTRUCTIONS:,}. Lower the repeat counts."
-        )
-
-
-def check_targets(extent: Extent) -> None:
-    """Checks that the unrolled circuit is of a size that can be listed.
-
-    Raises:
-        ResourceLimitError: It has more than 2^26 targets.
-    """
-    if extent.targets > MAX_TARGETS:
-        raise ResourceLimitError(
-            f"The circuit has {extent.targets:,} instruction targets once its REPEAT blocks are unrolled;"
-            f" the limit is {MAX_TARGETS:,}. Lower the repeat counts."
-        )
 
 
 def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:

@@ -20,6 +20,8 @@ import stim_nonclifford as snc
 from stim_nonclifford.dialect import gate_named
 from stim_nonclifford.dialect.clifford_rotations import rotations_of_clifford
 from stim_nonclifford.dialect.gates import CliffordPart
+from stim_nonclifford.engines import CpuEngine, GpuEngine
+from stim_nonclifford.engines.gpu.host_backend import HostBackend
 
 from .exact import exact_outputs, largest_difference, mask_of
 from .instruction_lines import CONDITIONAL
@@ -167,6 +169,15 @@ def test_engines_draw_the_same_shots(threads: int, cache_bytes: int) -> None:
     reference = circuit.compile_sampler(seed=5, engine="reference").sample(300)
     found = circuit.compile_sampler(seed=5, threads=threads, cache_bytes=cache_bytes).sample(300)
     np.testing.assert_array_equal(found, reference)
+
+
+def test_kernels_of_the_gpu_draw_the_same_shots() -> None:
+    """On the host."""
+    plan = snc.Circuit(f"H 0\nM 0\n{NOISY_TELEPORTATION}").compile().record_plan()
+    found, expected = (
+        engine.sample(5, 0, 300) for engine in (GpuEngine(plan, HostBackend()), CpuEngine(plan))
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 # Cost

@@ -153,8 +153,8 @@ def _carrier(instruction: stim.CircuitInstruction) -> str:
         raise ValueError(
             f"`{extended_text(_single(instruction))}` has no stand-in in the S-proxy: of the gates that a"
             " record controls, only S, S_DAG and rotations about products of Z by 0.5 half-turns have one."
-            " Use i_proxy(), without the gate, or"
-            ' error_model="noise_only".'
+            " Use i_proxy(), which leaves the gate out; for a decoder,"
+            ' detector_error_model(kind="noise_only").'
         )
     return instruction.name
 

@@ -118,7 +118,7 @@ def conditional_gate(name: str) -> GateDefinition | None:
         gate.name,
         f"{gate.name} if the record is 1",
         size,
-        lambda: _controlled(rotations_of_clifford(gate.name)),
+        lambda: _controlled(rotations_of_clifford(gate.name), size),
         inverse=gate.inverse.name,
     )
 
@@ -129,20 +129,21 @@ def _conditional_rotation(paulis: str) -> GateDefinition:
         f"R_{paulis}",
         f"exp(-i θ/2 {product}) if the record is 1",
         len(paulis),
-        lambda theta: _controlled((RotationPart(paulis, theta),)),
+        lambda theta: _controlled((RotationPart(paulis, theta),), len(paulis)),
         inverse=f"R_{paulis}",
         parameters=("theta",),
     )
 
 
 def _conditional_non_clifford(gate: GateDefinition) -> GateDefinition | None:
-    if gate.num_targets is None:
+    size = gate.num_targets
+    if size is None:
         return None
     return _definition(
         gate.name,
         f"{gate.name} if the record is 1",
-        gate.num_targets,
-        lambda *angles: _controlled(gate.decomposition(*angles)),
+        size,
+        lambda *angles: _controlled(gate.decomposition(*angles), size),
         inverse=gate.inverse,
         parameters=gate.parameters,
         inverse_angles=gate.inverse_angles,
@@ -173,8 +174,8 @@ def _definition(
     )
 
 
-def _controlled(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The decomposition of a gate with a control in front of its targets."""
+def _controlled(parts: Sequence[Part], size: int) -> tuple[Part, ...]:
+    """The decomposition of a gate on ``size`` targets, with a control in front of them."""
     result: list[Part] = []
     for part in parts:
         match part:
@@ -184,13 +185,12 @@ def _controlled(parts: Sequence[Part]) -> tuple[Part, ...]:
             case CliffordPart("X" | "Y" | "Z" as pauli, (target,)):
                 result.append(CliffordPart(f"C{pauli}", (0, target + 1)))
             case CliffordPart(name, targets):
-                result += _controlled(_placed(rotations_of_clifford(name), targets, parts))
+                result += _controlled(_placed(rotations_of_clifford(name), targets, size), size)
     return tuple(result)
 
 
-def _placed(parts: Sequence[Part], targets: Sequence[int], among: Sequence[Part]) -> tuple[Part, ...]:
-    """Parts on some of the targets of a gate, which has as many as the rotations ``among`` its parts."""
-    size = max(len(part.pauli) for part in among if isinstance(part, RotationPart))
+def _placed(parts: Sequence[Part], targets: Sequence[int], size: int) -> tuple[Part, ...]:
+    """Parts on some of the ``size`` targets of a gate."""
     placed: list[Part] = []
     for part in parts:
         if isinstance(part, CliffordPart):

@@ -250,8 +250,10 @@ def _matched(
 
     for event in free:
         row = next(rows)
-        if row or is_new(event):
-            add(-1, 0 if is_new(event) else row, event, event.amount, event.derivative)
+        if is_new(event):
+            add(-1, 0, event, 0.0, event.derivative)
+        elif row:
+            add(-1, row, event, event.amount, event.derivative)
     number = 0
     for events in sites:
         located = []

@@ -73,7 +73,7 @@ def collector_paused() -> Iterator[None]:
 
 @contextmanager
 def memory_is_a_limit() -> Iterator[None]:
-    """Turns the end of the memory while a circuit is compiled into the exception for limits.
+    """Turns the end of the memory while a circuit is copied or compiled into the exception for limits.
 
     Raises:
         ResourceLimitError: There is not enough memory.
@@ -85,7 +85,7 @@ def memory_is_a_limit() -> Iterator[None]:
         if isinstance(error, TypeError) and not isinstance(error.__cause__, MemoryError):
             raise
         raise ResourceLimitError(
-            "There is not enough memory to compile the circuit. What it needs grows with the number of noise"
-            " events and measurements times the number of detectors or records: lower the repeat counts, or"
-            " sample the circuit in parts."
+            "There is not enough memory to compile the circuit. What compiling needs grows with the number of"
+            " noise events and measurements times the number of detectors or records: lower the repeat"
+            " counts, or sample the circuit in parts."
         ) from None

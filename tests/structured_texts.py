@@ -198,7 +198,7 @@ def outcome_of(text: str) -> str:
     """Compiles and samples a text in all ways; other exceptions than the documented ones are not caught."""
     try:
         circuit = snc.Circuit(text)
-    except ValueError:
+    except (ValueError, snc.ResourceLimitError):
         return "refused by the parser"
     try:
         circuit.compile()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from stim_nonclifford.compiler import rotation_merging
 from stim_nonclifford.compiler.operations import Operation, OperationKind
 from stim_nonclifford.compiler.rotation_merging import merge_rotations
 
@@ -124,6 +127,27 @@ def test_a_diagonal_rotation_that_commutes_with_a_measurement_comes_after_it() -
         ([3], 1, 1),  # without the pivot's bit
         ([5], 1, 0),
     ]
+
+
+def test_postponed_rotations_are_rewritten_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each measurement that they pass, which would take the square of the number of rounds."""
+    rounds, rewritten = 100, 0
+
+    def counted(*arguments: Any, **changes: Any) -> Any:
+        nonlocal rewritten
+        rewritten += 1
+        return replace(*arguments, **changes)
+
+    monkeypatch.setattr(rotation_merging, "replace", counted)
+    operations = [activate(0), activate(1, number=1)]
+    for k in range(rounds):
+        number = 2 + 3 * k
+        operations += [activate(2, number=number), rotate(3, 0, 3, number=number + 1)]
+        operations.append(measure(3, 4, 0, number=number + 2, outcome=k))
+    result = merge_rotations([*operations, measure(2, 1, 0, number=2 + 3 * rounds, outcome=rounds)])
+    assert steps_of(result[-2]) == [3 + 3 * k for k in range(rounds)]
+    assert (result[-2].z, result[-2].width) == (3, 2)
+    assert rewritten <= 3 * rounds
 
 
 def test_a_diagonal_rotation_that_no_measurement_needs_is_left_out() -> None:

@@ -40,6 +40,8 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
 
     Raises:
         ValueError: The text cannot be parsed, or a tag is unknown or malformed. The message names the line.
+        ResourceLimitError: There is too little memory for the targets of a line of a million characters or
+            more.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -89,6 +91,7 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
 
         Raises:
             ValueError: The file is not in UTF-8, or the text cannot be parsed; see the class.
+            ResourceLimitError: There is too little memory for a long line; see the class.
         """
         if not isinstance(file, (str, pathlib.Path)):
             return Circuit(file.read())

@@ -21,6 +21,7 @@ from ..dialect import (
     tagged_instruction,
 )
 from ..errors import ResourceLimitError
+from ..memory import memory_is_a_limit
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
@@ -134,8 +135,13 @@ class CircuitEditing:
         self._stim.clear()
 
     def copy(self: Self) -> Self:
-        """An independent copy."""
-        return self._wrap(self._stim.copy())
+        """An independent copy.
+
+        Raises:
+            ResourceLimitError: There is not enough memory.
+        """
+        with memory_is_a_limit():
+            return self._wrap(self._stim.copy())
 
     def flattened(self: Self) -> Self:
         """The circuit without REPEAT blocks and SHIFT_COORDS.

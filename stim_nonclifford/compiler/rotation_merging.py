@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from .operations import Operation, OperationKind, RotationTerm
 
@@ -77,31 +78,71 @@ def _postpone_diagonal_rotations(operations: Sequence[Operation]) -> list[Operat
     dropped.
     """
     result: list[Operation] = []
-    diagonal: list[Operation] = []  # diagonal rotations and activations since the last other operation
-    for operation in operations:
-        if operation.kind == OperationKind.ACTIVATE or operation.is_diagonal_rotation:
-            diagonal.append(operation)
-            continue
-        later: list[Operation] = []
-        if operation.measures and operation.x:
-            for earlier in diagonal:
-                if earlier.kind == OperationKind.ROTATE and _commute(earlier, operation):
-                    later.append(_after_measurement(earlier, operation))
-                else:
-                    result.append(earlier)
+    activations: list[_Numbered] = []
+    diagonal = _DiagonalRotations()  # with the activations, those since the last other operation
+    for numbered in enumerate(operations):
+        _, operation = numbered
+        if operation.kind == OperationKind.ACTIVATE:
+            activations.append(numbered)
+        elif operation.is_diagonal_rotation:
+            diagonal.add(numbered)
         else:
-            result += diagonal
-        result.append(operation)
-        diagonal = later
+            earlier = activations + (
+                diagonal.pass_measurement(operation)
+                if operation.measures and operation.x
+                else diagonal.take_all()
+            )
+            result += [before for _, before in sorted(earlier, key=itemgetter(0))]
+            result.append(operation)
+            activations = []
     return result
 
 
-def _after_measurement(rotation: Operation, measurement: Operation) -> Operation:
-    """A diagonal rotation, rewritten for the coordinates that remain after a measurement."""
-    # The remaining coefficients are those with pivot bit 0, so the pivot's bit of z is dropped.
-    low = (1 << measurement.pivot) - 1
-    z = rotation.z & low | rotation.z >> 1 & ~low
-    return replace(rotation, z=z, width=measurement.width - 1)
+_Numbered = tuple[int, Operation]  # an operation, and its place in the circuit
+
+
+class _DiagonalRotations:
+    """Diagonal rotations that are postponed. Those about the same Pauli are moved together."""
+
+    def __init__(self) -> None:
+        self._equal: dict[tuple[int, int], list[_Numbered]] = {}  # by z and width of the vector
+
+    def add(self, numbered: _Numbered) -> None:
+        """Postpones one more rotation."""
+        _, rotation = numbered
+        self._equal.setdefault((rotation.z, rotation.width), []).append(numbered)
+
+    def take_all(self) -> list[_Numbered]:
+        """The rotations; none is postponed any longer."""
+        taken = [numbered for key in self._equal for numbered in self._placed(key)]
+        self._equal = {}
+        return taken
+
+    def pass_measurement(self, measurement: Operation) -> list[_Numbered]:
+        """Moves those that commute with a measurement behind it, and returns the others."""
+        before: list[_Numbered] = []
+        behind: dict[tuple[int, int], list[_Numbered]] = {}
+        # The remaining coefficients are those with pivot bit 0, so the pivot's bit of z is dropped.
+        low = (1 << measurement.pivot) - 1
+        for key, rotations in self._equal.items():
+            z, _ = key
+            if (z & measurement.x).bit_count() & 1:
+                before += self._placed(key)
+                continue
+            moved = (z & low | z >> 1 & ~low, measurement.width - 1)
+            shorter, longer = sorted((rotations, behind.get(moved, [])), key=len)
+            longer += shorter
+            behind[moved] = longer
+        self._equal = behind
+        return before
+
+    def _placed(self, key: tuple[int, int]) -> list[_Numbered]:
+        """The rotations about one Pauli, rewritten for the coordinates that there are now."""
+        z, width = key
+        return [
+            (number, rotation if (rotation.z, rotation.width) == key else replace(rotation, z=z, width=width))
+            for number, rotation in self._equal[key]
+        ]
 
 
 def _place_of(rotation: Operation, merged: Sequence[_Run]) -> tuple[int, bool]:

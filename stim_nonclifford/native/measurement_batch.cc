@@ -62,20 +62,20 @@ MeasurementOrder::MeasurementOrder(const MeasurementBatch& batch, std::vector<si
     : batch_(batch),
       patches_(std::move(patches)),
       cost_of_(std::move(cost_of)),
-      first_(num_patches, none),
-      after_(batch.size(), none),
-      before_(batch.size(), none),
-      candidates_(num_patches),
-      seen_(batch.num_kinds()) {
-    std::vector<size_t> last(num_patches, none);
+      first_(num_patches),
+      following_(batch.size(), none),
+      candidates_(num_patches) {
+    std::vector<size_t> last(batch.num_kinds(), none);
     for (size_t place = 0; place < batch.size(); ++place) {
-        const size_t patch = patches_[place], previous = last[patch];
-        (previous == none ? first_[patch] : after_[previous]) = place;
-        before_[place] = previous;
-        last[patch] = place;
+        size_t& previous = last[batch[place].kind];
+        if (previous == none)
+            first_[patches_[place]].insert(place);
+        else
+            following_[previous] = place;
+        previous = place;
     }
     for (size_t patch = 0; patch < num_patches; ++patch)
-        if (first_[patch] != none) look_at(patch);
+        if (!first_[patch].empty()) look_at(patch);
 }
 
 size_t MeasurementOrder::next() {
@@ -96,9 +96,9 @@ size_t MeasurementOrder::next() {
 }
 
 void MeasurementOrder::remove(size_t place) {
-    const size_t patch = patches_[place], previous = before_[place], following = after_[place];
-    (previous == none ? first_[patch] : after_[previous]) = following;
-    if (following != none) before_[following] = previous;
+    const size_t patch = patches_[place];
+    first_[patch].erase(place);
+    if (following_[place] != none) first_[patch].insert(following_[place]);
     look_at(patch);
 }
 
@@ -121,11 +121,8 @@ void MeasurementOrder::look_at(size_t patch) {
 
 std::optional<MeasurementOrder::Candidates> MeasurementOrder::candidates_among(size_t patch, size_t end) {
     std::optional<Candidates> found;
-    ++look_;
-    for (size_t place = first_[patch]; place < end && place != none; place = after_[place]) {
-        uint64_t& seen = seen_[batch_[place].kind];
-        if (seen == look_) continue;  // as expensive as the first one
-        seen = look_;
+    for (const size_t place : first_[patch]) {  // later ones of the same kind are as expensive
+        if (place >= end) break;
         const MeasurementCost any{SIZE_MAX, true, SIZE_MAX};
         const auto cost = cost_of_(place, found ? found->best.first : any);
         if (!cost) continue;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -91,14 +92,12 @@ class MeasurementOrder {
     const MeasurementBatch& batch_;
     const std::vector<size_t> patches_;
     const CostOf cost_of_;
-    // The places on each patch that are left, as lists that are linked in both directions.
-    std::vector<size_t> first_, after_, before_;
+    std::vector<std::set<size_t>> first_;  // by patch, the first place that is left of each kind
+    std::vector<size_t> following_;        // by place, the next one of the same kind
     std::vector<std::optional<Candidates>> candidates_;  // by patch
     // Candidates that were the best ones of their patch at some time.
     Ascending<Choice> by_cost_;
     Ascending<size_t> unhindered_;
-    std::vector<uint64_t> seen_;  // by kind, when it was last looked at
-    uint64_t look_ = 0;
 };
 
 }  // namespace snc

@@ -102,6 +102,35 @@ assert len(engine.sample(1, 0, 5)) == 5
 
 
 @linux
+def test_lists_for_which_there_is_no_memory() -> None:
+    """Also inside pairs and tuples: nanobind's own caster ends the process."""
+    output = finished_program(
+        f"""{LIMITED}
+long = [0] * (1 << 23)
+factors = [(0, 0)] * (1 << 20)
+program = snc._native.Program(1, 1, 0, 1)
+limit_memory(4 * MIB)
+for arguments in ((0, long, []), (0, [], factors), (0, [], [])):
+    try:
+        program.add_observable(*arguments)
+    except MemoryError:
+        print("too long")
+limit_memory(None)
+program.add_observable(0, long, factors)
+try:
+    program.add_observable(0, [0, "1"], [])
+except TypeError as error:
+    print(str(error).splitlines()[0])
+"""
+    )
+    assert output.splitlines() == [
+        "too long",
+        "too long",
+        "add_observable(): incompatible function arguments. The following argument types are supported:",
+    ]
+
+
+@linux
 def test_too_little_memory_for_vectors() -> None:
     output = finished_program(
         f"""{LIMITED}

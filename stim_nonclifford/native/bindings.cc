@@ -3,7 +3,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include "device_plan.h"
 #include "engine.h"
 #include "gil.h"
+#include "list_caster.h"
 #include "memory.h"
 #include "philox.h"
 

@@ -1,9 +1,7 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +16,7 @@
 #include "effect_sweep.h"
 #include "forward_sweep.h"
 #include "gil.h"
+#include "list_caster.h"
 #include "program.h"
 #include "sampling_tables.h"
 #include "sparse_rows.h"
@@ -57,8 +56,8 @@ FactorList to_list(const std::vector<snc::QubitPauli>& factors) {
 }
 
 // The same function, called in Python's main thread only.
-std::function<void(int64_t)> in_main_thread(const std::function<void(int64_t)>& function) {
-    return [&function](int64_t step) {
+std::function<void(int64_t)> in_main_thread(const nb::callable& function) {
+    return [function](int64_t step) {
         if (WithoutGil::in_main_thread()) function(step);
     };
 }
@@ -234,7 +233,7 @@ std::vector<Inserted> inserted(const std::vector<snc::Insertion>& insertions) {
 void bind_forward_sweep(nb::module_& m) {
     m.def(
         "forward_sweep",
-        [](const Program& program, bool keep_order, const std::function<void(int64_t)>& progress) {
+        [](const Program& program, bool keep_order, const nb::callable& progress) {
             snc::QuantumProgram found = snc::forward_sweep(program, keep_order, in_main_thread(progress));
             std::vector<std::tuple<int32_t, size_t, uint32_t, size_t, int64_t, int64_t, bool>> operations;
             for (const snc::SweptOperation& op : found.operations)
@@ -386,7 +385,7 @@ void bind_effect_sweep(nb::module_& m) {
         .def(
             "__init__",
             [](EffectSweep* self, const Program& program, bool by_records, bool with_noise, bool with_faults, Signs signs,
-               const Insertions& insertions, uint64_t max_bytes, const EffectSweep::Progress& progress) {
+               const Insertions& insertions, uint64_t max_bytes, const nb::callable& progress) {
                 EffectSweep::Question question{by_records, with_noise, with_faults, std::move(signs), {}};
                 for (const auto& [step, factors, flipped, records] : insertions)
                     question.insertions.push_back({step, factors_of(factors), flipped, records});

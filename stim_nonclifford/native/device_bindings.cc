@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <string>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "bindings.h"
 #include "device_plan.h"
 #include "gil.h"
+#include "list_caster.h"
 #include "plan_image.h"
 
 namespace nb = nanobind;

@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "gil.h"
+#include "list_caster.h"
 #include "path_expectations.h"
 
 namespace nb = nanobind;

@@ -195,6 +195,9 @@ class CircuitEditing:
         return result
 
     def __iadd__(self: Self, other: CircuitEditing | stim.Circuit) -> Self:
+        if not isinstance(other, (CircuitEditing, stim.Circuit)):
+            hint = " For text, write circuit + Circuit(text)." if isinstance(other, str) else ""
+            raise TypeError(f"Only a circuit can be added to a circuit, not {type(other).__name__}.{hint}")
         self._append_checked(other._stim if isinstance(other, CircuitEditing) else other)
         return self
 

@@ -31,7 +31,7 @@ except ModuleNotFoundError as error:
 from .circuit import Circuit, Diagram, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
-from .errors import EngineUnavailableError, ResourceLimitError
+from .errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError
 from .fault_sets import (
     BudgetShare,
     ErrorBudget,
@@ -72,6 +72,7 @@ __all__ = [
     "ErrorBudget",
     "FailureSamples",
     "FaultDistance",
+    "InexactErrorModelWarning",
     "KeptBatch",
     "KeptFailure",
     "KeptSamples",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["EngineUnavailableError", "ResourceLimitError", "assert_never"]
+__all__ = ["EngineUnavailableError", "InexactErrorModelWarning", "ResourceLimitError", "assert_never"]
 
 
 class ResourceLimitError(RuntimeError):
@@ -27,6 +27,13 @@ class ResourceLimitError(RuntimeError):
 
 class EngineUnavailableError(RuntimeError):
     """An engine cannot run on this machine. The message says what is missing and how to install it."""
+
+
+class InexactErrorModelWarning(UserWarning):
+    """Detectors depend on quantum outcomes, which no detector error model describes exactly.
+
+    ``warnings.simplefilter("ignore", stim_nonclifford.InexactErrorModelWarning)`` silences it.
+    """
 
 
 def assert_never(value: NoReturn) -> NoReturn:

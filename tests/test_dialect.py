@@ -548,8 +548,10 @@ def test_reference_sample_takes_ties_as_0() -> None:
         ("T X0", "T"),
         ("t !0", "T"),
         ("R_X(0.5) X0", "R_X"),
-    ]
-    + [("U3(0, 0, 1) X0", "U3"), ("TPP 0", "TPP"), ("TPP X0*", "TPP")],
+        ("U3(0, 0, 1) X0", "U3"),
+        ("TPP 0", "TPP"),
+        ("TPP X0*", "TPP"),
+    ],
 )
 @pytest.mark.parametrize("block", ["{}", "REPEAT 2 {{ {}\n}}"])
 def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, name: str, block: str) -> None:

@@ -12,6 +12,7 @@ from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, extended_text, gate_
 from ..memory import memory_is_a_limit
 from .diagrams import Diagram, labelled_diagram
 from .editing import check_flattened
+from .random_outputs import is_of_random_outputs, random_outputs
 
 __all__ = ["CircuitProxies"]
 
@@ -117,19 +118,38 @@ class CircuitProxies:
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: the locations of errors in the circuit, as in Stim."""
-        return self._flat_s_proxy().explain_detector_error_model_errors(**arguments)
+        return self._of_s_proxy(lambda proxy: proxy.explain_detector_error_model_errors(**arguments))
 
     def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: a shortest undetected logical error among graphlike errors, as in Stim."""
-        return self._flat_s_proxy().shortest_graphlike_error(**arguments)
+        return self._of_s_proxy(lambda proxy: proxy.shortest_graphlike_error(**arguments))
 
     def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
-        return self._flat_s_proxy().search_for_undetectable_logical_errors(**arguments)
+        return self._of_s_proxy(lambda proxy: proxy.search_for_undetectable_logical_errors(**arguments))
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
         """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
+
+    def _of_s_proxy(self, search: Callable[[stim.Circuit], list[stim.ExplainedError]]) -> Any:
+        """What Stim finds in the error model of the S-proxy.
+
+        Raises:
+            ValueError: A detector or an observable of the S-proxy is random.
+        """
+        proxy = self._flat_s_proxy()
+        try:
+            return search(proxy)
+        except ValueError as error:
+            if proxy == self._stim or not is_of_random_outputs(error):
+                raise
+            raise ValueError(
+                "Stim searches the error model of the S-proxy, the circuit with S in place of T, and refuses:"
+                f" {random_outputs(error)}. Search with T gates by circuit.fault_distance() and"
+                " circuit.malignant_sets(), or search the error model"
+                ' circuit.detector_error_model(kind="noise_only") by its own methods.'
+            ) from error
 
     def _flat_s_proxy(self) -> stim.Circuit:
         """The S-proxy, after a check that Stim can unroll it in memory."""

@@ -20,7 +20,7 @@ def random_outputs(error: ValueError) -> str:
     Examples:
         >>> import stim
         >>> try:
-        ...     stim.Circuit("H 0\\nM 0\\nDETECTOR rec[-1]").detector_error_model()
+        ...     stim.Circuit("H 0\nM 0\nDETECTOR rec[-1]").detector_error_model()
         ... except ValueError as error:
         ...     print(random_outputs(error))
         D0 is random there

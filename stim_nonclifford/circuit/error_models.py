@@ -172,8 +172,8 @@ class CircuitErrorModels:
     def quantum_detectors(self) -> npt.NDArray[np.bool_]:
         r"""The detectors that depend on outcomes of quantum measurements, and not on noise alone.
 
-        No detector error model describes these detectors exactly. The gates decide which ones they are, not the
-        noise: a detector counts even if its outcome is certain without noise.
+        No detector error model describes these detectors exactly. The gates decide which ones they are, not
+        the noise: a detector counts even if its outcome is certain without noise.
 
         Returns:
             bool, shape (num_detectors,).

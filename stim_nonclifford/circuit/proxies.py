@@ -68,24 +68,34 @@ class CircuitProxies:
     def diagram(self, type: str = "timeline-text", **arguments: Any) -> Diagram | Any:
         r"""A diagram, as ``stim.Circuit.diagram``, that shows T as T.
 
-        Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``) show non-Clifford
-        gates under their own names. Diagrams of other types show the S-proxy.
+        Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``,
+        ``detslice-with-ops-svg``) show every non-Clifford gate as what it is: with its controls, its angles
+        (``0.1π`` is 0.1 half-turns) and the records that control it (in loops as they are written, ``rec[-1]``;
+        otherwise by their numbers). Detecting regions are those of the S-proxy, and so are diagrams of
+        other types. SVGs have a white background.
 
         Args:
             type: One of Stim's types of diagrams.
             **arguments: Further arguments of ``stim.Circuit.diagram``.
 
         Returns:
-            A ``Diagram`` for timelines and time slices, Stim's object for other types. Both print as the
-            diagram, and a notebook shows both as pictures.
+            A ``Diagram`` if it is a timeline as text or an SVG, else Stim's object. Both print as the diagram,
+            and a notebook shows both as pictures.
 
         Examples:
             >>> import stim_nonclifford as snc
             >>> snc.Circuit("H 0\nT 0\nM 0").diagram()
-            q0: -H-T------M:rec[0]-
+            q0: -H-T-M:rec[0]-
         """
         check_flattened(self._stim)
-        return labelled_diagram(self._stim, type, **arguments)
+        return labelled_diagram(self._stim, self._drawable_proxy(), type, **arguments)
+
+    def _drawable_proxy(self) -> stim.Circuit:
+        """The S-proxy, or if it does not exist the circuit as Stim reads it."""
+        try:
+            return self.s_proxy()
+        except ValueError:
+            return self._stim.without_tags()
 
     @property
     def num_ticks(self) -> int:

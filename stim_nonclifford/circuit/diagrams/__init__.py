@@ -1,8 +1,8 @@
 """Stim's diagrams, with every non-Clifford gate drawn as what it is.
 
-Stim draws a tagged gate as its carrier. So the circuit that Stim draws has an error on the same qubits instead
+Stim draws a tagged gate as its carrier. So it is given a circuit that has an error on the same qubits instead
 (``drawn_gates``), which it connects with lines. The probability of this error is its number. In Stim's text
-(``text``) or SVG (``svg``), the number is found again, and the gate is drawn over the error.
+(``text``) or SVG (``svg``), the number is found again, and the gate is drawn in place of the error.
 """
 
 from __future__ import annotations
@@ -11,29 +11,15 @@ from typing import Any
 
 import stim
 
+from ...notebook import Diagram, scrolled
 from .drawn_gates import with_errors_for_gates
 from .svg import on_white, with_gates, with_regions_of
 from .text import text_with_gates
 
-__all__ = ["Diagram", "drawn_by_stim", "labelled_diagram"]
+__all__ = ["labelled_diagram"]
 
 _WITH_GATES = ("timeline-svg", "timeslice-svg", "detslice-with-ops-svg")
 _HTML = "-html"
-
-
-class Diagram(str):
-    """The text of a diagram. A notebook shows an SVG diagram as a picture."""
-
-    __slots__ = ()
-
-    def _repr_svg_(self) -> str | None:
-        return str(self) if self.lstrip().startswith("<svg") else None
-
-    def _repr_html_(self) -> str | None:
-        return str(self) if self.lstrip().startswith("<div") else None
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, **arguments: Any) -> Any:
@@ -55,7 +41,7 @@ def labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, **
     """
     if type.endswith("-svg" + _HTML):
         svg = labelled_diagram(circuit, s_proxy, type.removesuffix(_HTML), **arguments)
-        return Diagram(f'<div style="overflow:auto">{svg}</div>')
+        return Diagram(scrolled(svg))
     if type == "timeline-text":
         drawn = with_errors_for_gates(circuit)
         return Diagram(text_with_gates(str(drawn.circuit.diagram(type, **arguments)), drawn.gates))
@@ -67,8 +53,3 @@ def labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, **
         return Diagram(on_white(picture))
     found = s_proxy.diagram(type, **arguments)
     return Diagram(on_white(str(found))) if type.endswith("-svg") else found
-
-
-def drawn_by_stim(diagram: str) -> str:
-    """A diagram of a Clifford circuit as Stim draws it, without the background."""
-    return diagram.replace(on_white("<svg>\n").removeprefix("<svg>\n"), "")

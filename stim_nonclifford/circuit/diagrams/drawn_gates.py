@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import stim
 
+from ...compiler.paulis import X, Y, Z, product_of
 from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
@@ -23,6 +25,7 @@ from ...dialect import (
 __all__ = ["Drawing", "DrawnGate", "Symbol", "with_errors_for_gates"]
 
 EXPECTATION = "EXP_VAL"
+_LETTERS = {X: "X", Y: "Y", Z: "Z"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,9 @@ def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
     gates: dict[str, DrawnGate] = {}
     # Six digits, the last one not 0, so that Stim writes all numbers with equal lengths.
     numbers = (f"{k / 100_000:.5f}e-09" for k in itertools.count(100_001) if k % 10)
-    return Drawing(_replaced(circuit, gates, numbers, num_records=0), gates)
+    own = set(re.findall(r"\d\.\d+e-09", str(circuit)))
+    free = (number for number in numbers if number not in own)
+    return Drawing(_replaced(circuit, gates, free, num_records=0), gates)
 
 
 def _replaced(
@@ -118,7 +123,10 @@ def _replaced(
             for gate in drawn:
                 number = next(numbers)
                 gates[number] = gate
-                result.append("E", [stim.target_x(qubit) for qubit in gate.qubits], float(number))
+                if len(gate.qubits) == 1:
+                    result.append("X_ERROR", gate.qubits, float(number))
+                else:
+                    result.append("E", [stim.target_x(qubit) for qubit in gate.qubits], float(number))
         if num_records is not None:
             num_records += instruction.num_measurements
     return result
@@ -128,7 +136,7 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
     """The gates of an instruction; none if Stim draws it."""
     if is_expectation(instruction):
         for product in expectation_products(instruction):
-            yield _product_gate(EXPECTATION, product)
+            yield from _product_gate(EXPECTATION, product)
         return
     gate = gate_from_tag(instruction)
     if gate is None:
@@ -140,7 +148,7 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
     elif instruction.name.startswith("SPP"):
         name = bare_name(instruction)
         for product in instruction.target_groups():
-            yield _product_gate(name, product, gate)
+            yield from _product_gate(name, product, gate)
     else:
         size = gate.definition.num_targets or 1
         for k in range(0, len(targets), size):
@@ -150,12 +158,14 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
 
 def _product_gate(
     name: str, product: Sequence[stim.GateTarget], gate: NonCliffordGate | None = None
-) -> DrawnGate:
-    """A gate about a Pauli product. That about -P is drawn as its inverse about P."""
-    factors = [target for target in product if not target.is_combiner]
+) -> Iterator[DrawnGate]:
+    """A gate about a product P, unless P is the identity. A gate about -P is drawn as its inverse about P."""
+    factors, is_negative = product_of(product, name)
+    if not factors:
+        return
     half_turns = () if gate is None else gate.half_turns
-    letters = [target.pauli_type for target in factors]
-    if sum(target.is_inverted_result_target for target in factors) % 2:
+    letters = [_LETTERS[code] for _, code in factors]
+    if is_negative:
         half_turns = tuple(-angle for angle in half_turns)
         if gate is None:
             letters[0] = f"-{letters[0]}"
@@ -165,7 +175,7 @@ def _product_gate(
         letters = [""] * len(letters)
     symbols = tuple(Symbol("box", name, letter) for letter in letters)
     parameters = () if gate is None else gate.definition.parameters
-    return DrawnGate(tuple(target.value for target in factors), symbols, half_turns, parameters)
+    yield DrawnGate(tuple(qubit for qubit, _ in factors), symbols, half_turns, parameters)
 
 
 def _conditional_gate(

@@ -22,10 +22,10 @@ _PRODUCTS = ("TPP", "TPP_DAG", "R_PAULI")
 
 
 def on_white(svg: str) -> str:
-    """The picture on a white background, so that it can be read on a dark page, too.
+    r"""The picture on a white background, so that it can be read on a dark page, too.
 
     Examples:
-        >>> print(on_white("<svg>\\n</svg>"))
+        >>> print(on_white("<svg>\n</svg>"))
         <svg>
         <rect width="100%" height="100%" fill="white"/>
         </svg>
@@ -50,19 +50,29 @@ def with_gates(svg: str, gates: Mapping[str, DrawnGate]) -> str:
     Returns:
         The picture.
     """
-    lines: list[str] = []
-    for line in svg.split("\n"):
+    drawn: list[str] = []
+    lines = iter(svg.split("\n"))
+    for line in lines:
         number = _NUMBER.search(line)
         gate = gates.get(number[1]) if number else None
         if gate is None:
-            lines.append(line)
+            drawn.append(line)
             continue
-        # Before the number, Stim has written a box and its label for each qubit.
-        count = 2 * len(gate.qubits)
-        boxes, lines = lines[-count::2], lines[:-count]
-        centers = [(float(x) + _HALF, float(y) + _HALF) for x, y in (_RECT.findall(box)[0] for box in boxes)]
-        lines += _gate(gate, centers)
-    return "\n".join(lines)
+        # For each qubit there are a box and its label; the number follows those of the lowest qubit.
+        boxes: list[str] = []
+        while len(boxes) < len(gate.qubits) and len(drawn) > 1 and _RECT.match(drawn[-2]):
+            boxes.insert(0, drawn[-2])
+            del drawn[-2:]
+        while len(boxes) < len(gate.qubits):
+            boxes.append(next(lines))
+            next(lines)
+        drawn += _gate(gate, [_center(box) for box in boxes])
+    return "\n".join(drawn)
+
+
+def _center(box: str) -> tuple[float, float]:
+    ((x, y),) = _RECT.findall(box)
+    return float(x) + _HALF, float(y) + _HALF
 
 
 def _gate(gate: DrawnGate, centers: Sequence[tuple[float, float]]) -> list[str]:
@@ -88,7 +98,9 @@ def _angles(gate: DrawnGate) -> list[str]:
 
 
 def _small_text(text: str, x: float, y: float) -> str:
-    return f'<text text-anchor="middle" font-family="monospace" font-size="9" x="{x:g}" y="{y:g}">{text}</text>'
+    return (
+        f'<text text-anchor="middle" font-family="monospace" font-size="9" x="{x:g}" y="{y:g}">{text}</text>'
+    )
 
 
 def _symbol(gate: DrawnGate, symbol: Symbol, x: float, y: float) -> list[str]:
@@ -97,7 +109,7 @@ def _symbol(gate: DrawnGate, symbol: Symbol, x: float, y: float) -> list[str]:
     if symbol.kind == "not":
         return [
             f'<circle cx="{x:g}" cy="{y:g}" r="12" stroke="black" fill="white"/>',
-            f'<path d="M{x - 12:g},{y:g} L{x + 12:g},{y:g} M{x:g},{y - 12:g} L{x:g},{y + 12:g} " stroke="black"/>',
+            f'<path d="M{x - 12:g},{y:g} h24 M{x:g},{y - 12:g} v24" stroke="black"/>',
         ]
     is_dark = symbol.name in _PRODUCTS and not gate.conditions  # as Stim draws SPP
     fill = "black" if is_dark else "lightgray" if gate.conditions else "white"
@@ -123,8 +135,8 @@ def _label(symbol: Symbol) -> tuple[str, int]:
         main, _, below = name.removeprefix("SQRT_").partition("_")
         main, below = root + main, symbol.letter or below
     length = len(main) + 0.6 * (len(below) + len(above))
-    size = min(26, int((2 * _HALF - 2) / (_CHARACTER * length)))
-    index = max(5, round(0.6 * size))
+    size = min(24 if below or above else 28, int((2 * _HALF - 2) / (_CHARACTER * length)))
+    index = max(5, round(0.55 * size))
     text = main
     if below:
         text += f'<tspan baseline-shift="sub" font-size="{index}">{below}</tspan>'

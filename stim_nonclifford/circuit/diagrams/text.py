@@ -9,7 +9,7 @@ from .drawn_gates import DrawnGate, Symbol
 
 __all__ = ["text_with_gates"]
 
-_ERROR = re.compile(r"E\[X\]\((\d\.\d+e-09)\)")
+_ERROR = re.compile(r"(?:E\[X\]|X_ERROR)\((\d\.\d+e-09)\)")
 _QUBIT = re.compile(r"q(\d+): ")
 _EMPTY = "- "
 
@@ -53,14 +53,29 @@ def _with_labels_at(start: int, lines: list[str], gates: Mapping[str, DrawnGate]
     missing = max(len(label) - length for label, length in labels.values())
     if missing > 0:
         end = start + max(length for _, length in labels.values())
-        gap = next(c for c in range(end, len(lines[0])) if all(line[c] in _EMPTY for line in lines))
-        lines = [line[:gap] + line[gap] * missing + line[gap:] for line in lines]
+        gap = next(c for c in range(end, len(lines[0])) if all(_is_wire(line, c) for line in lines))
+        lines = [_longer(line, gap, missing) for line in lines]
     for k, (label, length) in labels.items():
         rest = lines[k][start + length :]
         surplus = len(label) - length
         filled = label + "-" * -surplus if surplus < 0 else label
         lines[k] = lines[k][:start] + filled + rest[max(surplus, 0) :]
     return lines
+
+
+def _longer(line: str, gap: int, count: int) -> str:
+    """A line with so many more columns at a place where all qubits have wires."""
+    if _QUBIT.match(line):
+        return line[:gap] + "-" * count + line[gap:]
+    # The borders of TICKs and blocks end with a corner above the last character of a label.
+    place = gap - 1 if line[gap - 1] in "\\/" else gap
+    return line[:place] + ("-" if line[place - 1] == "-" else " ") * count + line[place:]
+
+
+def _is_wire(line: str, column: int) -> bool:
+    """Whether a line has no label in a column; the minus of a number is part of a label."""
+    is_minus = line[column - 1] == "e" and line[column + 1 : column + 2].isdigit()
+    return not _QUBIT.match(line) or (line[column] == "-" and not is_minus)
 
 
 def _without_wide_gaps(lines: list[str]) -> list[str]:

@@ -21,9 +21,11 @@ from examples.failures import examine
 from examples.published import EXACT, FEWEST_FAULTS, STRENGTHS, TABLE_II
 from stim_nonclifford.cultivation import cultivation_circuit
 
+from .published_circuits import FOLDER, needs_published
+
 ROOT = Path(__file__).parents[1]
 PNG = b"\x89PNG"
-END_TO_END = ROOT.parent / "shared/reference_circuits/e2e_t_d3_p1e-3.stim"
+END_TO_END = FOLDER / "e2e_t_d3_p1e-3.stim"
 
 
 def run(*arguments: str) -> str:
@@ -70,7 +72,7 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     assert "Computed from fault sets" in again.stdout
 
 
-@pytest.mark.skipif(not END_TO_END.exists(), reason="the published circuits are not part of the project")
+@needs_published
 def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
     arguments = ("-m", "examples.end_to_end", str(END_TO_END), "--shots", "4000", "--out", str(tmp_path))
     printed = run(*arguments).splitlines()

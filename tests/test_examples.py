@@ -48,6 +48,9 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     command += ["--relative-error", "0.3"]
     first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert "logical error per kept shot" in first.stdout
+    stages = re.findall(r"^\[(\d)/4, after \d+ s\] (\w+)", first.stdout, re.MULTILINE)
+    assert stages == [("1", "Writing"), ("2", "Sampling"), ("3", "Computing"), ("4", "Plotting")]
+    assert re.search(r"error_rate\.png written; \d+ s in all\.$", first.stdout.strip())
     assert (tmp_path / "error_rate.png").read_bytes().startswith(PNG)
     rows = sinter.read_stats_from_csv_files(tmp_path / "stats.csv")
     at_p = {(row.json_metadata["p"], row.json_metadata["g"]): row for row in rows}

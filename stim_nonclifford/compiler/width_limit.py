@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import ResourceLimitError
+from ..errors import HOW_TO_NARROW, ResourceLimitError
 from ..memory import machine_bytes
 from ..plan import MAX_INDEX_BITS
 
@@ -43,10 +43,7 @@ def check_width(
         advice = f"Raise it with max_active_coordinates={width}."
     else:
         advice = (
-            f"A higher limit does not help, as this machine has {memory:,} bytes of memory. A circuit is"
-            " narrower with fewer non-Clifford gates between measurements, with earlier measurements, or with"
-            " circuit.pauli_twirl() in place of coherent noise; print(circuit.plan()) names the gates that"
-            " widen the vector."
+            f"A higher limit does not help, as this machine has {memory:,} bytes of memory. {HOW_TO_NARROW}"
         )
     raise ResourceLimitError(
         f"{what} needs {width} active coordinates, that is 2^{width} coefficients ({num_bytes:,} bytes); the"

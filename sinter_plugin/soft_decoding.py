@@ -191,7 +191,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                     f"{len(found)} detectors of the circuit depend on quantum outcomes and are not"
                     f" postselected, among them {', '.join(f'D{k}' for k in found[:5])}. No error model"
                     " describes them exactly, and decoding is worse than it could be. Postselect them, or"
-                    " check that the logical error rate is what you expect. (docs/decoding.md)",
+                    " check that the logical error rate is what you expect. If coherent noise is the cause,"
+                    " pass the error model of circuit.pauli_twirl(). (docs/decoding.md)",
                     snc.InexactErrorModelWarning,
                     stacklevel=3,
                 )

@@ -1,7 +1,10 @@
 # Everything runs in .venv, which these targets set up themselves.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install -q --no-build-isolation
+# Shows which file is being compiled; what pip says is shown if it fails.
+INSTALL := $(BIN)/python .ci/with_progress "Installing and compiling, 1 to 6 minutes the first time" \
+  $(BIN)/python -m pip install -v --no-build-isolation
+STARTED := $(shell date +%s)
 
 NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/kernels/*)
 # An editable installation holds a list of the modules. If the list of files changes, it is installed again.
@@ -13,11 +16,12 @@ INSTALLED := .venv/installed-$(LIST)
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
-	$(BIN)/python -m examples.demo
+	$(BIN)/python -m examples.demo --started $(STARTED)
 
-# All tests, as CI runs them, in two processes; the tests of a file run one after the other.
+# All tests, as CI runs them, in two processes; the tests of a file run one after the other. Shows how many of them
+# have run, and at the end why some were skipped.
 test: $(INSTALLED)-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -o console_output_style=count -rs
 
 # Style, types and compiler warnings.
 check: $(INSTALLED)-dev

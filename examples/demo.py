@@ -5,8 +5,8 @@
 Writes cultivation circuits with T gates and with S in their place. At d=3 it collects statistics of them with
 `sinter collect`. At d=5 errors are too rare for that: their rates are computed from fault sets, with
 `python -m sinter_plugin estimate`, and those of d=3, too. Then it prints tables, and draws a plot with
-`sinter plot`: the sampled points lie on the computed curves. If the script is run again, it resumes where it
-stopped.
+`sinter plot`: the sampled points lie on the computed curves. In a terminal, the commands show how far they
+are. If the script is run again, it resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import sinter
@@ -46,12 +46,50 @@ LOOK = (
 """Curves are computed, points are sampled."""
 
 
+QUIET = () if sys.stderr.isatty() else ("--quiet",)
+"""Without a terminal, the progress of Sinter would be thousands of lines."""
+
+
+class Stages:
+    """Announces the stages of the demonstration, each with the time since its beginning."""
+
+    def __init__(self, started: float, titles: Sequence[str]) -> None:
+        self.started = started
+        self.titles = titles
+        self.number = 0
+
+    def begin(self) -> None:
+        """Begins the next stage."""
+        title = self.titles[self.number]
+        self.number += 1
+        print(f"\n[{self.number}/{len(self.titles)}, after {self.seconds():.0f} s] {title}", flush=True)
+
+    def seconds(self) -> float:
+        """The time since the beginning."""
+        return time.time() - self.started
+
+
 def run(*command: str) -> None:
     """Prints and runs a command in the repository."""
-    print("$", shlex.join(command), flush=True)
+    print("$", shortened(command), flush=True)
     # The script `sinter` does not search the current folder, in which a checkout has the plugin.
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=True)
+
+
+def shortened(command: Sequence[str]) -> str:
+    """A command in which names of circuit files after the first of several are left out."""
+    shown: list[str] = []
+    left_out = 0
+    for word, following in zip(command, (*command[1:], ""), strict=True):
+        if word.endswith(".stim") and following.endswith(".stim") and shown[-1].endswith(".stim"):
+            left_out += 1
+        elif left_out:
+            shown += [f"... ({left_out} more files)", shlex.quote(word)]
+            left_out = 0
+        else:
+            shown.append(shlex.quote(word))
+    return " ".join(shown)
 
 
 def interval(hits: int, shots: int) -> str:
@@ -97,10 +135,22 @@ def main() -> int:
     parser.add_argument("--max-errors", type=int, default=1000, help="logical errors per circuit at most")
     parser.add_argument("--relative-error", type=float, default=0.03, help="of the rates that are computed")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for statistics and plot")
+    parser.add_argument(
+        "--started",
+        type=float,
+        default=time.time(),
+        help="when the set-up began (seconds since 1970), to report the time that all of it took",
+    )
     arguments = parser.parse_args()
     out = arguments.out if arguments.out.is_absolute() else ROOT / arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
+    sampled = (
+        f"Sampling d=3: {len(GATES) * len(STRENGTHS)} circuits, up to {arguments.max_shots:,} shots each"
+    )
+    computed = (
+        f"Computing the rates of {len(GATES) * sum(map(len, CURVES.values()))} circuits from fault sets"
+    )
+    stages = Stages(arguments.started, ("Writing circuits", sampled, computed, "Plotting"))
 
     python, scripts = sys.executable, Path(sysconfig.get_path("scripts"))
     sinter_command = str(scripts / "sinter")
@@ -111,36 +161,32 @@ def main() -> int:
         names = [circuit_file_name(distance=d, p=p, gate=gate, noise="uniform") for gate, p in pairs]
         return [str(circuits / name) for name in names]
 
+    stages.begin()
     for d, strengths in CURVES.items():
         run(
             *(python, "-m", "stim_nonclifford.cultivation", "--distance", str(d), "--p", *strengths),
             *("--gate", *GATES, "--out", str(circuits)),
         )
+    stages.begin()
     run(
         *(sinter_command, "collect", "--circuits", *files(3, STRENGTHS), "--decoders", "soft_postselect"),
         *("--custom_decoders_module_function", "sinter_plugin:sinter_samplers"),
         "--postselect_detectors_with_non_zero_4th_coord",
-        *("--metadata_func", "auto", "--quiet", "--processes", "auto"),
+        *("--metadata_func", "auto", *QUIET, "--processes", "auto"),
         *("--max_shots", str(arguments.max_shots), "--max_errors", str(arguments.max_errors)),
         *("--save_resume_filepath", str(out / "stats.csv")),
     )
+    print_counts(out / "stats.csv")
+    stages.begin()
     run(
-        *(
-            python,
-            "-m",
-            "sinter_plugin",
-            "estimate",
-            "--circuits",
-            *files(3, CURVES[3]),
-            *files(5, CURVES[5]),
-        ),
+        *(python, "-m", "sinter_plugin", "estimate"),
+        *("--circuits", *files(3, CURVES[3]), *files(5, CURVES[5])),
         "--postselect_detectors_with_non_zero_4th_coord",
-        *("--metadata_func", "auto", "--quiet", "--relative_error", str(arguments.relative_error)),
+        *("--metadata_func", "auto", *QUIET, "--relative_error", str(arguments.relative_error)),
         *("--save_resume_filepath", str(out / "rates.csv")),
     )
-    print_counts(out / "stats.csv")
     print_estimates(out / "rates.csv")
-    print()
+    stages.begin()
     run(
         *(sinter_command, "plot", "--in", str(out / "stats.csv"), str(out / "rates.csv")),
         *("--type", "error_rate", "--x_func", "m.p", "--xaxis", "[log]physical error rate p"),
@@ -150,7 +196,7 @@ def main() -> int:
         *("--ymin", "1e-15", "--ymax", "1e-3", "--xmin", "9e-5", "--xmax", "6e-3"),
         *("--fig_size", "1024", "768", "--out", str(out / "error_rate.png")),
     )
-    print(f"\n{out / 'error_rate.png'} written; {time.monotonic() - start:.0f} s in all.")
+    print(f"\n{out / 'error_rate.png'} written; {stages.seconds():.0f} s in all.")
     return 0
 
 

@@ -72,7 +72,7 @@ def postselected(circuit: snc.Circuit) -> npt.NDArray[np.bool_]:
     }
     basis = {k: "!" if kind == -9 else "XXXZZZXZ"[kind] for k, kind in kinds.items()}
     mask = np.array([kinds[k] in (-9, 0, 4) for k in range(circuit.num_detectors)])
-    for error in circuit.detector_error_model(approximate_disjoint_errors=True).flattened():
+    for error in circuit.s_proxy().detector_error_model(approximate_disjoint_errors=True).flattened():
         targets = error.targets_copy() if error.type == "error" else []
         detectors = [target.val for target in targets if target.is_relative_detector_id()]
         flips = any(target.is_logical_observable_id() for target in targets)

@@ -26,7 +26,7 @@ from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
 from .state_check import LogicalStateCheck, frame_circuit
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers", "quantum_detectors"]
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
@@ -185,13 +185,15 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " the sampler soft_postselect."
             )
         if self.warn:
-            found = np.flatnonzero(quantum_detectors(circuit) & ~detectors)
+            found = np.flatnonzero(circuit.quantum_detectors() & ~detectors)
             if len(found):
                 warnings.warn(
                     f"{len(found)} detectors of the circuit depend on quantum outcomes and are not"
                     f" postselected, among them {', '.join(f'D{k}' for k in found[:5])}. No error model"
                     " describes them exactly, and decoding is worse than it could be. Postselect them, or"
-                    " check that the logical error rate is what you expect. (docs/decoding.md)",
+                    " check that the logical error rate is what you expect. If coherent noise is the cause,"
+                    " pass the error model of circuit.pauli_twirl(). (docs/decoding.md)",
+                    snc.InexactErrorModelWarning,
                     stacklevel=3,
                 )
 
@@ -221,33 +223,14 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             {"decompose_errors": True},
             {"decompose_errors": True, "ignore_decomposition_failures": True} if matching else {},
         ]
-        for attempt in attempts[:-1]:
-            try:
-                return circuit.detector_error_model(**arguments, **attempt)
-            except ValueError:
-                continue
-        return circuit.detector_error_model(**arguments, **attempts[-1])
-
-
-def quantum_detectors(circuit: snc.Circuit) -> NDArray[np.bool_]:
-    r"""The detectors that depend on outcomes of quantum measurements, and not on noise alone.
-
-    Args:
-        circuit: The circuit.
-
-    Returns:
-        bool, shape (num_detectors,).
-
-    Examples:
-        >>> circuit = snc.Circuit("RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nDETECTOR rec[-1]")
-        >>> quantum_detectors(circuit)
-        array([False,  True])
-    """
-    effects = circuit.compile().effects("detectors")
-    flipped = 0
-    for outcome in effects.outcomes:
-        flipped |= outcome
-    return np.array([bool(flipped >> k & 1) for k in range(circuit.num_detectors)], dtype=np.bool_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # check() has said it
+            for attempt in attempts[:-1]:
+                try:
+                    return circuit.detector_error_model(**arguments, **attempt)
+                except ValueError:
+                    continue
+            return circuit.detector_error_model(**arguments, **attempts[-1])
 
 
 class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -80,12 +81,14 @@ def task(
         circuit = snc.Circuit(circuit)
     stim_circuit = circuit.to_stim()
     error_model = sinter_error_model(stim_circuit)
+    if error_model is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # the sampler does not use it
+            error_model = circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
     return sinter.Task(
         circuit=stim_circuit,
         decoder=decoder,
-        detector_error_model=circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
-        if error_model is None
-        else error_model,
+        detector_error_model=error_model,
         postselection_mask=packed_mask(postselection_mask, circuit.num_detectors, "postselection_mask"),
         postselected_observables_mask=packed_mask(
             postselected_observables_mask, circuit.num_observables, "postselected_observables_mask"

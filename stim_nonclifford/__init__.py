@@ -12,6 +12,7 @@ The packages and modules, in the order in which data passes through them:
 ``fault_sets``  computes logical error rates without waiting for errors
 
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
+``notebook`` has what notebooks show of circuits, plans and estimates.
 ``cultivation`` generates circuits of magic state cultivation, and ``teleportation`` those of a T gate that is
 teleported into a surface code; they are imported separately.
 """
@@ -28,10 +29,10 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from .circuit import Circuit, Diagram, logical_error_rates
+from .circuit import Circuit, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
-from .errors import EngineUnavailableError, ResourceLimitError
+from .errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError
 from .fault_sets import (
     BudgetShare,
     ErrorBudget,
@@ -42,6 +43,7 @@ from .fault_sets import (
     WeightShare,
 )
 from .faults import CircuitFault, OutcomeProbabilities
+from .notebook import Diagram
 from .plan import SamplingPlan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
 from .sampling import (
@@ -72,6 +74,7 @@ __all__ = [
     "ErrorBudget",
     "FailureSamples",
     "FaultDistance",
+    "InexactErrorModelWarning",
     "KeptBatch",
     "KeptFailure",
     "KeptSamples",

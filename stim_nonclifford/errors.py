@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["EngineUnavailableError", "ResourceLimitError", "assert_never"]
+__all__ = [
+    "HOW_TO_NARROW",
+    "EngineUnavailableError",
+    "InexactErrorModelWarning",
+    "ResourceLimitError",
+    "assert_never",
+]
+
+HOW_TO_NARROW = (
+    "A circuit is narrower with fewer non-Clifford gates between measurements, with earlier measurements, or"
+    " with circuit.pauli_twirl() in place of coherent noise; print(circuit.plan()) names the gates that widen"
+    " the vector."
+)
+"""What to do about a circuit whose coefficient vector no memory can hold."""
 
 
 class ResourceLimitError(RuntimeError):
@@ -27,6 +40,13 @@ class ResourceLimitError(RuntimeError):
 
 class EngineUnavailableError(RuntimeError):
     """An engine cannot run on this machine. The message says what is missing and how to install it."""
+
+
+class InexactErrorModelWarning(UserWarning):
+    """Detectors depend on quantum outcomes, which no detector error model describes exactly.
+
+    ``warnings.simplefilter("ignore", stim_nonclifford.InexactErrorModelWarning)`` silences it.
+    """
 
 
 def assert_never(value: NoReturn) -> NoReturn:

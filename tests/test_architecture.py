@@ -15,6 +15,7 @@ PACKAGE = Path(stim_nonclifford.__file__).parent
 ROOMS = (
     "errors",
     "memory",
+    "notebook",
     "_native",
     "dialect",
     "plan",

@@ -179,7 +179,10 @@ def test_too_many_active_coordinates() -> None:
         assert "needs 59 active coordinates" in message  # the last one is measured as it is activated
         assert "2^59 coefficients" in message
         assert "limit is 2^24" in message
-        assert "max_active_coordinates=59" in message
+        # No machine has so much memory: the message says what makes a circuit narrower instead.
+        assert "max_active_coordinates=" not in message
+        assert "earlier measurements" in message
+        assert "print(circuit.plan())" in message
     assert time.monotonic() - start < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
 

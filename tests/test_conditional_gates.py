@@ -357,3 +357,25 @@ def test_code_of_the_page() -> None:
         for text, wanted in zip(found, expected, strict=True):
             same = text == wanted or float(text) == pytest.approx(float(wanted), rel=1e-4)
             assert same, block
+
+
+@pytest.mark.parametrize(
+    ("gates", "conditional"),
+    [
+        ("CS 0 1", "CS rec[-1] 1"),
+        ("CS 0 1\nCH 0 2\nCCZ 0 1 2", "CS rec[-1] 1\nCH rec[-1] 2\nCCZ rec[-1] 1 2"),
+    ],
+)
+def test_a_qubit_that_has_been_measured_is_a_classical_control(gates: str, conditional: str) -> None:
+    """The gates cost what those cost that the record controls, and have the same distribution."""
+    text = "RX 0 1 2\nCX 1 0\nM 0\n{}\nMX 1\nMY 2"
+    quantum, classical = (snc.Circuit(text.format(lines)) for lines in (gates, conditional))
+    plans = [circuit.plan("sample_measurements") for circuit in (quantum, classical)]
+    assert plans[0].widths.tolist() == plans[1].widths.tolist()
+    assert plans[0].total_coefficients == plans[1].total_coefficients
+    laws = [record_distribution(circuit.to_stim(), cutoff=1e-14) for circuit in (quantum, classical)]
+    assert laws[0].keys() == laws[1].keys()
+    for records, probability in laws[0].items():
+        assert laws[1][records] == pytest.approx(probability, abs=1e-12)
+    unmeasured = snc.Circuit(text.replace("M 0\n", "").format(gates)).plan("sample_measurements")
+    assert unmeasured.total_coefficients > plans[0].total_coefficients

@@ -17,7 +17,6 @@ import stim_nonclifford as snc
 from examples.color_code_gap import ColorCodeGapDecoder
 from examples.cultivation_end_to_end import postselection_mask
 from sinter_plugin import SoftDecodingSampler
-from sinter_plugin.soft_decoding import quantum_detectors
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import end_to_end_circuit, frame_error_model, write_end_to_end_file
 from stim_nonclifford.cultivation.__main__ import main
@@ -136,7 +135,7 @@ def test_detectors_for_the_decoder_depend_on_noise_alone(postselected_rounds: in
     mask = np.unpackbits(
         postselection_mask(stim_circuit), count=stim_circuit.num_detectors, bitorder="little"
     )
-    assert not (quantum_detectors(snc.Circuit(stim_circuit)) & (mask == 0)).any()
+    assert not (snc.Circuit(stim_circuit).quantum_detectors() & (mask == 0)).any()
 
 
 @pytest.mark.parametrize(("distance", "escape_distance"), [(3, 7), (5, 9)])

@@ -20,14 +20,13 @@ from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.cultivation.protocol import INJECTION_CHOICES
 from stim_nonclifford.engines import CpuEngine
 
+from .published_circuits import FOLDER, needs_published
+
 ROOT = Path(__file__).parents[1]
-PUBLISHED = ROOT.parent / "shared" / "reference_circuits"
 NUM_FAULTS = {3: 2444, 5: 15_994}
 
 Fate = tuple[float, float, float]
 Place = tuple[int, tuple[int, ...], tuple[int, ...]]
-
-needs_published = pytest.mark.skipif(not PUBLISHED.exists(), reason="needs ../shared/reference_circuits")
 
 
 class Faults:
@@ -92,7 +91,7 @@ def ours(distance: int, injection: str = "unitary") -> Faults:
 
 @lru_cache
 def published(distance: int) -> Faults:
-    return Faults(snc.Circuit.from_file(PUBLISHED / f"msc_d{distance}_inject_cultivate_p1e-3.stim"))
+    return Faults(snc.Circuit.from_file(FOLDER / f"msc_d{distance}_inject_cultivate_p1e-3.stim"))
 
 
 @needs_published

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from functools import lru_cache
-from pathlib import Path
 
 import pytest
 import stim
@@ -14,11 +13,12 @@ from stim_nonclifford.cultivation import circuit_statistics, cultivation_circuit
 from stim_nonclifford.cultivation.color_code import ColorCode, Coord
 from stim_nonclifford.cultivation.noise import is_feedback
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference_circuits"
+from .published_circuits import FOLDER, needs_published
+
 CHANNELS = ("X_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2")
 DISTANCES = (3, 5)
 
-pytestmark = pytest.mark.skipif(not REFERENCE.exists(), reason="needs ../shared/reference_circuits")
+pytestmark = needs_published
 
 Name = tuple[object, ...]
 Parity = set[Name]
@@ -27,7 +27,7 @@ Parity = set[Name]
 @lru_cache
 def published(distance: int) -> stim.Circuit:
     """The published circuit at p=1e-3, its T gates written as tagged gates."""
-    text = (REFERENCE / f"msc_d{distance}_inject_cultivate_p1e-3.stim").read_text()
+    text = (FOLDER / f"msc_d{distance}_inject_cultivate_p1e-3.stim").read_text()
     return stim.Circuit(re.sub(r"^T(_DAG)? ", r"S\1[T] ", text, flags=re.MULTILINE))
 
 

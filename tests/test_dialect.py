@@ -300,7 +300,7 @@ def test_stim_text_is_left_alone() -> None:
         ("R_XX(0.5) X0*X1", 1, "R_XX needs an even number of qubit targets"),
         ("M 0\nT rec[-1]", 2, "T has no control"),
         ("T !0", 1, "invalid modifiers"),
-        ("TPP 0", 1, "SPP"),
+        ("TPP 0", 1, "Gate TPP only takes Pauli targets"),
         ("CX 0", 1, "even number of targets"),
         ("CX 0 0", 1, "can't interact"),
         ("X_ERROR(1.5) 0", 1, "probability"),
@@ -537,3 +537,39 @@ def test_reference_sample_takes_ties_as_0() -> None:
     for text in ("R_XX(0.75) 0 1\nM 0\nMY 1", "R_X(0.75) 0\nCX 0 1\nM 0\nMX 1 2"):
         sample = Circuit(text).reference_sample()
         np.testing.assert_array_equal(sample, [True] + [False] * (len(sample) - 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("CS 0", "CS"),
+        ("CS 0 0", "CS"),
+        ("CH 0 1 2", "CH"),
+        ("T X0", "T"),
+        ("t !0", "T"),
+        ("R_X(0.5) X0", "R_X"),
+        ("U3(0, 0, 1) X0", "U3"),
+        ("TPP 0", "TPP"),
+        ("TPP X0*", "TPP"),
+    ],
+)
+@pytest.mark.parametrize("block", ["{}", "REPEAT 2 {{ {}\n}}"])
+def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, name: str, block: str) -> None:
+    written = block.format(line)
+    with pytest.raises(ValueError, match=r"^Line 2: ") as error:
+        parse(f"H 0\n{written}")
+    message = str(error.value)
+    first_line = written.split("\n")[0]
+    assert message.startswith(f"Line 2: `{first_line}`: ")
+    assert re.search(rf"[Gg]ate (type )?'?{name}\b", message)
+    assert not re.search(r"[Gg]ate (type )?'?(S|I|II|SPP|REPEAT)\b", message)
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [("S[T_DAG] 0", "S_DAG[T]"), ("S_DAG[T_DAG] 0", "S_DAG[T]"), ("SPP[T_DAG] X0", "SPP_DAG[T]")],
+)
+def test_a_tag_that_is_the_name_of_a_gate_gets_the_gate_in_the_message(line: str, remedy: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"is written {remedy} or")):
+        parse(line)
+    assert parse(f"{remedy} {line.split()[1]}")

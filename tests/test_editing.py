@@ -175,3 +175,14 @@ def test_an_edited_circuit_is_compiled_anew() -> None:
         edit()
         assert circuit.reference_sample().tolist() == expected
         assert len(circuit.compile_sampler(seed=1).sample(1)[0]) == len(expected)
+
+
+@pytest.mark.parametrize("other", ["H 0", 3, None])
+def test_only_circuits_can_be_added(other: Any) -> None:
+    circuit = Circuit("T 0")
+    remedy = "write circuit \\+ Circuit\\(text\\)" if isinstance(other, str) else type(other).__name__
+    with pytest.raises(TypeError, match=remedy):
+        circuit + other
+    with pytest.raises(TypeError, match="Only a circuit"):
+        circuit += other
+    assert str(circuit) == "T 0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pymatching
 import pytest
 import stim
 
+import sinter_plugin
 import stim_nonclifford as snc
 from stim_nonclifford.compiler.error_model_changes import conditioned, decomposed
 
@@ -70,6 +72,7 @@ def test_stims_refusals(text: str, approximate: float, gauges: bool) -> None:
     assert outcome(snc.Circuit(text), **arguments) == outcome(stim.Circuit(text), **arguments)
 
 
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 def test_with_t_gates_it_is_that_of_the_proxy() -> None:
     circuit = snc.Circuit("H 0\nT 0\nX_ERROR(0.125) 0\nT_DAG 0\nH 0\nM 0\nDETECTOR rec[-1]")
     assert str(circuit.detector_error_model()) == "error(0.125) D0"
@@ -80,9 +83,66 @@ def test_with_t_gates_it_is_that_of_the_proxy() -> None:
 
 def test_a_random_proxy_is_refused_with_the_alternative() -> None:
     circuit = snc.Circuit("H 0\nT 0\nH 0\nX_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]")
-    with pytest.raises(ValueError, match=r'S-proxy.*kind="noise_only" exists for every circuit'):
+    with pytest.raises(
+        ValueError, match=r'S-proxy.*: D0 is random there\. kind="noise_only" exists'
+    ) as error:
         circuit.detector_error_model()
-    assert str(circuit.detector_error_model(kind="noise_only")) == "error(0.25) D0\ndetector D0"
+    assert "\n" not in str(error.value)
+    with pytest.warns(snc.InexactErrorModelWarning):
+        assert str(circuit.detector_error_model(kind="noise_only")) == "error(0.25) D0\ndetector D0"
+
+
+class TestQuantumDetectors:
+    """Detectors that no error model describes, and the warning about them."""
+
+    CIRCUIT = (
+        "RX 0\nX_ERROR(0.1) 1\nM 1\nDETECTOR rec[-1]\nT 0\nY_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]"
+    )
+
+    def warnings_of(self, circuit: snc.Circuit, **arguments: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            circuit.detector_error_model(**arguments)
+        assert all(warning.category is snc.InexactErrorModelWarning for warning in caught)
+        assert all(warning.filename == __file__ for warning in caught)
+        return [str(warning.message) for warning in caught]
+
+    @pytest.mark.parametrize("kind", ["s_proxy", "noise_only"])
+    def test_one_warning_names_them(self, kind: Any) -> None:
+        circuit = snc.Circuit(self.CIRCUIT)
+        assert circuit.quantum_detectors().tolist() == [False, True]
+        [message] = self.warnings_of(circuit, kind=kind)
+        assert "1 of 2, first D1" in message
+        assert self.warnings_of(circuit, kind=kind, postselection_mask=np.array([False, True])) == []
+        assert len(self.warnings_of(circuit, kind=kind, postselection_mask=np.array([True, False]))) == 1
+
+    def test_none_where_noise_alone_decides(self) -> None:
+        for text in (
+            "RX 0\nY_ERROR(0.1) 0\nMX 0\nDETECTOR rec[-1]",
+            "X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nRX 0\nT 0\nY_ERROR(0.1) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]",
+        ):
+            circuit = snc.Circuit(text)
+            assert not circuit.quantum_detectors().any()
+            assert self.warnings_of(circuit) == []
+
+    def test_none_about_circuits_that_cannot_be_sampled(self) -> None:
+        wide = (
+            "RX 0\nT 0\nH 0\n" * 3 + "R 0\nM 0\nDETECTOR rec[-1]\nREPEAT 1000000000000 {\n    T 0\n    M 0\n}"
+        )
+        circuit = snc.Circuit(wide)
+        with pytest.raises(snc.ResourceLimitError):
+            circuit.quantum_detectors()
+        assert self.warnings_of(circuit) == []
+
+    def test_sinter_tasks_and_decoders_do_not_repeat_it(self) -> None:
+        text = "X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nRX 1\nT 1\nMX 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            task = sinter_plugin.task(snc.Circuit(text))
+            assert caught == []
+            sinter_plugin.SoftDecodingSampler(error_model="noise_only").compiled_sampler_for_task(task)
+        [warning] = caught
+        assert warning.category is snc.InexactErrorModelWarning
 
 
 def test_qubits_with_large_numbers() -> None:

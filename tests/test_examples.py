@@ -21,9 +21,11 @@ from examples.failures import examine
 from examples.published import EXACT, FEWEST_FAULTS, STRENGTHS, TABLE_II
 from stim_nonclifford.cultivation import cultivation_circuit
 
+from .published_circuits import FOLDER, needs_published
+
 ROOT = Path(__file__).parents[1]
 PNG = b"\x89PNG"
-END_TO_END = ROOT.parent / "shared/reference_circuits/e2e_t_d3_p1e-3.stim"
+END_TO_END = FOLDER / "e2e_t_d3_p1e-3.stim"
 
 
 def run(*arguments: str) -> str:
@@ -46,6 +48,9 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     command += ["--relative-error", "0.3"]
     first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert "logical error per kept shot" in first.stdout
+    stages = re.findall(r"^\[(\d)/4, after \d+ s\] (\w+)", first.stdout, re.MULTILINE)
+    assert stages == [("1", "Writing"), ("2", "Sampling"), ("3", "Computing"), ("4", "Plotting")]
+    assert re.search(r"error_rate\.png written; \d+ s in all\.$", first.stdout.strip())
     assert (tmp_path / "error_rate.png").read_bytes().startswith(PNG)
     rows = sinter.read_stats_from_csv_files(tmp_path / "stats.csv")
     at_p = {(row.json_metadata["p"], row.json_metadata["g"]): row for row in rows}
@@ -70,7 +75,7 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     assert "Computed from fault sets" in again.stdout
 
 
-@pytest.mark.skipif(not END_TO_END.exists(), reason="the published circuits are not part of the project")
+@needs_published
 def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
     arguments = ("-m", "examples.end_to_end", str(END_TO_END), "--shots", "4000", "--out", str(tmp_path))
     printed = run(*arguments).splitlines()

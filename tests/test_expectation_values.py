@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from stim_nonclifford.sampling.expectation_values import ExpectationEngine
 from .exact import exact_outputs, num_rows
 from .expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
 from .oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
+from .published_circuits import FOLDER, needs_published
 
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_EXPECTATION_CIRCUITS", "1000"))
@@ -356,10 +356,7 @@ def test_circuits_without_expectation_values() -> None:
     assert values.shape == (0, 2)
 
 
-FOLDER = Path(__file__).parents[2] / "shared/reference_circuits"
-
-
-@pytest.mark.skipif(not FOLDER.exists(), reason="the reference circuits are not part of the project")
+@needs_published
 @pytest.mark.parametrize(("name", "width"), [("e2e_t_d3_p1e-3", 4), ("e2e_t_d5_p1e-3", 10)])
 def test_files_of_other_simulators(name: str, width: int) -> None:
     circuit = snc.Circuit.from_file(FOLDER / f"{name}.stim")

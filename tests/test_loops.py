@@ -103,6 +103,7 @@ def clifford_loops(seed: int, count: int) -> Iterator[str]:
         )
 
 
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 def test_powers_are_the_repeated_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 2: the same shots, faults and plans, with T gates and without."""
     for text in clifford_loops(2, 25):

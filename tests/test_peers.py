@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,7 @@ from scipy.stats import hypergeom
 
 import stim_nonclifford as snc
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference_circuits"
-needs_reference = pytest.mark.skipif(not REFERENCE.exists(), reason="needs ../shared/reference_circuits")
+from .published_circuits import FOLDER, needs_published
 
 Bits = npt.NDArray[np.bool_]
 
@@ -114,26 +112,26 @@ def combination_counts(a: Bits, b: Bits) -> npt.NDArray[np.int64]:
 
 
 def assert_agreement(name: str, shots: int, theirs: Callable[[str, int], Bits]) -> None:
-    text = (REFERENCE / f"{name}.stim").read_text(encoding="utf-8")
+    text = (FOLDER / f"{name}.stim").read_text(encoding="utf-8")
     other = theirs(text, shots)
     own = ours(text, shots)
     assert own.shape == other.shape
     assert smallest_p_value(own, other, snc.Circuit(text).num_detectors) > FALSE_ALARM
 
 
-@needs_reference
+@needs_published
 @pytest.mark.parametrize("name", CLIFFT_SHOTS)
 def test_clifft(name: str) -> None:
     assert_agreement(name, CLIFFT_SHOTS[name], cliffts)
 
 
-@needs_reference
+@needs_published
 @pytest.mark.parametrize("name", TSIM_SHOTS)
 def test_tsim(name: str) -> None:
     assert_agreement(name, TSIM_SHOTS[name], tsims)
 
 
-@needs_reference
+@needs_published
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
@@ -146,7 +144,7 @@ def test_tsim(name: str) -> None:
 )
 def test_small_changes_are_seen(name: str, old: str, new: str) -> None:
     """The comparison fails if noise is 5% stronger, a T is an S, or an angle is a little different."""
-    text = (REFERENCE / f"{name}.stim").read_text(encoding="utf-8")
+    text = (FOLDER / f"{name}.stim").read_text(encoding="utf-8")
     changed = text.replace(old, new)
     assert changed != text
     shots = CLIFFT_SHOTS[name]

@@ -11,9 +11,7 @@ import pytest
 from stim_nonclifford import Circuit, PlannedOperation, PlanReport, ResourceLimitError
 from stim_nonclifford.cultivation import cultivation_circuit
 
-FOLDER = Path(__file__).parents[2] / "shared" / "reference_circuits"
-
-needs_files = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no reference circuits in {FOLDER}")
+from .published_circuits import FOLDER, needs_published
 
 
 def counting_plan(circuit: Circuit) -> PlanReport:
@@ -42,7 +40,7 @@ def test_widths_of_cultivation(distance: int, peak_width: int) -> None:
     assert report.peak_width == report.widths.max() == peak_width
 
 
-@needs_files
+@needs_published
 @pytest.mark.parametrize(
     ("name", "peak_width"),
     [

@@ -150,6 +150,15 @@ except MemoryError as error:
     assert "Choose fewer threads" in message
 
 
+def test_vectors_that_no_machine_can_hold() -> None:
+    """Fewer threads would not help: the message says what makes a circuit narrower."""
+    qubits = range(49)
+    text = "RX {0}\nT {0}\nMPP ".format(" ".join(map(str, qubits))) + "*".join(f"X{k}" for k in qubits)
+    with pytest.raises(MemoryError, match=r"2\^48 coefficients.*print\(circuit\.plan\(\)\) names") as error:
+        Circuit(text).compile_sampler(max_active_coordinates=48, cache_bytes=0).sample(1)
+    assert "fewer threads" not in str(error.value)
+
+
 @linux
 @pytest.mark.parametrize("threads", [1, 2])
 def test_outcome_laws_for_which_there_is_no_memory(threads: int) -> None:

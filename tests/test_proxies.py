@@ -118,6 +118,30 @@ def test_search_for_undetectable_logical_errors() -> None:
     assert found
 
 
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda c: c.shortest_graphlike_error(),
+        lambda c: c.explain_detector_error_model_errors(),
+        lambda c: c.search_for_undetectable_logical_errors(
+            dont_explore_detection_event_sets_with_size_above=4,
+            dont_explore_edges_with_degree_above=4,
+            dont_explore_edges_increasing_symptom_degree=False,
+        ),
+    ],
+)
+def test_searches_that_stim_refuses_say_why(search: Callable[[Any], Any]) -> None:
+    circuit = Circuit(
+        "RX 0 1\nT 0\nDEPOLARIZE1(0.1) 0\nMZZ 0 1\nMX 0 1\nDETECTOR rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    with pytest.raises(ValueError, match=r"S in place of T.*L0 is random there.*fault_distance\(\)") as error:
+        search(circuit)
+    assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match="non-deterministic") as stims:  # a Clifford circuit: Stim's message
+        search(Circuit(circuit.s_proxy()))
+    assert not str(stims.value).startswith("Stim searches")
+
+
 def test_what_is_missing_says_why() -> None:
     circuit = Circuit("T 0")
     with pytest.raises(AttributeError, match=r"circuit\.s_proxy\(\)\.to_tableau"):

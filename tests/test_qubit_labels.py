@@ -69,6 +69,7 @@ def test_large_numbers(text: str, label: int) -> None:
     assert output == f"{label + 1} 2\n(2, 1) 100 True\n"
 
 
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 def test_shots_do_not_depend_on_the_numbers() -> None:
     """Seed 3. Neither do the faults, except for their qubits."""
     labels = [3, 7, 10_203, 999_999, LARGEST]

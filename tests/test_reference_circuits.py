@@ -6,7 +6,6 @@ The files are not part of the project; without them, the tests are skipped.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,10 +20,9 @@ from stim_nonclifford.plan import SamplingPlan
 from .error_models import assert_same_model
 from .exact import exact_outputs
 from .oracle.operators import gate_unitary
+from .published_circuits import FOLDER, needs_published
 
-FOLDER = Path(__file__).parents[2] / "shared" / "reference_circuits"
-
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no reference circuits in {FOLDER}")
+pytestmark = needs_published
 
 # Qubits, measurements, detectors, observables.
 SIZES = {

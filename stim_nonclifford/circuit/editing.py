@@ -22,6 +22,7 @@ from ..dialect import (
 )
 from ..errors import ResourceLimitError
 from ..memory import memory_is_a_limit
+from .pauli_twirling import pauli_twirled
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
@@ -163,6 +164,38 @@ class CircuitEditing:
         """
         return self._wrap(self._stim.without_noise())
 
+    def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
+        r"""The circuit with Pauli channels in place of its coherent noise, as a decoder's error model needs.
+
+        A rotation by a small angle is replaced by its Pauli twirl: R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a
+        rotation about a product of Paulis an E. A rotation near a Clifford gate is over-rotated, and becomes
+        this gate and an error. Each rotation is twirled by itself, although rotations that follow each other
+        add up to more. So sample the circuit as it is, and use the twirled one for the decoder.
+
+        Args:
+            below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in
+                half-turns, are noise. All others are gates, and stay. T gates and gates that are controlled
+                always stay.
+
+        Returns:
+            The circuit. It has the same qubits, measurements, detectors and observables.
+
+        Raises:
+            ValueError: ``below`` is not in [0, 0.25], or the circuit has ELSE_CORRELATED_ERROR and a rotation
+                about a product of Paulis.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("R_X(0.04) 0 1\nR_ZZ(0.54) 0 1\nR_Z(0.25) 0").pauli_twirl())
+            X_ERROR(0.00394265) 0 1
+            SPP Z0*Z1
+            E(0.00394265) Z0 Z1
+            R_Z(0.25) 0
+        """
+        if not 0 <= below <= 0.25:
+            raise ValueError(f"below must be an angle of 0 to 0.25 half-turns, but is {below!r}.")
+        return self._wrap(pauli_twirled(self._stim, below))
+
     def inverse(self: Self) -> Self:
         r"""The inverse circuit, as ``stim.Circuit.inverse``, non-Clifford gates included.
 
@@ -201,6 +234,9 @@ class CircuitEditing:
         return result
 
     def __iadd__(self: Self, other: CircuitEditing | stim.Circuit) -> Self:
+        if not isinstance(other, (CircuitEditing, stim.Circuit)):
+            hint = " For text, write circuit + Circuit(text)." if isinstance(other, str) else ""
+            raise TypeError(f"Only a circuit can be added to a circuit, not {type(other).__name__}.{hint}")
         self._append_checked(other._stim if isinstance(other, CircuitEditing) else other)
         return self
 

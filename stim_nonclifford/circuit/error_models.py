@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
 import numpy.typing as npt
 import stim
 
@@ -14,8 +16,10 @@ from ..compiler.extent import extent_of
 from ..compiler.extent_limits import check_targets
 from ..compiler.relabelling import relabelled
 from ..compiler.requested_outputs import checked_mask
+from ..errors import InexactErrorModelWarning, ResourceLimitError
 from ..memory import memory_is_a_limit
 from .editing import check_coordinates, check_flattened
+from .random_outputs import is_of_random_outputs, random_outputs
 
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
 
@@ -75,6 +79,9 @@ class CircuitErrorModels:
         Returns:
             The model, with the detectors and observables of the circuit.
 
+        Warns:
+            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected.
+
         Raises:
             ValueError: Stim refuses the S-proxy, because a detector or an observable of it is random;
                 exclusive errors must be approximated; an error cannot be decomposed; or an argument is wrong.
@@ -132,6 +139,7 @@ class CircuitErrorModels:
                 model = conditioned(model, silent)
                 if decompose_errors and not ignore_decomposition_failures:
                     check_decomposed(model)
+            self._warn_of_quantum_detectors(silent)
             return model
         if isinstance(kind, stim.DetectorErrorModel):
             found = (kind.num_detectors, kind.num_observables)
@@ -156,7 +164,53 @@ class CircuitErrorModels:
             raise ValueError(f"kind must be one of {kinds}, or a stim.DetectorErrorModel, but is {kind!r}.")
         if silent:
             model = conditioned(model, silent)
-        return decomposed(model, **decomposition) if decompose_errors else model
+        if decompose_errors:
+            model = decomposed(model, **decomposition)
+        self._warn_of_quantum_detectors(silent)
+        return model
+
+    def quantum_detectors(self) -> npt.NDArray[np.bool_]:
+        r"""The detectors that depend on outcomes of quantum measurements, and not on noise alone.
+
+        No detector error model describes these detectors exactly. The gates decide which ones they are, not
+        the noise: a detector counts even if its outcome is certain without noise.
+
+        Returns:
+            bool, shape (num_detectors,).
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit is too large to be compiled.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nDETECTOR rec[-1]")
+            >>> circuit.quantum_detectors()
+            array([False,  True])
+        """
+        flipped = 0
+        for outcome in self.compile().effects("detectors").outcomes:
+            flipped |= outcome
+        return np.array([bool(flipped >> k & 1) for k in range(self._stim.num_detectors)], dtype=np.bool_)
+
+    def _warn_of_quantum_detectors(self, postselected: list[int]) -> None:
+        if self._stim == self._stim.without_tags():  # a Clifford circuit
+            return
+        try:
+            found = self.quantum_detectors()
+        except (NotImplementedError, ResourceLimitError):  # it cannot be sampled, and no answer will be wrong
+            return
+        found[postselected] = False
+        if found.any():
+            warnings.warn(
+                "Detectors depend on outcomes of quantum measurements"
+                f" ({np.count_nonzero(found)} of {len(found)}, first D{found.argmax()}). No error model"
+                " describes these exactly, and a decoder that uses it is worse than it could be. Postselect"
+                " them (postselection_mask), or, where coherent noise is the cause, use the model of"
+                " circuit.pauli_twirl().",
+                InexactErrorModelWarning,
+                stacklevel=3,
+            )
 
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""
@@ -170,9 +224,9 @@ class CircuitErrorModels:
         try:
             return circuit.detector_error_model(**arguments)
         except ValueError as error:
-            if circuit != self._stim and "non-deterministic" in str(error):
+            if circuit != self._stim and is_of_random_outputs(error):
                 raise ValueError(
-                    "Stim refuses to compute an error model of the S-proxy, the circuit with S in place of T."
-                    f' kind="noise_only" exists for every circuit. {error}'
+                    "Stim refuses to compute an error model of the S-proxy, the circuit with S in place of T:"
+                    f' {random_outputs(error)}. kind="noise_only" exists for every circuit.'
                 ) from error
             raise

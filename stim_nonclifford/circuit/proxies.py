@@ -10,10 +10,17 @@ import stim
 from ..compiler.clifford_records import without_gaps
 from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, extended_text, gate_from_tag
 from ..memory import memory_is_a_limit
-from .diagrams import Diagram, labelled_diagram
+from ..notebook import Diagram, preformatted, scrolled
+from .diagrams import labelled_diagram
 from .editing import check_flattened
+from .random_outputs import is_of_random_outputs, random_outputs
 
 __all__ = ["CircuitProxies"]
+
+_MOST_DRAWN = 600
+_MOST_ROWS = 64
+_MOST_LINES = 60
+"""Limits of what a notebook shows by itself: targets and qubits of a picture, and lines of a text."""
 
 
 class CircuitProxies:
@@ -67,24 +74,52 @@ class CircuitProxies:
     def diagram(self, type: str = "timeline-text", **arguments: Any) -> Diagram | Any:
         r"""A diagram, as ``stim.Circuit.diagram``, that shows T as T.
 
-        Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``) show non-Clifford
-        gates under their own names. Diagrams of other types show the S-proxy.
+        Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``,
+        ``detslice-with-ops-svg``) show every non-Clifford gate as what it is: with its controls, its angles
+        (``0.1π`` is 0.1 half-turns) and the records that control it. In loops these are as written
+        (``rec[-1]``), otherwise they have their numbers. Detecting regions are those of the S-proxy, and so
+        are diagrams of other types. SVGs have a white background.
 
         Args:
             type: One of Stim's types of diagrams.
             **arguments: Further arguments of ``stim.Circuit.diagram``.
 
         Returns:
-            A ``Diagram`` for timelines and time slices, Stim's object for other types. Both print as the
+            A ``Diagram`` if it is a timeline as text or an SVG, else Stim's object. Both print as the
             diagram, and a notebook shows both as pictures.
 
         Examples:
             >>> import stim_nonclifford as snc
             >>> snc.Circuit("H 0\nT 0\nM 0").diagram()
-            q0: -H-T------M:rec[0]-
+            q0: -H-T-M:rec[0]-
         """
         check_flattened(self._stim)
-        return labelled_diagram(self._stim, type, **arguments)
+        proxy = self._drawable_proxy()
+        try:
+            return labelled_diagram(self._stim, proxy, type, **arguments)
+        except ValueError as error:
+            if proxy == self._stim or not is_of_random_outputs(error):
+                raise
+            raise ValueError(
+                f"Stim draws a {type} from the error model of the S-proxy, the circuit with S in place of T,"
+                f" and refuses: {random_outputs(error)}. Other types of diagrams exist for every circuit."
+            ) from error
+
+    def _repr_html_(self) -> str:
+        """A picture for notebooks, or text if the picture would be too large."""
+        if _num_drawn(self._stim) <= _MOST_DRAWN and self._stim.num_qubits <= _MOST_ROWS:
+            return scrolled(str(self.diagram("timeline-svg")))
+        lines = extended_text(self._stim).split("\n")
+        if len(lines) > _MOST_LINES:
+            lines[_MOST_LINES:] = [f"... {len(lines) - _MOST_LINES} more lines"]
+        return preformatted("\n".join(lines))
+
+    def _drawable_proxy(self) -> stim.Circuit:
+        """The S-proxy, or if it does not exist the circuit as Stim reads it."""
+        try:
+            return self.s_proxy()
+        except ValueError:
+            return self._stim.without_tags()
 
     @property
     def num_ticks(self) -> int:
@@ -117,19 +152,38 @@ class CircuitProxies:
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: the locations of errors in the circuit, as in Stim."""
-        return self._flat_s_proxy().explain_detector_error_model_errors(**arguments)
+        return self._of_s_proxy(lambda proxy: proxy.explain_detector_error_model_errors(**arguments))
 
     def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: a shortest undetected logical error among graphlike errors, as in Stim."""
-        return self._flat_s_proxy().shortest_graphlike_error(**arguments)
+        return self._of_s_proxy(lambda proxy: proxy.shortest_graphlike_error(**arguments))
 
     def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
         """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
-        return self._flat_s_proxy().search_for_undetectable_logical_errors(**arguments)
+        return self._of_s_proxy(lambda proxy: proxy.search_for_undetectable_logical_errors(**arguments))
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
         """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
+
+    def _of_s_proxy(self, search: Callable[[stim.Circuit], list[stim.ExplainedError]]) -> Any:
+        """What Stim finds in the error model of the S-proxy.
+
+        Raises:
+            ValueError: A detector or an observable of the S-proxy is random.
+        """
+        proxy = self._flat_s_proxy()
+        try:
+            return search(proxy)
+        except ValueError as error:
+            if proxy == self._stim or not is_of_random_outputs(error):
+                raise
+            raise ValueError(
+                "Stim searches the error model of the S-proxy, the circuit with S in place of T, and refuses:"
+                f" {random_outputs(error)}. Search with T gates by circuit.fault_distance() and"
+                " circuit.malignant_sets(), or search the error model"
+                ' circuit.detector_error_model(kind="noise_only") by its own methods.'
+            ) from error
 
     def _flat_s_proxy(self) -> stim.Circuit:
         """The S-proxy, after a check that Stim can unroll it in memory."""
@@ -144,6 +198,16 @@ class CircuitProxies:
                 f" you want that, call circuit.s_proxy().{name} or circuit.i_proxy().{name}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _num_drawn(circuit: stim.Circuit) -> int:
+    """Number of targets of a circuit as it is written."""
+    return sum(
+        _num_drawn(part.body_copy())
+        if isinstance(part, stim.CircuitRepeatBlock)
+        else max(1, len(part.targets_copy()))
+        for part in circuit
+    )
 
 
 def _carrier(instruction: stim.CircuitInstruction) -> str:

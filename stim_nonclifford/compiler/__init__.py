@@ -28,6 +28,7 @@ about steps that are repeated. ``operations``, ``effects``, ``paulis``, ``cliffo
 the program for native code, which follows it in both sweeps (``native/forward_sweep.h``,
 ``native/effect_sweep.h``); passes 9 and 10 call native code, too (``native/sparse_rows.h``). ``progress``
 shows how far a sweep is.
+``width_limit`` refuses plans that are too wide.
 ``detector_error_model`` converts the effects to Stim's error model, and ``error_model_changes`` conditions
 and decomposes such models.
 """

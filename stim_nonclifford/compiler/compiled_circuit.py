@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import stim
 
-from ..errors import ResourceLimitError
 from ..memory import collector_paused, memory_is_a_limit
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .backward_sweep import backward_sweep, list_faults, outcome_effects
@@ -25,6 +24,7 @@ from .program import Program
 from .reference_sample import LikelyOutputs, reference_records
 from .requested_outputs import RequestedOutputs
 from .scheduling import schedule
+from .width_limit import check_width
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
@@ -281,14 +281,7 @@ class CompiledCircuit:
         # The width in the order of the forward sweep is an upper bound.
         if peak_width(needed) <= limit:
             return
-        width = peak_width(self._schedule(needed, self.effects(outputs)))
-        if width > limit:
-            advice = f" Raise it with max_active_coordinates={width}." if width <= MAX_INDEX_BITS else ""
-            raise ResourceLimitError(
-                f"The circuit needs {width} active coordinates,"
-                f" that is 2^{width} coefficients ({16 << width:,} bytes);"
-                f" the limit is 2^{limit}.{advice}"
-            )
+        check_width(peak_width(self._schedule(needed, self.effects(outputs))), max_active_coordinates)
 
     @cached_property
     def _reference_order(self) -> QuantumProgram:

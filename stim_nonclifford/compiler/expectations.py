@@ -23,9 +23,8 @@ import numpy.typing as npt
 import stim
 
 from .. import _native
-from ..errors import ResourceLimitError
 from ..memory import memory_is_a_limit
-from ..plan import MAX_INDEX_BITS, SamplingPlan, SparseRows
+from ..plan import SamplingPlan, SparseRows
 from .backward_sweep import backward_sweep
 from .effects import EffectTable, NoiseEffects, Outputs
 from .flattening import program_of
@@ -37,6 +36,7 @@ from .plan_construction import construct_plan
 from .requested_outputs import RequestedOutputs
 from .scheduling import schedule
 from .sparse_rows import odd_sums
+from .width_limit import check_width
 
 if TYPE_CHECKING:
     from .compiled_circuit import CompiledCircuit
@@ -129,13 +129,12 @@ class ExpectationCircuit:
         return self._tables[outputs]
 
     def _check_width(self, max_active_coordinates: int) -> None:
-        limit, width = min(max_active_coordinates, MAX_INDEX_BITS), peak_width(self._quantum.operations)
-        if width > limit:
-            raise ResourceLimitError(
-                f"The circuit with its expectation values needs {width} active coordinates, that is 2^{width}"
-                f" coefficients; the limit is 2^{limit}. Raise max_active_coordinates, or ask for fewer"
-                " expectation values."
-            )
+        check_width(
+            peak_width(self._quantum.operations),
+            max_active_coordinates,
+            what="The circuit with its expectation values",
+            narrower="Or ask for fewer expectation values.",
+        )
 
     @cached_property
     def _before_last(self) -> list[Operation]:

@@ -230,6 +230,8 @@ def _misplaced(name: str, tag: str, carriers: list[str]) -> str:
 def _advice(name: str, word: str) -> str:
     """The part of a message that says what to write instead of an unknown tag."""
     meant = gate_named(word)
+    if meant and name.startswith("SPP"):
+        meant = gate_named(word.upper().replace("T", "TPP", 1)) or meant
     if meant:
         form = next((form for form in meant.forms if not form.product), meant.written_form)
         written = f"{form.carrier}{_example(meant, form)}"

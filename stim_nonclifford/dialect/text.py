@@ -248,9 +248,14 @@ def _instruction_lines(text: str, tagged: str) -> list[tuple[int, str, str]]:
     """For every line: its number, the line as written, and the line as passed to Stim, without braces."""
     pairs = zip(text.split("\n"), tagged.split("\n"), strict=True)
     return [
-        (number, written.strip(), re.sub(r"^[\s}]*(REPEAT[^{]*\{)?", "", seen, flags=re.I))
+        (number, written.strip(), _without_braces(seen))
         for number, (written, seen) in enumerate(pairs, start=1)
     ]
+
+
+def _without_braces(line: str) -> str:
+    """A line without the braces at its beginning and the REPEAT before them."""
+    return re.sub(r"^[\s}]*(REPEAT[^{]*\{\s*)?", "", line, flags=re.I)
 
 
 def _located(error: ValueError, text: str, tagged: str) -> ValueError:
@@ -259,9 +264,19 @@ def _located(error: ValueError, text: str, tagged: str) -> ValueError:
         try:
             _stim_circuit(seen)
         except ValueError as line_error:
-            message = str(line_error)
+            message = _with_own_name(str(line_error), written, seen)
             return ValueError(f"Line {number}: `{written}`: {message}{_suggestion(message, seen)}")
     return ValueError(str(error))
+
+
+def _with_own_name(message: str, written: str, seen: str) -> str:
+    """Stim's message about a line, with the name of a bare gate in place of its carrier."""
+    own, carrier = INSTRUCTION.match(_without_braces(written)), INSTRUCTION.match(seen.lstrip())
+    if not own or not carrier:
+        return message
+    name = own["name"].upper()
+    of_carrier = rf"(\bgate (?:type )?'?){carrier['name']}\b"
+    return re.sub(of_carrier, lambda found: f"{found[1]}{name}", message, flags=re.IGNORECASE)
 
 
 def _suggestion(message: str, line: str) -> str:

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
+from ..errors import HOW_TO_NARROW
+from ..memory import machine_bytes
 from ..plan import SamplingPlan, plain_attributes
 from .contract import PackedBits, Tally
 
@@ -118,10 +120,12 @@ class CpuEngine:
 
     def _needs(self) -> str:
         vector = _COEFFICIENT_BYTES << self.plan.peak_width
+        fits = vector < machine_bytes()
+        advice = "Choose fewer threads or a smaller cache_bytes." if fits else HOW_TO_NARROW
         return (
             f"There is too little memory for the engine. Its {self._threads} threads need {vector} bytes each"
             f" for a vector of 2^{self.plan.peak_width} coefficients, and more for shots; stored outcome laws"
-            " take up to cache_bytes. Choose fewer threads or a smaller cache_bytes."
+            f" take up to cache_bytes. {advice}"
         )
 
     def _rows_need(self, shots: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ..notebook import html_table
 from .budget import Grouping
 from .budget_table import ErrorBudget
 
@@ -132,6 +133,31 @@ class LogicalErrorRate:
     def __getstate__(self) -> dict[str, object]:
         # The native study cannot be pickled, and would be large.
         return {**self.__dict__, "_budget": None}
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        rate = f"{self.logical_error_rate:.4g} ± {self.standard_error:.1g}"
+        headline = [
+            ("logical error rate per kept shot", rate if self.kept_and_wrong else "no malignant set found"),
+            (f"{self.coverage:.0%} interval", f"{low:.4g} to {high:.4g}"),
+            ("kept", f"{self.kept:.6g}"),
+        ]
+        rows = [
+            (
+                f"{share.weight}",
+                share.method,
+                f"{share.mass:.3g}",
+                f"{share.sets:,}",
+                f"{share.malignant:,}",
+                f"{share.kept_and_wrong:.3g}",
+                f"{share.kept_and_wrong / self.kept_and_wrong:.1%}" if self.kept_and_wrong else "",
+            )
+            for share in self.weights
+        ]
+        header = ("faults", "looked at", "probability", "sets", "malignant", "kept and wrong", "share")
+        return html_table([name for name, _ in headline], [[value for _, value in headline]]) + html_table(
+            header, rows
+        )
 
     def __str__(self) -> str:
         low, high = self.interval

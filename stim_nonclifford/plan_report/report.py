@@ -13,8 +13,10 @@ import numpy.typing as npt
 from ..compiler import CompiledCircuit
 from ..compiler.program import Program
 from ..compiler.requested_outputs import requested_by
+from ..notebook import Diagram, preformatted, scrolled
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .operations import PlannedOperation, planned_operations
+from .picture import width_picture
 from .table import operation_table, summary, total_coefficients
 
 __all__ = ["PlanMethod", "PlanReport", "plan_report"]
@@ -112,6 +114,23 @@ class PlanReport:
         if self.operations:
             lines += ["", *operation_table(self.operations, max_rows)]
         return "\n".join(lines)
+
+    def diagram(self) -> Diagram:
+        r"""A picture of the width of the vector during a shot, with the gates that activate coordinates.
+
+        Returns:
+            An SVG. Each dot is an operation, and names its instruction if the mouse is over it.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> svg = snc.Circuit("RX 0 1 2\nT 0 1 2\nMPP X0*X1*X2").plan().diagram()
+            >>> svg.startswith("<svg"), "T 0 1, line 2" in svg
+            (True, True)
+        """
+        return Diagram(width_picture(f"What a shot costs in {self.question}", self.operations))
+
+    def _repr_html_(self) -> str:
+        return scrolled(self.diagram()) + preformatted(self.table())
 
     def __str__(self) -> str:
         return self.table()

@@ -90,9 +90,7 @@ def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
         low, high = ([getattr(point.error_rate, end) for point in points] for end in ("low", "high"))
         axes.fill_between(attempts, low, high, color=colors[d2], alpha=0.12)
     first = stats[0].json_metadata
-    axes.set(
-        xlabel="attempts per kept shot", ylabel="logical error of kept shots", xscale="log", yscale="log"
-    )
+    axes.set(xlabel="attempts per kept shot", ylabel="logical error of kept shots", yscale="log")
     axes.set_title(
         f"d={first['d']}, p={first['p']}, {first['postselected']} rounds postselected, {first['r']} decoded"
     )

@@ -99,13 +99,14 @@ def collected(path: pathlib.Path, shots: int, processes: int, out: pathlib.Path)
     task = sinter_plugin.task(
         circuit, decoder="checked", postselection_mask=mask, json_metadata={"file": path.stem}
     )
-    (stats,) = sinter.collect(
+    found = sinter.collect(
         num_workers=processes,
         tasks=[task],
         custom_decoders={"checked": sampler},
         max_shots=shots,
         save_resume_filepath=out,
     )
+    (stats,) = (one for one in found if one.strong_id == task.strong_id())  # the file may have others
     rate = stats.shots / stats.seconds
     print(
         f"{path.stem}: {mask.sum()} of {len(mask)} detectors postselected; {attempts:.3g} attempts/s sampled,"

@@ -34,9 +34,9 @@ FEW_SHOTS = 16
 FIRST_SHOTS = 200_000
 
 
-def code(distance: int, p: float) -> stim.Circuit:
+def code(distance: int, p: float, task: str = "surface_code:rotated_memory_x") -> stim.Circuit:
     return stim.Circuit.generated(
-        "surface_code:rotated_memory_x",
+        task,
         distance=distance,
         rounds=distance,
         after_clifford_depolarization=p,

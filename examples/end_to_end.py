@@ -6,8 +6,8 @@ The files are the circuits of the Clifft paper (arXiv 2604.27058, github.com/uni
 injection, cultivation, and the escape into a matchable code of distance 15. They end in EXP_VAL of the
 logical X, Y and Z, and in a measurement of Y, from which the paper's error model is computed. Here the
 observable includes Y itself in place of that measurement, and the shots are checked by the expectation value
-of Y. As in the paper, detectors of the colour code that would make the code unmatchable are postselected, too
-("desaturation"), and the confidence is the complementary gap.
+of Y. As in the paper, detectors of the color code that would make the code unmatchable are postselected, too
+(see `desaturation`), and the confidence is the complementary gap.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import sinter
 
 import sinter_plugin
 import stim_nonclifford as snc
+from examples.desaturation import GREEN_Z, RED_X, DesaturatedDecoder, hidden_detectors, kinds
 from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
 from sinter_plugin.state_check import frame_circuit
 
@@ -61,24 +62,11 @@ def with_observable_of_y(text: str) -> snc.Circuit:
 
 
 def postselected(circuit: snc.Circuit) -> npt.NDArray[np.bool_]:
-    """The detectors that the paper postselects, by their coordinates and by the errors of the S-proxy.
-
-    The fifth coordinate says which basis and colour a detector has. Detectors without it, or with -9, are
-    those of cultivation. Red X and green Z detectors of the colour code are postselected, and both ends of
-    errors that flip two detectors of one basis and the observable.
-    """
-    kinds = {
-        k: int(place[4]) if len(place) > 4 else -9 for k, place in circuit.get_detector_coordinates().items()
-    }
-    basis = {k: "!" if kind == -9 else "XXXZZZXZ"[kind] for k, kind in kinds.items()}
-    mask = np.array([kinds[k] in (-9, 0, 4) for k in range(circuit.num_detectors)])
-    for error in circuit.s_proxy().detector_error_model(approximate_disjoint_errors=True).flattened():
-        targets = error.targets_copy() if error.type == "error" else []
-        detectors = [target.val for target in targets if target.is_relative_detector_id()]
-        flips = any(target.is_logical_observable_id() for target in targets)
-        if flips and len(detectors) == 2 and len({basis[k] for k in detectors}) == 1:
-            mask[detectors] = True
-    return mask
+    """The detectors that the paper postselects."""
+    model = circuit.s_proxy().detector_error_model(approximate_disjoint_errors=True)
+    kind = kinds(model)
+    hidden = hidden_detectors(model)
+    return np.array([k in hidden or kind[k] in (RED_X, GREEN_Z) for k in range(circuit.num_detectors)])
 
 
 def state_check(circuit: snc.Circuit) -> LogicalStateCheck:
@@ -105,19 +93,20 @@ def collected(path: pathlib.Path, shots: int, processes: int, out: pathlib.Path)
     circuit = with_observable_of_y(path.read_text(encoding="utf-8"))
     mask = postselected(circuit)
     sampler = SoftDecodingSampler(
-        confidence=True, condition_on_postselection=True, state_check=state_check(circuit), warn=False
+        DesaturatedDecoder(), confidence=True, state_check=state_check(circuit), warn=False
     )
     attempts = sampling_rate(frame_circuit(circuit), mask, 300_000)
     task = sinter_plugin.task(
         circuit, decoder="checked", postselection_mask=mask, json_metadata={"file": path.stem}
     )
-    (stats,) = sinter.collect(
+    found = sinter.collect(
         num_workers=processes,
         tasks=[task],
         custom_decoders={"checked": sampler},
         max_shots=shots,
         save_resume_filepath=out,
     )
+    (stats,) = (one for one in found if one.strong_id == task.strong_id())  # the file may have others
     rate = stats.shots / stats.seconds
     print(
         f"{path.stem}: {mask.sum()} of {len(mask)} detectors postselected; {attempts:.3g} attempts/s sampled,"

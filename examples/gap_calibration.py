@@ -1,10 +1,10 @@
-"""How often a prediction with a given complementary gap is wrong, on a surface code.
+"""How often a prediction with a given complementary gap is wrong, on a surface code or on a color code.
 
-    python -m examples.gap_calibration [--shots 2000000] [--out out]
+    python -m examples.gap_calibration [--code color] [--shots 2000000] [--out out]
 
-Collects with `soft_pymatching_gap` through Sinter, and plots the share of wrong predictions at each gap
-beside the one that the gap stands for. The second plot is the curve of logical error against the fraction of
-shots that a threshold of the gap keeps.
+Collects with `soft_pymatching_gap`, or `soft_chromobius_gap`, through Sinter, and plots the share of wrong
+predictions at each gap beside the one that the gap stands for. The second plot is the curve of logical error
+against the fraction of shots that a threshold of the gap keeps.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ import sinter
 import stim
 
 import sinter_plugin
+from stim_nonclifford.cultivation.color_code import ColorCode
 
 mpl.use("Agg")
 
+P = 0.005
 
-def circuit(distance: int, p: float) -> stim.Circuit:
+
+def surface_code(distance: int, p: float) -> stim.Circuit:
     """A rotated surface code with as many rounds as its distance."""
     return stim.Circuit.generated(
         "surface_code:rotated_memory_x",
@@ -33,12 +36,45 @@ def circuit(distance: int, p: float) -> stim.Circuit:
     )
 
 
-def collected(shots: int, path: pathlib.Path, processes: int) -> list[sinter.TaskStats]:
+def color_code(distance: int, p: float) -> stim.Circuit:
+    """A triangular color code with as many rounds as its distance.
+
+    Its checks are measured as products, each wrong with probability p, after depolarizing noise on the data.
+    """
+    code = ColorCode.triangular(distance)
+    number = {site: k for k, site in enumerate(code.data)}
+    data = range(len(code.data))
+    checks = stim.Circuit()
+    detectors = stim.Circuit()
+    lookback = 2 * len(code.tiles)
+    for k, (tile, first) in enumerate((tile, first) for tile in code.tiles for first in (0, 3)):
+        factors = [stim.target_pauli(number[site], "XZ"[first // 3]) for site in tile.data]
+        checks.append("MPP", stim.target_combined_paulis(factors), p)
+        records = [stim.target_rec(k - lookback), stim.target_rec(k - 2 * lookback)]
+        detectors.append("DETECTOR", records, (*tile.x_ancilla, 0, first + tile.color))
+    circuit = stim.Circuit()
+    circuit.append("RX", data)
+    circuit += checks.without_noise()
+    round_of_noise = stim.Circuit()
+    round_of_noise.append("DEPOLARIZE1", data, p)
+    circuit += (round_of_noise + checks + detectors) * distance
+    circuit += checks.without_noise() + detectors
+    circuit.append("MX", data)
+    circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1 - k) for k in data], 0)
+    return circuit
+
+
+CODES = {"surface": (surface_code, "soft_pymatching_gap"), "color": (color_code, "soft_chromobius_gap")}
+"""The circuits and their decoders."""
+
+
+def collected(code: str, shots: int, path: pathlib.Path, processes: int) -> list[sinter.TaskStats]:
     """Collects, or continues from the file."""
+    circuit, decoder = CODES[code]
     sinter.collect(
         num_workers=processes,
-        tasks=[sinter.Task(circuit=circuit(d, 0.005), json_metadata={"d": d, "p": 0.005}) for d in (3, 5)],
-        decoders=["soft_pymatching_gap"],
+        tasks=[sinter.Task(circuit=circuit(d, P), json_metadata={"d": d, "p": P}) for d in (3, 5)],
+        decoders=[decoder],
         custom_decoders=sinter_plugin.sinter_decoders(),
         max_shots=shots,
         save_resume_filepath=path,
@@ -79,15 +115,19 @@ def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--code", choices=CODES, default="surface", help="the family of codes")
     parser.add_argument("--shots", type=int, default=2_000_000, help="shots per circuit")
     parser.add_argument("--processes", type=int, default=2, help="number of workers")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder for results")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    stats = collected(args.shots, args.out / "gap_stats.csv", args.processes)
-    sinter_plugin.write_gap_points(stats, args.out / "gap_points.csv")
-    plot(stats, args.out / "gap_calibration.png")
-    print(f"Wrote {args.out}/gap_stats.csv, gap_points.csv and gap_calibration.png.")
+    prefix = "" if args.code == "surface" else f"{args.code}_code_"
+    stats = collected(args.code, args.shots, args.out / f"{prefix}gap_stats.csv", args.processes)
+    sinter_plugin.write_gap_points(stats, args.out / f"{prefix}gap_points.csv")
+    plot(stats, args.out / f"{prefix}gap_calibration.png")
+    print(
+        f"Wrote {prefix}gap_stats.csv, {prefix}gap_points.csv and {prefix}gap_calibration.png to {args.out}."
+    )
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ kind of file.
 The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks Sinter's bit masks),
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
 ``soft_postselect`` (the sampler that does not decode), ``decoders`` (decoders by name), ``distinct_rows``
-(decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``matching_gap`` (the
-complementary gap), ``state_check`` (a logical state after decoding), ``soft_decoding`` (the sampler that
-decodes), ``tasks`` (Sinter tasks for any circuit),
+(decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``gap_decoder``,
+``matching_gap``, ``boundary_tile`` and ``chromobius_gap`` (the complementary gap), ``state_check`` (a logical
+state after decoding), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
 ``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
 dies), ``postselection`` (masks out of arguments), ``collect_command``, ``gap_points`` (curves from counts by
@@ -31,6 +31,8 @@ sets), and ``__main__`` (the command line).
 
 from __future__ import annotations
 
+from .chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
+from .gap_decoder import CompiledGapDecoder
 from .gap_points import (
     CalibrationPoint,
     GapPoint,
@@ -48,6 +50,9 @@ from .tasks import task
 
 __all__ = [
     "CalibrationPoint",
+    "ChromobiusGapDecoder",
+    "CompiledChromobiusGap",
+    "CompiledGapDecoder",
     "CompiledMatchingGap",
     "CompiledSoftDecodingSampler",
     "CompiledSoftPostselectSampler",
@@ -73,8 +78,8 @@ def sinter_decoders() -> dict[str, SoftDecodingSampler]:
     Returns:
         A dictionary for the argument ``custom_decoders`` of ``sinter.collect``, and for the command line
         argument ``--custom_decoders_module_function sinter_plugin:sinter_decoders``. The sampler of the
-        decoder ``pymatching`` has the name ``soft_pymatching``; ``soft_pymatching_gap`` is the same with the
-        complementary gap.
+        decoder ``pymatching`` has the name ``soft_pymatching``; ``soft_pymatching_gap`` and
+        ``soft_chromobius_gap`` have the complementary gap.
 
     Examples:
         >>> sinter_decoders()["soft_pymatching"].decoder

@@ -7,10 +7,13 @@ import importlib.util
 
 import sinter
 
-__all__ = ["MATCHING_DECODERS", "decoder_named", "installed_decoders", "known_decoders"]
+__all__ = ["GAP_DECODERS", "MATCHING_DECODERS", "decoder_named", "installed_decoders", "known_decoders"]
 
 MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
 """Decoders that use only errors, or parts of errors, that flip at most two detectors."""
+
+GAP_DECODERS = ("chromobius", "pymatching")
+"""Decoders for which this package computes the complementary gap."""
 
 _MODULES = {
     "pymatching": "pymatching",

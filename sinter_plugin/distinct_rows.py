@@ -32,7 +32,7 @@ class DistinctRows:
     A store holds rows with their predictions. A row has one place in it, given by its hash value. Rows that
     occur twice in a batch are stored, and keep their place, so that the store holds frequent rows. Equal rows
     of a batch that are not in the store are decoded once. Rows are compared bit by bit: equal hash values do
-    no harm.
+    no harm. For slow decoders, ``store_all`` stores every row.
 
     Looking rows up takes time, too. If fewer than half of the rows are equal to others, and the decoder is so
     fast that it would hardly take longer, the next batches are decoded without a look at the store. This
@@ -48,7 +48,13 @@ class DistinctRows:
     """
 
     def __init__(
-        self, decode: Callable[[Rows], Rows], *, row_bytes: int, result_bytes: int, max_bytes: int
+        self,
+        decode: Callable[[Rows], Rows],
+        *,
+        row_bytes: int,
+        result_bytes: int,
+        max_bytes: int,
+        store_all: bool = False,
     ) -> None:
         """Sets up an empty store.
 
@@ -58,8 +64,10 @@ class DistinctRows:
             row_bytes: Bytes of a row.
             result_bytes: Bytes of a result.
             max_bytes: Memory for the store. With 0, every row is decoded, even if it equals another one.
+            store_all: Whether to store rows that occur once in a batch, too, as long as their place is free.
         """
         self._decode = decode
+        self._needed = 1 if store_all else 2
         self._row_bytes = row_bytes
         self._num_words = max(1, -(-row_bytes // 8))
         self._enabled = max_bytes > 0
@@ -103,7 +111,7 @@ class DistinctRows:
         fresh = self._decoded_rows(rows[chosen])
         decoding = time.perf_counter() - before
         results[unknown] = fresh[group]
-        often = np.flatnonzero(np.bincount(group, minlength=len(first)) > 1)
+        often = np.flatnonzero(np.bincount(group, minlength=len(first)) >= self._needed)
         self._store(places[chosen[often]], hashes[chosen[often]], words[chosen[often]], fresh[often])
         self._choose(len(rows), len(chosen), decoding, time.perf_counter() - start - decoding)
         return results

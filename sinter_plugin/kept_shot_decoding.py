@@ -76,7 +76,7 @@ class KeptShotDecoding:
             raise ValueError(
                 f"The decoder {type(decoder).__name__} has no confidences: the object that its"
                 " compile_decoder_for_dem returns has no method decode_shots_bit_packed_with_confidence. The"
-                " matching decoder 'pymatching' has them."
+                " decoders 'pymatching' and 'chromobius' have them."
             )
         self._observable_bytes = -(-num_observables // 8)
         # A prediction, the byte that says whether the decoder discards the shot, the confidence.

@@ -12,10 +12,11 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
+from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
+
 __all__ = ["MatchingGapDecoder"]
 
 _BOUNDARY = -1
-_DECIBEL = 10 / math.log(10)
 _ALMOST_ONE = 1 - 1e-12  # weights must be finite
 
 
@@ -74,7 +75,7 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
         return CompiledMatchingGap(edges, added)
 
 
-class CompiledMatchingGap(sinter.CompiledDecoder):  # type: ignore[misc]
+class CompiledMatchingGap(CompiledGapDecoder):
     """Decodes with confidence; returned by ``MatchingGapDecoder.compile_decoder_for_dem``."""
 
     def __init__(self, edges: list[_Edge], added: NDArray[np.bool_]) -> None:
@@ -92,8 +93,7 @@ class CompiledMatchingGap(sinter.CompiledDecoder):  # type: ignore[misc]
         merged: dict[tuple[int, int], float] = {}
         for edge in _moved(edges, added):
             pair = (edge.a, observable if edge.flips else edge.b)
-            other = merged.get(pair, 0.0)
-            merged[pair] = edge.probability * (1 - other) + other * (1 - edge.probability)
+            merged[pair] = exactly_one(merged.get(pair, 0.0), edge.probability)
         if not any(observable in pair for pair in merged):
             raise ValueError(
                 "No error at a boundary flips the observable, so there is no error of the other logical class"
@@ -109,25 +109,10 @@ class CompiledMatchingGap(sinter.CompiledDecoder):  # type: ignore[misc]
         for detector in set(range(self._num_detectors)).difference(*merged):
             self._matching.add_boundary_edge(detector, weight=0)  # no error of the model flips it
 
-    def decode_shots_bit_packed(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> NDArray[np.uint8]:
-        """The predictions alone; see ``sinter.CompiledDecoder``."""
-        return self.decode_shots_bit_packed_with_confidence(
-            bit_packed_detection_event_data=bit_packed_detection_event_data
-        )[0]
-
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """The predictions and their complementary gaps.
-
-        Args:
-            bit_packed_detection_event_data: uint8, shape (shots, ceil(num_detectors / 8)).
-
-        Returns:
-            The predictions, uint8, shape (shots, 1), and the gaps in decibels, float64, shape (shots,).
-        """
+        """The predictions and their complementary gaps; see ``CompiledGapDecoder``."""
         rows = bit_packed_detection_event_data
         byte, bit = divmod(self._num_detectors, 8)
         events = np.zeros((len(rows), byte + 1), dtype=np.uint8)
@@ -140,7 +125,7 @@ class CompiledMatchingGap(sinter.CompiledDecoder):  # type: ignore[misc]
         byte_parity = np.bitwise_xor.reduce(rows & self._added, axis=1, initial=0)
         parity = np.bitwise_xor.reduce(np.unpackbits(byte_parity[:, np.newaxis], axis=1), axis=1)
         predictions = (weights[1] < weights[0]).astype(np.uint8) ^ parity
-        return predictions[:, np.newaxis], np.abs(weights[1] - weights[0]) * _DECIBEL
+        return predictions[:, np.newaxis], np.abs(weights[1] - weights[0]) * DECIBEL
 
 
 def _edges(model: stim.DetectorErrorModel) -> list[_Edge]:
@@ -156,8 +141,7 @@ def _edges(model: stim.DetectorErrorModel) -> list[_Edge]:
             if not 1 <= len(detectors) <= 2:
                 continue
             key = (detectors[0], detectors[1] if len(detectors) == 2 else _BOUNDARY, flips)
-            other = merged.get(key, 0.0)
-            merged[key] = probability * (1 - other) + other * (1 - probability)
+            merged[key] = exactly_one(merged.get(key, 0.0), probability)
     return [_Edge(*key, probability) for key, probability in merged.items() if probability > 0]
 
 

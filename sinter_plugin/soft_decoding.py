@@ -19,7 +19,8 @@ import stim_nonclifford as snc
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 
 from .batch_size import BatchSize
-from .decoders import MATCHING_DECODERS, decoder_named, installed_decoders
+from .chromobius_gap import ChromobiusGapDecoder
+from .decoders import GAP_DECODERS, MATCHING_DECODERS, decoder_named, installed_decoders
 from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
@@ -54,7 +55,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             ``stim_nonclifford.Circuit.detector_error_model``), ``"task"`` for the ``detector_error_model`` of
             the task, or a model.
         confidence: Whether to count shots by the decoder's confidence. ``"pymatching"`` is then replaced by
-            ``MatchingGapDecoder``; other decoders need the method of ``ConfidentDecoder``.
+            ``MatchingGapDecoder`` and ``"chromobius"`` by ``ChromobiusGapDecoder``; other decoders need the
+            method of ``ConfidentDecoder``.
         state_check: A check of the decoded logical state by expectation values. A kept shot is then an error
             if the check fails, instead of if a prediction is wrong.
         condition_on_postselection: Whether errors that would discard the shot are left out of the model.
@@ -200,10 +202,12 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     def _decoder(self) -> sinter.Decoder:
         if not isinstance(self.decoder, str):
             return self.decoder
+        named = decoder_named(self.decoder)
         if self.confidence and self.decoder == "pymatching":
-            decoder_named(self.decoder)  # for its checks
             return MatchingGapDecoder()
-        return decoder_named(self.decoder)
+        if self.confidence and self.decoder == "chromobius":
+            return ChromobiusGapDecoder(self.store_bytes)
+        return named
 
     def _model(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_], task: sinter.Task
@@ -351,6 +355,6 @@ def _count_mistakes(
 def decoding_samplers() -> dict[str, SoftDecodingSampler]:
     """The samplers of all installed decoders; see ``sinter_plugin.sinter_decoders``."""
     samplers = {f"soft_{name}": SoftDecodingSampler(decoder=name) for name in installed_decoders()}
-    if "soft_pymatching" in samplers:
-        samplers["soft_pymatching_gap"] = SoftDecodingSampler(decoder="pymatching", confidence=True)
+    for name in set(GAP_DECODERS).intersection(installed_decoders()):
+        samplers[f"soft_{name}_gap"] = SoftDecodingSampler(decoder=name, confidence=True)
     return samplers

@@ -54,6 +54,17 @@ def test_the_results_are_those_of_the_decoder(row_bytes: int, max_bytes: int) ->
         assert statistics["rows_decoded"] < 1200
 
 
+def test_single_rows_are_stored_if_asked_for() -> None:
+    rows = np.arange(200, dtype=np.uint8)[:, np.newaxis]
+    for store_all, stored in ((False, 0), (True, 200)):
+        decoder = Decoder()
+        found = DistinctRows(decoder, row_bytes=1, result_bytes=2, max_bytes=1 << 24, store_all=store_all)
+        for _ in range(2):
+            np.testing.assert_array_equal(found.results(rows), Decoder()(rows))
+        assert found.statistics()["stored_rows"] >= 0.9 * stored  # some have the same place
+        assert sum(decoder.calls) <= 400 - 0.9 * stored
+
+
 @pytest.mark.parametrize("value", [1, 2**63 + 1])
 def test_equal_hash_values_do_no_harm(value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def all_equal(words: Any) -> Any:

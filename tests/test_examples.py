@@ -239,19 +239,26 @@ def test_gap_calibration(tmp_path: Path) -> None:
     assert len((tmp_path / "gap_points.csv").read_text().splitlines()) > 20
 
 
+def test_gap_calibration_of_color_codes(tmp_path: Path) -> None:
+    pytest.importorskip("chromobius")
+    arguments = ("--code", "color", "--shots", "3000", "--processes", "1", "--out", str(tmp_path))
+    run("-m", "examples.gap_calibration", *arguments)
+    assert (tmp_path / "color_code_gap_calibration.png").stat().st_size > 10_000
+    assert len((tmp_path / "color_code_gap_points.csv").read_text().splitlines()) > 10
+
+
 def test_cultivation_end_to_end_collects_resumes_and_plots(tmp_path: Path) -> None:
     pytest.importorskip("chromobius")
     command = ("-m", "examples.cultivation_end_to_end", "--processes", "1", "--out", str(tmp_path))
     run(*command, "--d2", "5", "--shots", "10000")
-    printed = run(*command, "--d2", "5", "7", "--shots", "20000").splitlines()
-    headers = [line for line in printed if line.startswith("d=3")]
-    assert [line.split(":")[0] for line in headers] == [
-        f"d=3, d2={d2}, {gate}" for d2 in (5, 7) for gate in "ST"
-    ]
-    for line in headers:
-        assert "20000 attempts" in line
-        # The published kept fraction of cultivation is 69%, and the escape discards more.
-        assert 1000 < int(line.split(", ")[-2].removesuffix(" kept")) < 13000
+    run(*command, "--d2", "5", "--shots", "5000", "--check", "xy")
+    printed = run(*command, "--d2", "5", "7", "--shots", "20000")
+    headers = [line for line in printed.splitlines() if line.startswith("d=3")]
+    assert [line.split(";")[0] for line in headers] == ["d=3, d2=5", "d=3, d2=7"]
+    kept = [int(count) for count in re.findall(r"[TS]: 20000 attempts, (\d+) kept", printed)]
+    assert len(kept) == 4
+    # The published kept fraction of cultivation is 69%, and the escape discards more.
+    assert all(1000 < count < 13000 for count in kept)
     assert (tmp_path / "end_to_end.png").read_bytes().startswith(PNG)
     assert len((tmp_path / "end_to_end_points.csv").read_text().splitlines()) > 20
 

@@ -252,6 +252,7 @@ def test_chromobius() -> None:
 def test_names_of_installed_decoders() -> None:
     names = set(sinter_decoders())
     assert {"soft_pymatching", "soft_pymatching_gap", "soft_pymatching-correlated", "soft_vacuous"} <= names
+    assert ("soft_chromobius_gap" in names) == ("soft_chromobius" in names)
     assert all(pickle.loads(pickle.dumps(sampler)) == sampler for sampler in sinter_decoders().values())
 
 

@@ -14,7 +14,6 @@ The modules, each of which uses those above it:
 * `noise`: adds noise to any noiseless circuit;
 * `protocol`: combines the stages and the noise;
 * `escape`, `end_to_end`: growth to a large code, and the whole protocol with it;
-* `frame_model`: error models for its decoding;
 * `counts`, `files`, `__main__`: counts, file names, command line;
 * `svg`, `panels`, `pictures`: drawings of the stages.
 
@@ -29,7 +28,6 @@ from .builder import GateChoice
 from .counts import CircuitStatistics, circuit_statistics
 from .end_to_end import end_to_end_circuit
 from .files import circuit_file_name, write_circuit_file, write_end_to_end_file
-from .frame_model import frame_error_model
 from .injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
@@ -46,7 +44,6 @@ __all__ = [
     "circuit_statistics",
     "cultivation_circuit",
     "end_to_end_circuit",
-    "frame_error_model",
     "write_circuit_file",
     "write_end_to_end_file",
 ]

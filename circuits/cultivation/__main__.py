@@ -65,7 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                             escape_distance=arguments.escape_distance,
                             postselected_rounds=arguments.postselected_rounds,
                             rounds=arguments.rounds,
-                            flipped=arguments.flipped,
                         )
                 except ValueError as error:
                     parser.error(str(error))
@@ -126,11 +125,6 @@ def _parser() -> argparse.ArgumentParser:
         default=DEFAULT_ROUNDS,
         metavar="N",
         help=f"with --escape-distance: rounds for the decoder after these (default: {DEFAULT_ROUNDS})",
-    )
-    parser.add_argument(
-        "--flipped",
-        action="store_true",
-        help="with --escape-distance: the readout for states with a logical X flip",
     )
     parser.add_argument(
         "--out",

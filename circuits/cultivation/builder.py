@@ -12,7 +12,7 @@ from .color_code import Coord
 
 GateChoice = Literal["T", "S"]
 GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)
-Pauli = Literal["X", "Z"]
+Pauli = Literal["X", "Y", "Z"]
 
 CxMoment = tuple[tuple[Coord, Coord], ...]
 """Simultaneous CX gates, as (control, target) pairs."""
@@ -164,20 +164,26 @@ class CircuitBuilder:
         Returns:
             The index of the outcome in the measurement record, counted from 0.
         """
-        self.circuit.append("MPP", self._product(pauli, sites))
+        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
+        self.circuit.append("MPP", stim.target_combined_paulis(factors))
         record: int = self.circuit.num_measurements - 1
         return record
 
-    def rotate_product(self, pauli: Pauli, sites: Iterable[Coord], *, undo: bool = False) -> None:
-        """Applies T about the product of one Pauli over several qubits: exp(-i pi/8 P), or exp(-i pi/4 P) in
-        the S-proxy.
+    def expectation_value(self, pauli: Pauli, sites: Iterable[Coord], *, inverted: bool = False) -> None:
+        """Asks for the expectation value of the product of one Pauli over several qubits.
+
+        The product is also the next observable, so that error models know which errors flip its sign.
 
         Args:
             pauli: The Pauli that every qubit contributes.
             sites: The qubits.
-            undo: Whether to apply the inverse.
+            inverted: Whether to ask for the value with the other sign.
         """
-        self.circuit.append("SPP_DAG" if undo else "SPP", self._product(pauli, sites), tag=self._tag)
+        qubits = [self._number[site] for site in sites]
+        sign = "!" if inverted else ""
+        self.circuit.append("I", qubits, tag=f"EXP_VAL({sign}{pauli * len(qubits)})")
+        factors = [stim.target_pauli(qubit, pauli) for qubit in qubits]
+        self.circuit.append("OBSERVABLE_INCLUDE", factors, self.circuit.num_observables)
 
     def detector(
         self,
@@ -208,11 +214,6 @@ class CircuitBuilder:
         targets = [self._number[site] for site in sites]
         if targets:
             self.circuit.append(name, targets, tag=tag)
-
-    def _product(self, pauli: Pauli, sites: Iterable[Coord]) -> list[stim.GateTarget]:
-        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
-        targets: list[stim.GateTarget] = stim.target_combined_paulis(factors)
-        return targets
 
     def _lookbacks(self, records: Iterable[int]) -> list[stim.GateTarget]:
         now = self.circuit.num_measurements

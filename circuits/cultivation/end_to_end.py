@@ -25,14 +25,13 @@ def end_to_end_circuit(
     *,
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
-    flipped: bool = False,
 ) -> stim.Circuit:
     """Returns a circuit of injection, cultivation and escape, with noiseless checks at its end.
 
     The detectors of cultivation and of the first rounds after the escape postselect. Those of later rounds
-    and of the final check are for a decoder of color codes, such as Chromobius. Observable 0 of a kept shot
-    is flipped by logical errors that the decoder does not predict. With T gates that holds for shots
-    without a logical X flip; `flipped` makes the circuit for the others.
+    and of the final check are for a decoder of color codes, such as Chromobius. Expectation values 0 and 1
+    are those of logical X and Y, and observables 0 and 1 are their flips, which the decoder predicts. In the
+    frame that it predicts, the wanted state has the values (1/√2, 1/√2), and (0, 1) in the S-proxy.
 
     Args:
         distance: Distance of the code that is cultivated, one of `AVAILABLE_DISTANCES`.
@@ -43,13 +42,11 @@ def end_to_end_circuit(
         injection: Name of the injection; see `cultivation_circuit`.
         postselected_rounds: Number of syndrome cycles after the escape that postselect; `distance` if None.
         rounds: Number of syndrome cycles after these, whose detectors are for the decoder.
-        flipped: Whether the logical operator at the end is that of a state with a logical X flip. With T
-            gates, the observable is a fair coin in shots of the other kind.
 
     Returns:
-        The circuit. Without noise, all detectors and the observable are 0 (unless `flipped`). Detectors
-        have the coordinates (x, y, moment, color, postselect): the color is that of Chromobius (0 to 2 for
-        red, green and blue X checks, 3 to 5 for Z checks, -1 for others); postselect is 1 or 0.
+        The circuit. Without noise, all detectors are 0. Detectors have the coordinates (x, y, moment, color,
+        postselect): the color is that of Chromobius (0 to 2 for red, green and blue X checks, 3 to 5 for Z
+        checks, -1 for others); postselect is 1 or 0.
 
     Raises:
         ValueError: An argument has none of the values above.
@@ -74,7 +71,6 @@ def end_to_end_circuit(
         injection,
         postselected_rounds=postselected_rounds,
         rounds=rounds,
-        flipped=flipped,
     )
     return add_noise(builder.circuit, model)
 
@@ -87,7 +83,6 @@ def build_noiseless_end_to_end(
     *,
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
-    flipped: bool = False,
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
@@ -98,7 +93,6 @@ def build_noiseless_end_to_end(
         injection: See `end_to_end_circuit`.
         postselected_rounds: See `end_to_end_circuit`.
         rounds: See `end_to_end_circuit`.
-        flipped: See `end_to_end_circuit`.
 
     Returns:
         The circuit and its stages.
@@ -134,5 +128,5 @@ def build_noiseless_end_to_end(
     builder = CircuitBuilder(large.sites(extra=extra_sites(codes, injection)), gate=gate, colored=True)
     append_inject_and_cultivate(builder, codes, injection)
     last = append_escape(builder, codes[-1], large, postselected_rounds=postselected_rounds, rounds=rounds)
-    append_decoded_check(builder, large, last, flipped=flipped)
+    append_decoded_check(builder, large, last)
     return builder

@@ -96,12 +96,11 @@ def write_end_to_end_file(
     injection: InjectionChoice = "unitary",
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
-    flipped: bool = False,
 ) -> Path:
     """Writes an end-to-end circuit to a file, and replaces a file of that name.
 
-    The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `flipped` (left out
-    if False), `post` (rounds that postselect) and `r` (rounds for the decoder).
+    The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `post` (rounds that
+    postselect) and `r` (rounds for the decoder).
 
     Args:
         folder: The folder of the file; created if it does not exist.
@@ -113,7 +112,6 @@ def write_end_to_end_file(
         injection: Name of the injection.
         postselected_rounds: Number of rounds that postselect; `distance` if None.
         rounds: Number of rounds for the decoder.
-        flipped: Whether the readout is for states with a logical X flip.
 
     Returns:
         The path of the file.
@@ -131,11 +129,8 @@ def write_end_to_end_file(
         injection,
         postselected_rounds=postselected_rounds,
         rounds=rounds,
-        flipped=flipped,
     )
     terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
-    if flipped:
-        terms["flipped"] = flipped
     terms["g"] = gate
     if injection != "unitary":
         terms["injection"] = injection

@@ -8,11 +8,9 @@ product of H_XY and H_NXY with T gates. This is why Stim can compute an error mo
 (T, Y, T_DAG in place of T_DAG, X, T would measure the same operator, but its proxy measures X, whose outcome
 is random.)
 
-After the escape, this would take as many rotations as the large code has data qubits. There, a single
-rotation about the product of Z over all data qubits takes the wanted state to logical |+>, and the product
-of X over all of them is measured. This needs a state without a logical X flip: T X T_DAG|+> is X S|+>,
-whose outcome is random. The decoder knows about such flips only later. So there are two readouts, with T
-for states without the flip and with T_DAG for states with it, and each is for one part of the shots.
+After the escape, this would take as many rotations as the large code has data qubits, and only a decoder
+knows which Pauli the state is off by. There, the expectation values of logical X and Y are asked for, and the
+decoded state is checked by them (see `sinter_plugin.LogicalStateCheck`).
 """
 
 from __future__ import annotations
@@ -45,24 +43,23 @@ def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:
         builder.detector(tile.z_ancilla, [builder.measure_product("Z", tile.data)])
 
 
-def append_decoded_check(
-    builder: CircuitBuilder, code: ColorCode, last: Mapping[Coord, int], *, flipped: bool
-) -> None:
-    """Appends perfect measurements: the logical operator, then the X and Z check of each tile.
+def append_decoded_check(builder: CircuitBuilder, code: ColorCode, last: Mapping[Coord, int]) -> None:
+    """Appends the expectation values of logical X and Y, then a perfect measurement of each check.
 
-    The logical outcome is observable 0: it is 0 for the wanted state. Each check is compared with its last
-    outcome. These detectors are for the decoder.
+    Both logical operators are products over all data qubits, with the sign that makes their values positive
+    for the wanted state. They are the observables 0 and 1, too. Each check is compared with its last outcome.
+    These detectors are for the decoder.
 
     Args:
         builder: The circuit to extend.
-        code: The code whose state is measured.
+        code: The code whose state is checked.
         last: The index of the last outcome of each check in the measurement record, by the site of its
             ancilla.
-        flipped: Whether the wanted state is the one after a logical X flip.
     """
     builder.begin_stage("final check")
-    builder.rotate_product("Z", code.data, undo=flipped)
-    builder.observable([builder.measure_product("X", code.data)])
+    builder.expectation_value("X", code.data)
+    # The wanted state has Y = i X Z = -1/√2. The product of Y over n qubits is i^(n-1) Y.
+    builder.expectation_value("Y", code.data, inverted=len(code.data) % 4 == 1)
     for tile in code.tiles:
         for ancilla, record in (
             (tile.x_ancilla, builder.measure_product("X", tile.data)),

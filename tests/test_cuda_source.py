@@ -7,7 +7,6 @@ import ctypes
 import pytest
 
 from stim_nonclifford.engines.gpu.cuda_source import (
-    NARROW_WORDS,
     NOISE_TEAM,
     KernelLaunch,
     cuda_source,
@@ -18,12 +17,19 @@ from .nvrtc import compile_for, find_nvrtc
 
 ARCHITECTURES = ["sm_80", "sm_90", "sm_100"]
 
+LAYOUTS = [(0, 0, 1), (0, 1, 1), (1, 1, 1), (2, 1, 1), (0, 2, 4), (2, 3, 2), (6, 1, 1), (1, 6, 1), (0, 1, 7)]
+
 KERNELS = {
     **{
-        f"noise {words} {in_shared}": KernelLaunch(
-            "noise", noise_threads(words), 1, team_size=NOISE_TEAM, row_words=words, in_shared=in_shared
+        f"noise {layout} {in_shared}": KernelLaunch(
+            "noise",
+            noise_threads(sum(layout or ()), in_shared),
+            1,
+            team_size=NOISE_TEAM,
+            layout=layout,
+            in_shared=in_shared,
         )
-        for words in range(NARROW_WORDS + 1)
+        for layout in (None, *LAYOUTS)
         for in_shared in (True, False)
     },
     "walk": KernelLaunch("walk", 256, 1),

@@ -63,11 +63,12 @@ struct PlanImage {
     uint64_t constant;           // uint64[row_words]
     uint64_t thresholds;         // uint64[num_thresholds]
     uint64_t guide;              // uint32[guide_size]: thresholds <= the lowest word with that byte
-    uint64_t alias;              // AliasCell[num_mechanisms]
+    uint64_t alias_thresholds;   // uint64[num_mechanisms]
+    uint64_t alias_indices;      // int32[num_mechanisms]
     uint64_t sites;              // int32[num_mechanisms]
     TableImage effects;          // [num_mechanisms]
     TableImage coins;            // [num_coins]
-    uint64_t zero_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
+    uint64_t zero_outputs;       // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
     uint64_t terms;              // RotationTerm[]

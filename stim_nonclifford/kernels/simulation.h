@@ -291,7 +291,7 @@ SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t roun
     const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
     Simulation<Team> simulation(team, job, vector_in_shared);
     auto* shot = reinterpret_cast<ShotProgress*>(simulation.shared_end());
-    Finished finished;
+    Finished finished(job);
     uint64_t simulated = 0;
 
     for (uint64_t taken = team.take(round_counter(job, round, next_request)); taken < total;
@@ -320,7 +320,7 @@ SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t roun
             ++simulated;
             finished.close_decisions += shot->decisions.close() + simulation.close();
         }
-        keep(team, job, plan, finished, outcome == kept_leaf && team.leads(), shot->shot,
+        keep(team, job, plan.output_words, finished, outcome == kept_leaf && team.leads(), shot->shot,
              [&](uint32_t w) { return shot->row[plan.signature_words + w] ^ simulation.outputs()[w]; });
     }
     add_finished(team, job, finished);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kept_shots.h"
+#include "plan_image.h"
 
 namespace snc {
 
@@ -136,7 +137,7 @@ SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
     const uint64_t came = round == 0 ? job.counters[queued] : *round_counter(job, round - 1, waiting);
     const uint64_t simulated = round == 0 ? 0 : waiting_limit(job, round - 1);
     const uint32_t* entries = waiting_entries(job, round + 1);
-    Finished finished;
+    Finished finished(job);
     team.grid_for_each(came > simulated ? came - simulated : 0, [&](uint64_t k, bool is_entry) {
         WalkEnd end{WalkEnd::wait, 0, {}};
         uint32_t entry = 0, close = 0;
@@ -156,7 +157,7 @@ SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
         const uint64_t asks = team.append(round_counter(job, round, requested), end.kind == WalkEnd::request);
         if (end.kind == WalkEnd::request) job.requests[asks] = end.wanted;
         const uint64_t* flipped = job.node_outputs + uint64_t{end.node} * plan.output_words;
-        keep(team, job, plan, finished, is_kept, shot, [&](uint32_t w) { return row[words + w] ^ flipped[w]; });
+        keep(team, job, plan.output_words, finished, is_kept, shot, [&](uint32_t w) { return row[words + w] ^ flipped[w]; });
     });
     add_finished(team, job, finished);
 }

@@ -277,7 +277,14 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.constant = image.append(plan.constant);
     header.thresholds = image.append(plan.count_thresholds);
     header.guide = image.append(guide_of(plan.count_thresholds));
-    header.alias = image.append(plan.alias);
+    std::vector<uint64_t> alias_thresholds;
+    std::vector<int32_t> alias_indices;
+    for (const AliasCell& cell : plan.alias) {
+        alias_thresholds.push_back(cell.threshold);
+        alias_indices.push_back(cell.alias);
+    }
+    header.alias_thresholds = image.append(alias_thresholds);
+    header.alias_indices = image.append(alias_indices);
     header.sites = image.append(plan.sites);
     header.effects = image.append(plan.effects, plan.alias.size());
     header.coins = image.append(plan.coins, plan.num_coins);

@@ -17,6 +17,11 @@ _RESERVED_SHARED = 1024
 
 _LEAST_TEAMS = 2
 
+_EVENT_BYTES, _SHARED_TABLE_EVENT_BYTES = 4, 2
+"""Bytes of the number of a mechanism: fewer if the tables are in shared memory."""
+
+_MAX_SHARED_MECHANISMS = 1 << 8 * _SHARED_TABLE_EVENT_BYTES
+
 _WALK_THREADS = 256
 _BLOCKS_PER_MULTIPROCESSOR = 8
 _SIMULATION_THREADS = 128
@@ -56,37 +61,12 @@ class DevicePlan:
     def __init__(self, plan: SamplingPlan, backend: Backend, vector_budget: int) -> None:
         words = _native.plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
-        wanted_events = _event_capacity(plan.mean_events)
-        sizes = _native.image_sizes(words.ctypes.data, wanted_events)
+        sizes = _native.image_sizes(words.ctypes.data)
         self.signature_words: int = sizes["signature_words"]
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]
-        noise_words: int = sizes["register_words"]
-        self.wide_row_words: int = 0 if noise_words else sizes["row_words"]
-        most_teams = noise_threads(noise_words) // NOISE_TEAM
-        free = backend.shared_bytes - _RESERVED_SHARED
-        teams = min(most_teams, (free - sizes["noise_tables_in_shared"]) // sizes["noise_team"])
-        # The tables should be in shared memory, even if fewer teams then have room there.
-        tables_fit = teams >= _LEAST_TEAMS
-        tables = sizes["noise_tables_in_shared" if tables_fit else "noise_tables"]
-        least_team = sizes["noise_team"] - 4 * wanted_events
-        if not tables_fit:
-            teams = max(1, min(most_teams, (free - tables) // least_team))
-        self.event_capacity = max(0, min(wanted_events, ((free - tables) // teams - least_team) // 16 * 4))
-        self.noise = KernelLaunch(
-            "noise",
-            block_threads=teams * NOISE_TEAM,
-            num_blocks=backend.multiprocessors,
-            shared_bytes=tables + teams * (least_team + 4 * self.event_capacity),
-            team_size=NOISE_TEAM,
-            row_words=noise_words,
-            in_shared=tables_fit,
-        )
-        if self.noise.shared_bytes > backend.shared_bytes:
-            raise ResourceLimitError(
-                f"The noise of this circuit needs {self.noise.shared_bytes} bytes of shared memory, but the"
-                f" GPU has {backend.shared_bytes}. Use engine='cpu'."
-            )
+        self.wide_row_words: int = 0 if sizes["register_words"] else sizes["row_words"]
+        self.noise, self.event_capacity = _noise(plan, sizes, backend)
         self.walk = KernelLaunch(
             "walk",
             block_threads=_WALK_THREADS,
@@ -138,10 +118,44 @@ class DevicePlan:
         )
 
 
+def _noise(plan: SamplingPlan, sizes: dict[str, int], backend: Backend) -> tuple[KernelLaunch, int]:
+    """The noise kernel, and the number of events of a block of shots for which a team has shared memory."""
+    row_words = sizes["register_words"]
+    lists, least_events = sizes["noise_lists"], sizes["noise_events"]
+    for in_shared in (True, False):
+        most_teams = noise_threads(row_words, in_shared) // NOISE_TEAM
+        tables = sizes["noise_tables_in_shared" if in_shared else "noise_tables"]
+        free = backend.shared_bytes - _RESERVED_SHARED - tables
+        bytes_per_event = _SHARED_TABLE_EVENT_BYTES if in_shared else _EVENT_BYTES
+        wanted = max(least_events, -(-_event_capacity(plan.mean_events) * bytes_per_event // 16) * 16)
+        teams = min(most_teams, free // (lists + wanted))
+        # The tables should be in shared memory, even if fewer teams then have room there.
+        if in_shared and teams >= _LEAST_TEAMS and plan.num_mechanisms <= _MAX_SHARED_MECHANISMS:
+            break
+    else:
+        teams = max(1, min(most_teams, free // (lists + least_events)))
+    event_bytes = max(least_events, min(wanted, (free // teams - lists) // 16 * 16))
+    launch = KernelLaunch(
+        "noise",
+        block_threads=teams * NOISE_TEAM,
+        num_blocks=backend.multiprocessors,
+        shared_bytes=tables + teams * (lists + event_bytes),
+        team_size=NOISE_TEAM,
+        layout=(sizes["check_words"], sizes["signature_words"], sizes["output_words"]) if row_words else None,
+        in_shared=in_shared,
+    )
+    if launch.shared_bytes > backend.shared_bytes:
+        raise ResourceLimitError(
+            f"The noise of this circuit needs {launch.shared_bytes} bytes of shared memory, but the"
+            f" GPU has {backend.shared_bytes}. Use engine='cpu'."
+        )
+    return launch, event_bytes // bytes_per_event
+
+
 def _event_capacity(mean_events: float) -> int:
     """A number of events that almost no block of shots exceeds (8 standard deviations above the mean)."""
     mean = min(mean_events * BLOCK_SHOTS, 1 << 16)
-    return math.ceil((mean + 8 * math.sqrt(mean) + 16) / 4) * 4
+    return math.ceil(mean + 8 * math.sqrt(mean) + 16)
 
 
 def _team_size(width: int, in_shared: bool) -> int:

@@ -26,6 +26,14 @@ class CUDARuntimeError(RuntimeError):
         self.status = status
 
 
+class CUDADriverError(RuntimeError):
+    pass
+
+
+class CompileException(Exception):
+    pass
+
+
 class OutOfMemoryError(MemoryError):
     pass
 
@@ -234,6 +242,8 @@ def make_cupy(
     cupy.cuda = types.SimpleNamespace(
         Device=type("Device", (Device,), {"compute_capability": compute_capability, "log": log}),
         Event=Event,
+        compiler=types.SimpleNamespace(CompileException=CompileException),
+        driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
         Stream=functools.partial(Stream, log=log),
         get_current_stream=lambda: callers,
         get_elapsed_time=lambda start, end: 1.0,

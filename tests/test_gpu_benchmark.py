@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,19 @@ def test_sweeps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 def test_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "--check", "20000") == 0
     assert capsys.readouterr().out.count("the same; 0 close decisions") == 2
+
+
+def test_circuits_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """They are left out, unless they are asked for."""
+    monkeypatch.setattr(benchmark, "WORKLOADS", {k: benchmark.WORKLOADS[k] for k in ("d3", "k19")})
+    assert run(monkeypatch, "--circuits", str(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    assert f"not in {tmp_path} (--circuits): k19" in printed
+    assert "\nd3: " in printed
+    assert run(monkeypatch, "--circuits", str(tmp_path), "--workloads", "k19") == 2
+    assert "--circuits" in capsys.readouterr().err
 
 
 def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

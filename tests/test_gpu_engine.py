@@ -131,7 +131,7 @@ def test_backends_are_what_they_should_be() -> None:
     detectors = range(cultivation.num_detectors)
     tables = cultivation.compile().detector_plan(RequestedOutputs.of((0,), detectors))
     plain, small = (
-        [DevicePlan(plan, host(shared_bytes=size), 1 << 20) for plan in (deep, events, tables)]
+        [DevicePlan(plan, host(shared_bytes=size), 1 << 22) for plan in (deep, events, tables)]
         for size in (227 << 10, SMALL_SHARED)
     )
     assert plain[0].simulate is not None
@@ -287,6 +287,38 @@ def test_less_memory_than_there_seemed_to_be() -> None:
     engine = GpuEngine(plan, BoundedHost(5 << 20))
     assert 0 < engine.statistics()["bytes"] < 20 << 20
     assert engine.count(SEED, 0, 5000) == CpuEngine(plan).count(SEED, 0, 5000)
+
+
+class CountingHost(HostBackend):
+    """A host with many multiprocessors that counts the bytes of its arrays."""
+
+    multiprocessors = 132
+
+    def __init__(self, free_bytes: int) -> None:
+        super().__init__(free_bytes=free_bytes)
+        self.allocated = 0
+
+        def counted(make: Any) -> Any:
+            def made(*arguments: Any, **options: Any) -> Any:
+                array = make(*arguments, **options)
+                self.allocated += array.nbytes
+                return array
+
+            return made
+
+        self.xp = types.SimpleNamespace(
+            empty=counted(np.empty), zeros=counted(np.zeros), full=counted(np.full)
+        )
+
+
+def test_rows_of_many_bits_stay_within_the_memory() -> None:
+    """Blocks of shots for all 528 teams of the noise kernel, twice, would take 2.7 GB."""
+    qubits = " ".join(map(str, range(20_000)))
+    plan = Circuit(f"X_ERROR(0.001) {qubits}\nM {qubits}").compile().record_plan()
+    backend = CountingHost(1 << 30)
+    engine = GpuEngine(plan, backend)
+    assert 1 << 24 < backend.allocated <= 1 << 28
+    np.testing.assert_array_equal(engine.sample(SEED, 0, 1200), CpuEngine(plan).sample(SEED, 0, 1200))
 
 
 def test_too_little_memory() -> None:

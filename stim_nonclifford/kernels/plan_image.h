@@ -1,4 +1,4 @@
-// A plan in one piece of memory, as the device kernels read it. Made by `native/plan_image.cc`.
+// A plan in one piece of memory, as the device kernels read it. Made by `native/device_plan.cc`.
 #pragma once
 
 #include "noise_draws.h"
@@ -56,10 +56,9 @@ struct TableImage {
 // At the beginning of the image. Arrays are given by their offsets in bytes from there.
 struct PlanImage {
     uint32_t check_words, signature_words, output_words, row_words;
-    uint32_t num_checks, num_signature_bits, num_outputs, num_mechanisms;
-    uint32_t num_thresholds, num_coins, num_steps, num_outcomes;
-    uint32_t sign_words, branch_words, vector_width, has_sites;
-    uint32_t zero_is_fixed, zero_is_kept, never_kept, num_rotations;
+    uint32_t num_mechanisms, num_thresholds, num_coins, has_sites;
+    uint32_t num_steps, sign_words, branch_words, vector_width;
+    uint32_t zero_is_fixed, zero_is_kept, never_kept;
     uint64_t constant;           // uint64[row_words]
     uint64_t thresholds;         // uint64[num_thresholds]
     uint64_t guide;              // uint32[guide_size]: thresholds <= the lowest word with that byte

@@ -125,7 +125,7 @@ SNC_HOST_DEVICE uint64_t* round_counter(const Job& job, uint32_t round, RoundCou
 SNC_HOST_DEVICE uint32_t* waiting_entries(const Job& job, uint32_t round) {
     return round % 2 == 0 ? job.waiting_even : job.waiting_odd;
 }
-// A chunk is void if more shots were queued, or more errors listed, than there is room for.
+// A chunk is void if more shots were queued than there is room for.
 SNC_HOST_DEVICE bool is_void(const Job& job) { return job.counters[queued] > job.queue_capacity; }
 
 // One round: walks the waiting shots of the previous round; in the first round, all queued shots.

@@ -60,10 +60,7 @@ nb::dict image_sizes(uint64_t address) {
     set("signature_words", image.signature_words);
     set("output_words", image.output_words);
     set("branch_words", image.branch_words);
-    set("num_steps", image.num_steps);
-    set("num_rotations", image.num_rotations);
     set("vector_width", image.vector_width);
-    set("zero_is_fixed", image.zero_is_fixed);
     set("noise_tables", bytes.noise_tables);
     set("noise_tables_in_shared", bytes.noise_tables_in_shared);
     set("noise_lists", bytes.noise_lists);

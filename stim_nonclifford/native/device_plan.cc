@@ -257,14 +257,10 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.signature_words = layout.signature_words;
     header.output_words = layout.output_words;
     header.row_words = layout.words();
-    header.num_checks = layout.num_checks;
-    header.num_signature_bits = layout.num_signature_bits;
-    header.num_outputs = layout.num_outputs;
     header.num_mechanisms = static_cast<uint32_t>(plan.alias.size());
     header.num_thresholds = static_cast<uint32_t>(plan.count_thresholds.size());
     header.num_coins = plan.num_coins;
     header.num_steps = static_cast<uint32_t>(steps.steps.size());
-    header.num_outcomes = plan.num_outcomes;
     header.sign_words = plan.sign_words;
     header.branch_words = plan.branch_words;
     header.vector_width = steps.vector_width;
@@ -272,7 +268,6 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.zero_is_fixed = zero_law.fixed;
     header.zero_is_kept = zero_law.kept;
     header.never_kept = plan.never_kept;
-    header.num_rotations = static_cast<uint32_t>(steps.rotations.size());
     Image image;
     header.constant = image.append(plan.constant);
     header.thresholds = image.append(plan.count_thresholds);

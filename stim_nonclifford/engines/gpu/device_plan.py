@@ -40,7 +40,8 @@ class DevicePlan:
     Args:
         plan: The plan.
         backend: The device.
-        vector_budget: Memory for coefficient vectors that do not fit into shared memory, in bytes.
+        budget: Memory that the engine may use, in bytes. A quarter of it is for coefficient vectors that do
+            not fit into shared memory, and an eighth for rows of shots that do not fit into registers.
 
     Attributes:
         image: The plan in the form that the kernels read.
@@ -58,7 +59,7 @@ class DevicePlan:
         ResourceLimitError: Shared memory is too small for the noise, or the budget for a single vector.
     """
 
-    def __init__(self, plan: SamplingPlan, backend: Backend, vector_budget: int) -> None:
+    def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
         words = _native.plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
         sizes = _native.image_sizes(words.ctypes.data)
@@ -66,7 +67,7 @@ class DevicePlan:
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]
         self.wide_row_words: int = 0 if sizes["register_words"] else sizes["row_words"]
-        self.noise, self.event_capacity = _noise(plan, sizes, backend)
+        self.noise, self.event_capacity = _noise(plan, sizes, backend, budget // 8)
         self.walk = KernelLaunch(
             "walk",
             block_threads=_WALK_THREADS,
@@ -75,7 +76,7 @@ class DevicePlan:
         self.simulate: KernelLaunch | None = None
         self.vector_bytes = 0
         if plan.num_outcomes:
-            self.simulate = self._simulation(sizes, backend, vector_budget)
+            self.simulate = self._simulation(sizes, backend, budget // 4)
 
     def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> KernelLaunch:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
@@ -118,7 +119,9 @@ class DevicePlan:
         )
 
 
-def _noise(plan: SamplingPlan, sizes: dict[str, int], backend: Backend) -> tuple[KernelLaunch, int]:
+def _noise(
+    plan: SamplingPlan, sizes: dict[str, int], backend: Backend, row_budget: int
+) -> tuple[KernelLaunch, int]:
     """The noise kernel, and the number of events of a block of shots for which a team has shared memory."""
     row_words = sizes["register_words"]
     lists, least_events = sizes["noise_lists"], sizes["noise_events"]
@@ -134,11 +137,17 @@ def _noise(plan: SamplingPlan, sizes: dict[str, int], backend: Backend) -> tuple
             break
     else:
         teams = max(1, min(most_teams, free // (lists + least_events)))
+    blocks = backend.multiprocessors
+    if sizes["row_words"] and not row_words:
+        # Each team has the rows of a block of shots in memory, for each of the two chunks that overlap.
+        affordable = max(1, row_budget // 2 // (8 * sizes["row_words"] * BLOCK_SHOTS))
+        teams = min(teams, max(1, affordable // blocks))
+        blocks = min(blocks, affordable // teams)
     event_bytes = max(least_events, min(wanted, (free // teams - lists) // 16 * 16))
     launch = KernelLaunch(
         "noise",
         block_threads=teams * NOISE_TEAM,
-        num_blocks=backend.multiprocessors,
+        num_blocks=blocks,
         shared_bytes=tables + teams * (lists + event_bytes),
         team_size=NOISE_TEAM,
         layout=(sizes["check_words"], sizes["signature_words"], sizes["output_words"]) if row_words else None,

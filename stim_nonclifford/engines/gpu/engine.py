@@ -26,7 +26,11 @@ _CONSTANTS = _native.device_constants()
 _MAX_BUDGET = 8 << 30
 _MIN_BUDGET = 8 << 20
 _SHARE_OF_FREE = 4
-"""The engine uses a quarter of the free memory, so that other processes on the same GPU have some too."""
+"""The engine uses a quarter of the free memory, so that other processes on the same GPU have some too.
+
+A quarter of that are the trees of outcomes, another one the coefficient vectors, an eighth rows of shots, and
+up to five sixteenths the queues, errors and outputs of the two chunks.
+"""
 
 _FIRST_CHUNK = 1 << 20
 _MAX_CHUNK = 1 << 28
@@ -192,7 +196,7 @@ class GpuEngine:
         budget = min(_MAX_BUDGET, self._backend.free_bytes() // _SHARE_OF_FREE)
         while True:
             try:
-                self._device_plan = DevicePlan(self.plan, self._backend, budget // 4)
+                self._device_plan = DevicePlan(self.plan, self._backend, budget)
                 self._store = OutcomeStore(self._device_plan, self._backend, min(cache_bytes, budget // 4))
                 sizes = _chunk_capacity(self._device_plan, budget)
                 self._samplers = [

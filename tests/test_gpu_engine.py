@@ -18,8 +18,9 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
+from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
@@ -181,6 +182,43 @@ def test_store_saves_simulations() -> None:
     assert first[0]["signatures"] > 1
     assert first[0]["nodes"] > first[0]["signatures"]
     assert second[1]["nodes"] == second[1]["signatures"] == second[1]["bytes"] == 0
+
+
+class NotedStream(HostStream):
+    """Notes the kernels that are launched."""
+
+    def __init__(self, launches: list[str]) -> None:
+        super().__init__(reversed_order=False)
+        self.launches = launches
+
+    def launch(self, kernel: KernelLaunch, job: Any, round_number: int | None = None) -> None:
+        self.launches.append(kernel.name)
+        super().launch(kernel, job, round_number)
+
+
+class NotingHost(HostBackend):
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: list[str] = []
+
+    def new_stream(self) -> HostStream:
+        return NotedStream(self.launches)
+
+
+def test_rounds_without_work_are_not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few shots need one round. Many shots that share few trees of depth 3 wait for each other at first."""
+    monkeypatch.setattr("stim_nonclifford.engines.gpu.chunk_sampler._FIRST_WAITING_LIMIT", 8)
+    plan = Circuit("H 0 1 2\nT 0 1 2\nH 0 1 2\nM 0 1 2").compile().record_plan()
+    backend = NotingHost()
+    engine, cpu = GpuEngine(plan, backend), CpuEngine(plan)
+    found = []
+    for first_shot, shots in ((0, 2), (2, 2), (4, 5000), (5004, 5000), (10_004, 5000)):
+        del backend.launches[:]
+        rows = engine.sample(SEED, first_shot, shots)
+        np.testing.assert_array_equal(rows, cpu.sample(SEED, first_shot, shots))
+        found.append(backend.launches.count("walk"))
+    # The third call launches the other five rounds when it finds shots that still wait.
+    assert found == [6, 1, 6, 3, 1]
 
 
 def test_decisions_are_seldom_close() -> None:

@@ -37,7 +37,7 @@ nb::dict device_constants() {
     set("errors", snc::errors);
     set("close_decisions", snc::close_decisions);
     set("simulations", snc::simulations);
-    set("first_round_counter", snc::first_round_counter);
+    set("first_waiting", uint32_t{snc::first_round_counter} + uint32_t{snc::waiting});
     set("counters_per_round", snc::counters_per_round);
     set("num_law_counters", snc::num_law_counters);
     set("nodes_used", snc::nodes_used);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Iterator
 
@@ -245,9 +246,23 @@ class GpuEngine:
                         self._backend.finish()
 
     def _start(self, chunk: Chunk, sampler: ChunkSampler) -> None:
-        # Only one chunk at a time may use the trees of outcomes.
-        try:
+        with self._trees_guarded():
             self._outcome_mark = sampler.start(chunk, self._outcome_mark)
+
+    def _counters(self, sampler: ChunkSampler) -> npt.NDArray[np.uint64]:
+        """Waits until a chunk is done."""
+        counters = sampler.counters()
+        while sampler.needs_more(counters):
+            with self._trees_guarded():
+                self._outcome_mark = sampler.go_on(self._outcome_mark)
+            counters = sampler.counters()
+        return counters
+
+    @contextlib.contextmanager
+    def _trees_guarded(self) -> Iterator[None]:
+        """A context for launches of kernels that use the trees of outcomes: only one chunk at a time may."""
+        try:
+            yield
         except BaseException:
             # Perhaps not all kernels were launched. Then nodes that were reserved are never written.
             with self._backend.active():
@@ -260,7 +275,7 @@ class GpuEngine:
         self, chunk: Chunk, sampler: ChunkSampler
     ) -> Iterator[tuple[Chunk, ChunkSampler, npt.NDArray[np.uint64]]]:
         """Yields the results of a chunk. If they did not fit into memory, the chunk is sampled in halves."""
-        counters = sampler.counters()
+        counters = self._counters(sampler)
         queued, listed = int(counters[_CONSTANTS["queued"]]), int(counters[_CONSTANTS["errors"]])
         self._adapt(chunk, sampler.sizes, queued, listed)
         if queued <= sampler.sizes.queue and listed <= sampler.sizes.errors:

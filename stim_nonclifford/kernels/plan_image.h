@@ -23,7 +23,7 @@ struct Rotation {
     uint32_t z;            // bits of the coefficient index that give its sign
     uint32_t first_term, end_term;
     uint32_t flips;        // the combination of the pass's generators that it flips
-    uint32_t signs;        // bit j: whether generator j is odd with z
+    uint32_t odd;          // bit e: whether combination e of the generators is odd with z
     int32_t i_power;       // as in Operation
     uint32_t unit;         // whether the cosine may be made 1: the norm does not matter
 };

@@ -80,8 +80,7 @@ class Simulation {
                 weights_are_known_ = step.sums_weights != 0 && next.end_rotation <= known_end_;
                 if (weights_are_known_) know_weak(next);
                 const WeakWork work{projection_is_pending_, weights_are_known_, outcome_, before_weak(), weak()};
-                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), work, weights_.zero,
-                       weights_.one);
+                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), work, norm_, overlap_);
                 projection_is_pending_ = false;
                 ++next_step_;
                 continue;
@@ -100,9 +99,10 @@ class Simulation {
                 if (!weights_are_known_) {
                     know_angles(step);
                     know_weak(step);
-                    weak_weights(team_, vector_, step.width, weak(), weights_.zero, weights_.one);
+                    weak_overlap(team_, vector_, step.width, weak(), norm_, overlap_);
                 }
                 weights_are_known_ = false;
+                weights_ = weak().weights(norm_, overlap_);
             } else {
                 weights_ = outcome_weights(team_, vector_, step);
             }
@@ -213,6 +213,7 @@ class Simulation {
     uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
     bool check_fired_ = false;
     double probability_of_one_ = 0;
+    double norm_ = 0, overlap_ = 0;  // from which the weights of the next weak measurement follow
     Weights weights_{};
     // In shared memory, so that they take no registers from the passes: the weak measurement at which `advance` stops
     // (number newer_), and the one before, whose projection the next pass through the vector makes.

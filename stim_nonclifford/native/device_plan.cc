@@ -212,8 +212,11 @@ class Steps {
         for (size_t k = pass_begin_; k < rotations.size(); ++k) {
             Rotation& rotation = rotations[k];
             rotation.flips = reordered(rotation.flips);
-            for (size_t j = 0; j < order.size(); ++j)
-                rotation.signs |= uint32_t{is_odd(step.generators[j] & rotation.z)} << j;
+            for (uint32_t e = 0; e < 1U << order.size(); ++e) {
+                uint32_t combined = 0;
+                for (size_t j = 0; j < order.size(); ++j) combined ^= (e >> j & 1) != 0 ? step.generators[j] : 0;
+                rotation.odd |= uint32_t{is_odd(combined & rotation.z)} << e;
+            }
         }
         generators_.clear();
         steps.push_back(step);

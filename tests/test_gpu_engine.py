@@ -21,6 +21,7 @@ from stim_nonclifford.engines.gpu import GpuEngine
 from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
+from stim_nonclifford.engines.random_streams import Stream, words
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
@@ -219,6 +220,21 @@ def test_rounds_without_work_are_not_launched(monkeypatch: pytest.MonkeyPatch) -
         found.append(backend.launches.count("walk"))
     # The third call launches the other five rounds when it finds shots that still wait.
     assert found == [6, 1, 6, 3, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"reversed_order": True}, {"shared_bytes": SMALL_SHARED}])
+def test_shots_are_in_the_order_of_their_numbers_of_events(options: dict[str, Any]) -> None:
+    """All shots are queued, as the outcome is random for each of them."""
+    plan = Circuit("X_ERROR(0.4) 0 1 2 3 4\nH 5\nT 5\nH 5\nM 0 1 2 3 4 5").compile().record_plan()
+    engine = GpuEngine(plan, host(**options))
+    engine.sample(SEED, 0, BLOCK_SHOTS)
+    queued = engine._samplers[-1]._queue_shots[:BLOCK_SHOTS]
+    np.testing.assert_array_equal(np.sort(queued), np.arange(BLOCK_SHOTS))
+    drawn = words(SEED, Stream.COUNTS, 0, BLOCK_SHOTS)
+    events = np.searchsorted(plan.count_thresholds, drawn, side="right")
+    steps = np.diff(events[queued])
+    assert (steps >= 0).all() or (steps <= 0).all()
+    assert events.max() >= 5
 
 
 def test_decisions_are_seldom_close() -> None:

@@ -15,26 +15,30 @@ constexpr uint64_t max_progress_bytes = 256;
 // One for the next weak measurement, and one for the previous one.
 constexpr uint64_t weak_bytes = 2 * sizeof(WeakProjection);
 
-// Shared memory of a team that simulates.
-SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, bool vector_in_shared) {
-    const uint64_t vector = vector_in_shared ? (uint64_t{1} << plan.vector_width) * sizeof(Coefficient) : 0;
+// Shared memory of a team that simulates, with a vector of this width in it.
+SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, uint64_t shared_width) {
+    const uint64_t vector = (uint64_t{1} << shared_width) * sizeof(Coefficient);
     const uint64_t words = plan.branch_words <= max_shared_branch_words ? plan.branch_words : 0;
     return vector + max_angles * sizeof(Angle) + weak_bytes + (words + 1) / 2 * 16 + max_progress_bytes;
 }
 
-// A shot on its way through the steps of the plan.
-template <typename Team>
+// A shot on its way through the steps of the plan. If not all vectors are in shared memory, those up to a width are.
+template <bool all_in_shared, typename Team>
 class Simulation {
    public:
-    SNC_HOST_DEVICE Simulation(Team& team, const Job& job, bool vector_in_shared)
-        : team_(team), plan_(*job.plan), rotations_(plan_.array<Rotation>(plan_.rotations)) {
-        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, vector_in_shared);
+    SNC_HOST_DEVICE Simulation(Team& team, const Job& job)
+        : team_(team),
+          plan_(*job.plan),
+          rotations_(plan_.array<Rotation>(plan_.rotations)),
+          shared_width_(static_cast<uint32_t>(job.shared_width)) {
+        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, shared_width_);
         angles_ = reinterpret_cast<Angle*>(shared);
         shared += max_angles * sizeof(Angle);
         weak_ = reinterpret_cast<WeakProjection*>(shared);
         shared += weak_bytes;
-        vector_ = reinterpret_cast<Coefficient*>(vector_in_shared ? shared : job.vectors + team.index() * job.vector_bytes);
-        if (vector_in_shared) shared += (uint64_t{1} << plan_.vector_width) * sizeof(Coefficient);
+        narrow_ = vector_ = reinterpret_cast<Coefficient*>(shared);
+        wide_ = reinterpret_cast<Coefficient*>(job.vectors + team.index() * job.vector_bytes);
+        shared += (uint64_t{1} << shared_width_) * sizeof(Coefficient);
         const bool row_in_shared = plan_.branch_words <= max_shared_branch_words;
         row_ = row_in_shared ? reinterpret_cast<uint64_t*>(shared)
                              : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
@@ -49,6 +53,7 @@ class Simulation {
         const auto* images = plan_.array<uint64_t>(plan_.signature_images.words);
         const bool are_lists = plan_.signature_images.are_lists != 0;
         const uint32_t words = plan_.branch_words;
+        vector_ = narrow_;
         if (team_.leads()) vector_[0] = {1, 0};
         team_.for_each(words, [&](uint64_t w) {
             uint64_t sum = constant[w];
@@ -73,6 +78,7 @@ class Simulation {
         if (check_fired_) return discarded_leaf;
         while (next_step_ < plan_.num_steps) {
             const Step& step = steps[next_step_];
+            move_vector(step);
             if (step.kind == StepKind::rotate) {
                 know_angles(step);
                 // The pass also sums the weights of the weak measurement that follows, if its angle is already known.
@@ -140,6 +146,17 @@ class Simulation {
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
    private:
+    // Moves the vector to where it is kept during a step.
+    SNC_HOST_DEVICE void move_vector(const Step& step) {
+        if constexpr (!all_in_shared) {
+            const uint32_t width = step.width + (step.kind == StepKind::activate ? 1 : 0);
+            Coefficient* to = width <= shared_width_ ? narrow_ : wide_;
+            if (to == vector_) return;
+            team_.for_each(uint32_t{1} << step.width, [&](uint32_t k) { to[k] = vector_[k]; });
+            vector_ = to;
+        }
+    }
+
     // XORs a row of a table into the branch row.
     SNC_HOST_DEVICE void flip(const TableImage& table, uint64_t number) {
         if (table.are_lists != 0) {
@@ -207,7 +224,9 @@ class Simulation {
     const PlanImage& plan_;
     const Rotation* rotations_;
     Angle* angles_;
-    Coefficient* vector_;
+    uint32_t shared_width_;
+    Coefficient* vector_;           // one of these
+    Coefficient *narrow_, *wide_;
     uint64_t* row_;
     uint8_t* shared_end_;
     uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
@@ -283,14 +302,14 @@ struct ShotProgress {
 static_assert(sizeof(ShotProgress) <= max_progress_bytes, "room in shared memory");
 
 // One round: simulates all requested shots, and some waiting shots.
-template <typename Team>
-SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round, bool vector_in_shared) {
+template <bool all_in_shared, typename Team>
+SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round) {
     if (is_void(job)) return;
     const PlanImage& plan = *job.plan;
     const uint64_t num_requests = *round_counter(job, round, requested);
     const uint64_t num_waiting = *round_counter(job, round, waiting), limit = waiting_limit(job, round);
     const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
-    Simulation<Team> simulation(team, job, vector_in_shared);
+    Simulation<all_in_shared, Team> simulation(team, job);
     auto* shot = reinterpret_cast<ShotProgress*>(simulation.shared_end());
     Finished finished(job);
     uint64_t simulated = 0;

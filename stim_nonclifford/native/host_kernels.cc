@@ -66,8 +66,10 @@ void run_noise(const HostLaunch& launch, const Job& job) {
 
 template <uint32_t team_size>
 void run_simulate(const HostLaunch& launch, const Job& job) {
-    const uint64_t bytes = simulation_bytes(*job.plan, launch.in_shared);
-    for_each_team<team_size>(launch, bytes, [&](auto& team) { simulation_kernel(team, job, launch.round, launch.in_shared); });
+    for_each_team<team_size>(launch, simulation_bytes(*job.plan, job.shared_width), [&](auto& team) {
+        if (launch.in_shared) return simulation_kernel<true>(team, job, launch.round);
+        simulation_kernel<false>(team, job, launch.round);
+    });
 }
 
 }  // namespace
@@ -95,8 +97,8 @@ SharedBytes shared_bytes(const PlanImage& image) {
             NoiseTables<PlanLayout<0>, true>::bytes(image) + uint64_t{image.num_mechanisms} * image.register_words() * sizeof(uint64_t),
         .noise_lists = Lists::fixed_bytes,
         .noise_events = Lists::least_event_bytes,
-        .vector = simulation_bytes(image, true) - simulation_bytes(image, false),
-        .simulation_without_vector = simulation_bytes(image, false),
+        .vector = (uint64_t{1} << image.vector_width) * sizeof(Coefficient),
+        .simulation_without_vector = simulation_bytes(image, 0) - sizeof(Coefficient),
     };
 }
 

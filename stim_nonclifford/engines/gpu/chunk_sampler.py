@@ -251,6 +251,7 @@ class ChunkSampler:
             "node_capacity": store.node_capacity,
             "first_waiting_limit": _FIRST_WAITING_LIMIT,
             "vector_bytes": plan.vector_bytes,
+            "shared_width": plan.shared_width,
         }
         arrays = {
             "plan": plan.image,

@@ -30,6 +30,7 @@ _SIMULATION_THREADS = 128
 _MULTIPROCESSOR_THREADS = 512
 """Number of simulating threads on a multiprocessor, which has 128 registers for each of them."""
 
+_COEFFICIENT_BYTES = 16
 _MAX_SHARED_VECTOR_WIDTH = 13
 _MAX_VECTOR_WIDTH = _native.device_constants()["max_vector_width"]
 
@@ -51,7 +52,8 @@ class DevicePlan:
         noise: The kernel that draws the noise.
         walk: The kernel that looks up outcomes.
         simulate: The kernel that simulates outcomes; None if the plan has no outcomes.
-        vector_bytes: Size of a team's coefficient vector; 0 if it is in shared memory.
+        vector_bytes: Size of a team's coefficient vector; 0 if it is always in shared memory.
+        shared_width: Width of the widest coefficient vector that is in shared memory.
         branch_words: Number of words in a branch row.
         wide_row_words: Number of words in a row; 0 if rows are kept in registers.
 
@@ -75,6 +77,7 @@ class DevicePlan:
         )
         self.simulate: KernelLaunch | None = None
         self.vector_bytes = 0
+        self.shared_width = 0
         if plan.num_outcomes:
             self.simulate = self._simulation(sizes, backend, budget // 4)
 
@@ -88,11 +91,15 @@ class DevicePlan:
         in_shared = (
             width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
         )
+        self.shared_width = width
         if not in_shared:
             self.vector_bytes = vector
+            # Passes through narrower vectors, before and after the widest one, stay in shared memory.
+            room = max(_COEFFICIENT_BYTES, backend.shared_bytes - _RESERVED_SHARED - rest)
+            self.shared_width = min(_MAX_SHARED_VECTOR_WIDTH, (room // _COEFFICIENT_BYTES).bit_length() - 1)
         team_size = _team_size(width, in_shared)
         teams = max(1, _SIMULATION_THREADS // team_size)
-        team_bytes = rest + (vector if in_shared else 0)
+        team_bytes = rest + (_COEFFICIENT_BYTES << self.shared_width)
         while teams > 1 and teams * team_bytes > backend.shared_bytes:
             teams //= 2
         shared = teams * team_bytes

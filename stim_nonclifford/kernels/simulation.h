@@ -29,16 +29,15 @@ class Simulation {
     SNC_HOST_DEVICE Simulation(Team& team, const Job& job)
         : team_(team),
           plan_(*job.plan),
-          rotations_(plan_.array<Rotation>(plan_.rotations)),
-          shared_width_(static_cast<uint32_t>(job.shared_width)) {
-        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, shared_width_);
+          job_(job),
+          rotations_(plan_.array<Rotation>(plan_.rotations)) {
+        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, job.shared_width);
         angles_ = reinterpret_cast<Angle*>(shared);
         shared += max_angles * sizeof(Angle);
         weak_ = reinterpret_cast<WeakProjection*>(shared);
         shared += weak_bytes;
-        narrow_ = vector_ = reinterpret_cast<Coefficient*>(shared);
-        wide_ = reinterpret_cast<Coefficient*>(job.vectors + team.index() * job.vector_bytes);
-        shared += (uint64_t{1} << shared_width_) * sizeof(Coefficient);
+        vector_ = narrow();
+        shared += (uint64_t{1} << job.shared_width) * sizeof(Coefficient);
         const bool row_in_shared = plan_.branch_words <= max_shared_branch_words;
         row_ = row_in_shared ? reinterpret_cast<uint64_t*>(shared)
                              : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
@@ -53,7 +52,7 @@ class Simulation {
         const auto* images = plan_.array<uint64_t>(plan_.signature_images.words);
         const bool are_lists = plan_.signature_images.are_lists != 0;
         const uint32_t words = plan_.branch_words;
-        vector_ = narrow_;
+        vector_ = narrow();
         if (team_.leads()) vector_[0] = {1, 0};
         team_.for_each(words, [&](uint64_t w) {
             uint64_t sum = constant[w];
@@ -146,11 +145,17 @@ class Simulation {
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
    private:
+    // Where the vector may be. Computed when needed: pointers would take registers from the rotations.
+    SNC_HOST_DEVICE Coefficient* narrow() const { return reinterpret_cast<Coefficient*>(weak_ + 2); }
+    SNC_HOST_DEVICE Coefficient* wide() const {
+        return reinterpret_cast<Coefficient*>(job_.vectors + team_.index() * job_.vector_bytes);
+    }
+
     // Moves the vector to where it is kept during a step.
     SNC_HOST_DEVICE void move_vector(const Step& step) {
         if constexpr (!all_in_shared) {
             const uint32_t width = step.width + (step.kind == StepKind::activate ? 1 : 0);
-            Coefficient* to = width <= shared_width_ ? narrow_ : wide_;
+            Coefficient* to = width <= job_.shared_width ? narrow() : wide();
             if (to == vector_) return;
             team_.for_each(uint32_t{1} << step.width, [&](uint32_t k) { to[k] = vector_[k]; });
             vector_ = to;
@@ -222,11 +227,10 @@ class Simulation {
 
     Team& team_;
     const PlanImage& plan_;
+    const Job& job_;
     const Rotation* rotations_;
     Angle* angles_;
-    uint32_t shared_width_;
-    Coefficient* vector_;           // one of these
-    Coefficient *narrow_, *wide_;
+    Coefficient* vector_;
     uint64_t* row_;
     uint8_t* shared_end_;
     uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;

@@ -9,7 +9,8 @@ Rates are attempted shots per second of wall time: medians of repeated calls, af
 counted. The times of kernels come from CUDA events around each launch in one more call. Two streams
 overlap, so the kernel times may add up to more than the time of the call. The share of a limit is the work
 that the algorithm needs (counted by ``gpu_work``), divided by what the device could do in that time at its
-highest clock. Circuits that are not in this repository are read from ``--circuits``.
+highest clock. Circuits that are not in this repository are read from ``--circuits``; without ``--workloads``,
+those that are not there are left out.
 """
 
 from __future__ import annotations
@@ -48,10 +49,12 @@ class Workload:
         circuit: Function from the folder of circuit files to the circuit.
         postselected: Whether all detectors postselect and shots are counted. Otherwise, the outputs of all
             shots are written to the memory of the GPU.
+        file: Name of the file of a circuit that is read from the folder of circuit files, or None.
     """
 
     circuit: Callable[[Path], snc.Circuit]
     postselected: bool
+    file: str | None = None
 
     def plan(self, circuits: Path) -> SamplingPlan:
         """The plan of this workload; ``circuits`` is the folder of circuit files."""
@@ -69,18 +72,39 @@ def cultivation(distance: int, p: float = 1e-3) -> Callable[[Path], snc.Circuit]
     return lambda folder: snc.Circuit(cultivation_circuit(distance=distance, p=p))
 
 
-def file(name: str) -> Callable[[Path], snc.Circuit]:
+def published(file: str, *, postselected: bool) -> Workload:
     """A published circuit, read from the folder of circuit files."""
-    return lambda folder: snc.Circuit.from_file(folder / f"{name}.stim")
+    return Workload(lambda folder: snc.Circuit.from_file(folder / file), postselected, file)
 
 
 WORKLOADS = {
     "d3": Workload(cultivation(3), postselected=True),
     "d5": Workload(cultivation(5), postselected=True),
     "d5-all-bits": Workload(cultivation(5), postselected=False),
-    "coherent-d5r5": Workload(file("coherent_d5_r5"), postselected=False),
-    "k19": Workload(file("k19_not_a_code_p5e-4"), postselected=True),
+    "coherent-d5r5": published("coherent_d5_r5.stim", postselected=False),
+    "k19": published("k19_not_a_code_p5e-4.stim", postselected=True),
 }
+
+
+def chosen_workloads(named: list[str] | None, circuits: Path) -> list[str]:
+    """The workloads that are named, or else all whose circuits are there; says which ones are not.
+
+    Raises:
+        FileNotFoundError: The circuit of a workload that is named is not there.
+    """
+    missing = {
+        name: path
+        for name, workload in WORKLOADS.items()
+        if workload.file is not None and not (path := circuits / workload.file).is_file()
+    }
+    for name in named or []:
+        if name in missing:
+            raise FileNotFoundError(
+                f"The workload {name} needs {missing[name]}. Give the folder of this file with --circuits."
+            )
+    if named is None and missing:
+        print(f"Left out, as their circuits are not in {circuits} (--circuits): {', '.join(missing)}")
+    return named if named is not None else [name for name in WORKLOADS if name not in missing]
 
 
 class TimedStream(CupyStream):
@@ -252,7 +276,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2.0, help="time of one call")
     parser.add_argument("--repeats", type=int, default=5, help="calls per figure")
-    parser.add_argument("--workloads", nargs="+", choices=list(WORKLOADS), default=list(WORKLOADS))
+    parser.add_argument("--workloads", nargs="+", choices=list(WORKLOADS), help="default: all that are there")
     parser.add_argument("--sweep", choices=["batch", "p"], help="print this table instead")
     parser.add_argument("--check", type=int, metavar="SHOTS", help="compare counts with the CPU instead")
     parser.add_argument("--threads", type=int, default=1, help="threads of the CPU engine, for --check")
@@ -260,8 +284,9 @@ def main() -> int:
     parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of circuit files")
     arguments = parser.parse_args()
     try:
+        arguments.workloads = chosen_workloads(arguments.workloads, arguments.circuits)
         backend = TimedBackend(arguments.device)
-    except snc.EngineUnavailableError as error:
+    except (FileNotFoundError, snc.EngineUnavailableError) as error:
         print(error, file=sys.stderr)
         return 2
     with backend.active():

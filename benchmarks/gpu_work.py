@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from stim_nonclifford import _native
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 
 __all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
 
 # Instructions per thread, counted in the disassembly of the kernel for rows of four words.
-INSTRUCTIONS_PER_COUNT = 70  # a quarter of one Philox block, and the search in the thresholds
-INSTRUCTIONS_PER_EVENT_DRAWN = 66  # a quarter of one Philox block, and the alias table
-INSTRUCTIONS_PER_EVENT_APPLIED = 30
-INSTRUCTIONS_PER_ROW = 120
+INSTRUCTIONS_PER_COUNT = 80  # a quarter of one Philox block, and the search in the thresholds
+INSTRUCTIONS_PER_PLACE = 45  # in the order by numbers of events
+INSTRUCTIONS_PER_EVENT_DRAWN = 69  # a quarter of one Philox block, and the alias table
+INSTRUCTIONS_PER_EVENT_APPLIED = 17
+INSTRUCTIONS_PER_ROW = 75
 WARP = 32
 COEFFICIENT_BYTES = 16
 # enum StepKind in kernels/plan_image.h; the fourth is the weak measurement.
@@ -111,16 +113,18 @@ def noise_work(plan: SamplingPlan, device_plan: DevicePlan, *, queued: float, wr
     """
     events = plan.mean_events
     row_bytes = 8 * (device_plan.noise.row_words or device_plan.wide_row_words)
-    # All threads of a warp wait for the thread whose shot has the most events.
-    longest = _expected_maximum(plan)
+    at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
+    # Shots without events are only counted, unless the plan has coins.
+    listed = 1.0 if len(plan.coins) else 1.0 - float(at_most[0])
     shared = 8 + events * (4 + 4)
     table_bytes = events * (16 + row_bytes)
     queue_bytes = queued * 8 * (1 + device_plan.signature_words + device_plan.output_words)
     return Work(
         instructions=INSTRUCTIONS_PER_COUNT
+        + INSTRUCTIONS_PER_PLACE
         + INSTRUCTIONS_PER_EVENT_DRAWN * events
-        + INSTRUCTIONS_PER_EVENT_APPLIED * longest
-        + INSTRUCTIONS_PER_ROW,
+        + INSTRUCTIONS_PER_EVENT_APPLIED * _iterations(at_most)
+        + INSTRUCTIONS_PER_ROW * listed,
         shared_bytes=shared + (table_bytes if device_plan.noise.in_shared else 0),
         hbm_bytes=queue_bytes + written_bytes,
     )
@@ -147,8 +151,8 @@ def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
             summed = k > 0 and steps[k - 1][0] == ROTATE_STEP
             projected = k + 1 < len(steps) and steps[k + 1][0] == ROTATE_STEP
             vector_bytes += (1 - summed + 2 * (1 - projected)) * COEFFICIENT_BYTES * size
-            # Rotates two entries and adds or subtracts them: first for both outcomes, then for one of them.
-            fused += (12 + 6) * size
+            # The squared norm and an inner product; then the projection rotates two entries and adds them.
+            fused += (8 + 6) * size
     in_shared = device_plan.simulate is not None and device_plan.simulate.in_shared
     return Work(
         shared_bytes=vector_bytes if in_shared else 0,
@@ -157,7 +161,20 @@ def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
     )
 
 
-def _expected_maximum(plan: SamplingPlan) -> float:
-    """The expected largest number of events among the shots of a warp."""
-    at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
-    return float((1 - at_most**WARP).sum())
+def _iterations(at_most: npt.NDArray[np.float64]) -> float:
+    """Iterations of the loop over events per shot: as many as the thread with most events of a warp has.
+
+    Args:
+        at_most: The probabilities of at most 0, 1, ... events.
+
+    Returns:
+        The number, for shots in the order of their numbers of events.
+
+    Examples:
+        >>> round(_iterations(np.array([0.5])), 3)
+        0.515
+    """
+    # For each k the shots of a block with more than k events, and the warps that have some of them.
+    shots = BLOCK_SHOTS * (1 - at_most)
+    warps = (1 - np.exp(-shots)) * np.maximum(1, shots / WARP + 0.5 - 0.5 / WARP)
+    return float(warps.sum()) * WARP / BLOCK_SHOTS

@@ -26,6 +26,14 @@ class CUDARuntimeError(RuntimeError):
         self.status = status
 
 
+class CUDADriverError(RuntimeError):
+    pass
+
+
+class CompileException(Exception):
+    pass
+
+
 class OutOfMemoryError(MemoryError):
     pass
 
@@ -101,7 +109,7 @@ class RawKernel:
     def __init__(self, source: str, name: str, log: list[tuple[Any, ...]]) -> None:
         self.name = name
         self.log = log
-        self.defined = dict(re.findall(r"^#define SNC_(\w+) (\w+)$", source, flags=re.MULTILINE))
+        self.defined = dict(re.findall(r"^#define SNC_([A-Z_]+) (.+)$", source, flags=re.MULTILINE))
         self.max_dynamic_shared_size_bytes = 48 << 10
 
     def __call__(self, grid: Any, block: Any, arguments: Any, *, shared_mem: int = 0) -> None:
@@ -118,7 +126,7 @@ class RawKernel:
             job=job.data.ptr,
             round=int(rest[0]) if rest else 0,
             num_teams=grid[0] * (block[0] // team_size),
-            row_words=int(self.defined["ROW_WORDS"]),
+            row_words=sum(map(int, re.findall(r"\d+", self.defined["LAYOUT"]))),
             team_size=team_size,
             in_shared=self.defined["IN_SHARED"] == "true",
             reversed=False,
@@ -234,6 +242,8 @@ def make_cupy(
     cupy.cuda = types.SimpleNamespace(
         Device=type("Device", (Device,), {"compute_capability": compute_capability, "log": log}),
         Event=Event,
+        compiler=types.SimpleNamespace(CompileException=CompileException),
+        driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
         Stream=functools.partial(Stream, log=log),
         get_current_stream=lambda: callers,
         get_elapsed_time=lambda start, end: 1.0,

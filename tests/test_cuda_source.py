@@ -6,39 +6,10 @@ import ctypes
 
 import pytest
 
-from stim_nonclifford.engines.gpu.cuda_source import (
-    NARROW_WORDS,
-    NOISE_TEAM,
-    KernelLaunch,
-    cuda_source,
-    noise_threads,
-)
-
-from .nvrtc import compile_for, find_nvrtc
+from benchmarks.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
+from stim_nonclifford.engines.gpu.cuda_source import cuda_source
 
 ARCHITECTURES = ["sm_80", "sm_90", "sm_100"]
-
-KERNELS = {
-    **{
-        f"noise {words} {in_shared}": KernelLaunch(
-            "noise", noise_threads(words), 1, team_size=NOISE_TEAM, row_words=words, in_shared=in_shared
-        )
-        for words in range(NARROW_WORDS + 1)
-        for in_shared in (True, False)
-    },
-    "walk": KernelLaunch("walk", 256, 1),
-    **{
-        f"simulate {team_size} {in_shared}": KernelLaunch(
-            "simulate", threads, 1, min_blocks=512 // threads, team_size=team_size, in_shared=in_shared
-        )
-        for team_size, threads, in_shared in (
-            (32, 128, True),
-            (128, 128, True),
-            (256, 256, True),
-            (512, 512, False),
-        )
-    },
-}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +26,8 @@ def test_kernel_compiles(nvrtc: ctypes.CDLL, name: str, architecture: str) -> No
     kernel = KERNELS[name]
     usage = compile_for(nvrtc, cuda_source(kernel), architecture)
     # What simulations spill is needed once for each step, not for each rotation.
-    assert usage.spilled_bytes <= (160 if kernel.name == "simulate" else 0), usage.log
+    assert usage.spilled_bytes <= {"simulate": 96 if kernel.in_shared else 160}.get(kernel.name, 0), usage.log
+    assert 500 < usage.instructions < 20_000
     assert 0 < usage.registers * kernel.block_threads * kernel.min_blocks <= 1 << 16, usage.log
 
 
@@ -63,3 +35,7 @@ def test_errors_are_found(nvrtc: ctypes.CDLL) -> None:
     source = cuda_source(KERNELS["walk"]).replace("walk_kernel(team", "walk_kernel(teem", 1)
     with pytest.raises(AssertionError, match="teem"):
         compile_for(nvrtc, source, "sm_90")
+
+
+def test_version(nvrtc: ctypes.CDLL) -> None:
+    assert version_of(nvrtc).split(".")[0] in {"12", "13"}

@@ -18,8 +18,10 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
 from stim_nonclifford.engines.gpu import GpuEngine
+from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
+from stim_nonclifford.engines.random_streams import Stream, words
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
@@ -131,14 +133,15 @@ def test_backends_are_what_they_should_be() -> None:
     detectors = range(cultivation.num_detectors)
     tables = cultivation.compile().detector_plan(RequestedOutputs.of((0,), detectors))
     plain, small = (
-        [DevicePlan(plan, host(shared_bytes=size), 1 << 20) for plan in (deep, events, tables)]
+        [DevicePlan(plan, host(shared_bytes=size), 1 << 22) for plan in (deep, events, tables)]
         for size in (227 << 10, SMALL_SHARED)
     )
     assert plain[0].simulate is not None
     assert small[0].simulate is not None
     assert (plain[0].simulate.in_shared, plain[0].simulate.team_size) == (True, 256)
     assert (small[0].simulate.in_shared, small[0].simulate.team_size) == (False, 512)
-    assert plain[1].event_capacity > 5000 > 1000 > small[1].event_capacity
+    assert (plain[0].shared_width, small[0].shared_width) == (10, 9)
+    assert plain[1].event_capacity > 5000 > 2000 > small[1].event_capacity
     assert (plain[2].noise.in_shared, small[2].noise.in_shared) == (True, False)
 
 
@@ -181,6 +184,58 @@ def test_store_saves_simulations() -> None:
     assert first[0]["signatures"] > 1
     assert first[0]["nodes"] > first[0]["signatures"]
     assert second[1]["nodes"] == second[1]["signatures"] == second[1]["bytes"] == 0
+
+
+class NotedStream(HostStream):
+    """Notes the kernels that are launched."""
+
+    def __init__(self, launches: list[str]) -> None:
+        super().__init__(reversed_order=False)
+        self.launches = launches
+
+    def launch(self, kernel: KernelLaunch, job: Any, round_number: int | None = None) -> None:
+        self.launches.append(kernel.name)
+        super().launch(kernel, job, round_number)
+
+
+class NotingHost(HostBackend):
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: list[str] = []
+
+    def new_stream(self) -> HostStream:
+        return NotedStream(self.launches)
+
+
+def test_rounds_without_work_are_not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few shots need one round. Many shots that share few trees of depth 3 wait for each other at first."""
+    monkeypatch.setattr("stim_nonclifford.engines.gpu.chunk_sampler._FIRST_WAITING_LIMIT", 8)
+    plan = Circuit("H 0 1 2\nT 0 1 2\nH 0 1 2\nM 0 1 2").compile().record_plan()
+    backend = NotingHost()
+    engine, cpu = GpuEngine(plan, backend), CpuEngine(plan)
+    found = []
+    for first_shot, shots in ((0, 2), (2, 2), (4, 5000), (5004, 5000), (10_004, 5000)):
+        del backend.launches[:]
+        rows = engine.sample(SEED, first_shot, shots)
+        np.testing.assert_array_equal(rows, cpu.sample(SEED, first_shot, shots))
+        found.append(backend.launches.count("walk"))
+    # The third call launches the other five rounds when it finds shots that still wait.
+    assert found == [6, 1, 6, 3, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"reversed_order": True}, {"shared_bytes": SMALL_SHARED}])
+def test_shots_are_in_the_order_of_their_numbers_of_events(options: dict[str, Any]) -> None:
+    """All shots are queued, as the outcome is random for each of them."""
+    plan = Circuit("X_ERROR(0.4) 0 1 2 3 4\nH 5\nT 5\nH 5\nM 0 1 2 3 4 5").compile().record_plan()
+    engine = GpuEngine(plan, host(**options))
+    engine.sample(SEED, 0, BLOCK_SHOTS)
+    queued = engine._samplers[-1]._queue_shots[:BLOCK_SHOTS]
+    np.testing.assert_array_equal(np.sort(queued), np.arange(BLOCK_SHOTS))
+    drawn = words(SEED, Stream.COUNTS, 0, BLOCK_SHOTS)
+    events = np.searchsorted(plan.count_thresholds, drawn, side="right")
+    steps = np.diff(events[queued])
+    assert (steps >= 0).all() or (steps <= 0).all()
+    assert events.max() >= 5
 
 
 def test_decisions_are_seldom_close() -> None:
@@ -287,6 +342,38 @@ def test_less_memory_than_there_seemed_to_be() -> None:
     engine = GpuEngine(plan, BoundedHost(5 << 20))
     assert 0 < engine.statistics()["bytes"] < 20 << 20
     assert engine.count(SEED, 0, 5000) == CpuEngine(plan).count(SEED, 0, 5000)
+
+
+class CountingHost(HostBackend):
+    """A host with many multiprocessors that counts the bytes of its arrays."""
+
+    multiprocessors = 132
+
+    def __init__(self, free_bytes: int) -> None:
+        super().__init__(free_bytes=free_bytes)
+        self.allocated = 0
+
+        def counted(make: Any) -> Any:
+            def made(*arguments: Any, **options: Any) -> Any:
+                array = make(*arguments, **options)
+                self.allocated += array.nbytes
+                return array
+
+            return made
+
+        self.xp = types.SimpleNamespace(
+            empty=counted(np.empty), zeros=counted(np.zeros), full=counted(np.full)
+        )
+
+
+def test_rows_of_many_bits_stay_within_the_memory() -> None:
+    """Blocks of shots for all 528 teams of the noise kernel, twice, would take 2.7 GB."""
+    qubits = " ".join(map(str, range(20_000)))
+    plan = Circuit(f"X_ERROR(0.001) {qubits}\nM {qubits}").compile().record_plan()
+    backend = CountingHost(1 << 30)
+    engine = GpuEngine(plan, backend)
+    assert 1 << 24 < backend.allocated <= 1 << 28
+    np.testing.assert_array_equal(engine.sample(SEED, 0, 1200), CpuEngine(plan).sample(SEED, 0, 1200))
 
 
 def test_too_little_memory() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from stim_nonclifford.engines.gpu.cupy_backend import CupyBackend
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
+from . import fake_cupy
 from .engine_cases import LAYERS, REPETITION, SEED, plans_of
 from .fake_cupy import make_cupy
 
@@ -149,6 +152,50 @@ def test_stopping_early_waits_for_the_chunk_in_flight(cupy: Any) -> None:
     names = [entry[0] for entry in cupy.log if entry[0] != "record"]
     # Two chunks, the wait, and the first chunk again, up to the block that has the last error.
     assert names == ["launch", "launch", "finish", "launch"]
+
+
+def fails(error: Exception) -> Any:
+    def fail(*arguments: Any, **keywords: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "error"),
+    [
+        (fake_cupy.DeviceArray, "get", fake_cupy.CUDARuntimeError(700)),
+        (fake_cupy.Device, "synchronize", fake_cupy.CUDARuntimeError(719)),
+        (fake_cupy.RawKernel, "__call__", fake_cupy.CUDADriverError("status 1")),
+        (fake_cupy.RawModule, "get_function", fake_cupy.CompileException("status 6")),
+    ],
+)
+def test_a_gpu_that_fails(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch, owner: Any, method: str, error: Exception
+) -> None:
+    """Errors of kernels come when results are read, or when a call waits for them."""
+    circuit = snc.Circuit(DETECTORS)
+    calls = [methodcaller(name, 10, output="cupy") for name in ("sample", "sample_kept")]
+    if method != "synchronize":
+        calls += [methodcaller(name, 10) for name in ("sample", "sample_kept", "sample_counts")]
+    for call in calls:
+        sampler = circuit.compile_detector_sampler(seed=5, engine="gpu")
+        # Makes the engine of this call, which is not to fail yet.
+        with contextlib.suppress(snc.EngineUnavailableError), monkeypatch.context() as patched:
+            patched.setattr(fake_cupy.RawModule, "get_function", fails(fake_cupy.CompileException("")))
+            call(sampler)
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, method, fails(error))
+            with pytest.raises(snc.EngineUnavailableError, match=rf"GPU failed: {error}.*engine='cpu'"):
+                call(sampler)
+
+
+def test_results_that_the_memory_does_not_hold(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(seed=5, engine="gpu")
+    sampler.sample(10, output="cupy")
+    monkeypatch.setattr(cupy, "empty", fails(fake_cupy.OutOfMemoryError("12 bytes")))
+    with pytest.raises(snc.ResourceLimitError, match=r"too little free memory.*12 bytes.*fewer shots"):
+        sampler.sample(10, output="cupy")
 
 
 def test_output_on_the_device_needs_one() -> None:
@@ -292,11 +339,19 @@ def test_auto_keeps_short_work_on_the_cpu() -> None:
     assert len(cpu.ranges) < 10
 
 
+def test_auto_starts_no_gpu_for_less_than_the_start_takes() -> None:
+    """NVRTC needs six seconds and more for the kernels of a circuit: a call of twelve seconds stays on the CPU."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, _, made = auto_engine(plan, 1e-3)
+    engine.count(SEED, 0, 12_000)
+    assert not made
+
+
 def test_auto_takes_long_work_to_the_gpu() -> None:
-    """With 10^-3 seconds a shot, 20,000 shots would take 20 seconds; after that, 50 take less than 0.1."""
+    """With 10^-3 seconds a shot, 30,000 shots would take 30 seconds; after that, 50 take less than 0.1."""
     plan = dict(plans_of(LAYERS))["counts"]
     engine, cpu, made = auto_engine(plan, 1e-3)
-    engine.count(SEED, 100, 20_000)
+    engine.count(SEED, 100, 30_000)
     assert len(made) == 1
     assert cpu.ranges == [(100, BLOCK_SHOTS)]
     engine.count(SEED, 0, 50)
@@ -310,7 +365,7 @@ def test_auto_asks_once_for_a_gpu() -> None:
     plan = dict(plans_of(LAYERS))["counts"]
     engine, _, made = auto_engine(plan, 1e-3, fails=True)
     for _ in range(3):
-        engine.count(SEED, 0, 20_000)
+        engine.count(SEED, 0, 30_000)
     assert len(made) == 1
 
 

@@ -15,10 +15,11 @@ from .contract import DeviceRows, DeviceSamplingEngine, PackedBits, SamplingEngi
 
 __all__ = ["AutoEngine"]
 
-_START_SECONDS = 5.0
+_START_SECONDS = 20.0
 """If the rest would take longer than this on the CPU, a GPU is started.
 
-The start takes a second or more, to import CuPy and to compile kernels.
+The start takes about a second, to import CuPy and to make a context. If CuPy's cache has no kernels for the
+circuit, NVRTC compiles them first, in another 6 to 8 seconds.
 """
 
 _USE_SECONDS = 0.1

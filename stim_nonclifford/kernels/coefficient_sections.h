@@ -35,7 +35,14 @@ SNC_HOST_DEVICE uint32_t highest_bit(uint32_t bits) {
     return bit;
 }
 
-SNC_HOST_DEVICE double signed_by(bool negative, double value) { return negative ? -value : value; }
+SNC_HOST_DEVICE double signed_by(bool negative, double value) {
+#if defined(__CUDA_ARCH__)
+    // Integer operations: those on doubles are scarce.
+    return __longlong_as_double(__double_as_longlong(value) ^ static_cast<long long>(negative) << 63);
+#else
+    return negative ? -value : value;
+#endif
+}
 
 // The sum of the angles of a rotation. is_set(bit) tells the signs.
 template <typename IsSet>
@@ -63,12 +70,11 @@ struct PauliFactor {
 };
 
 // One rotation of the 2^span coefficients of a coset: each becomes cosine times itself plus the factor times the
-// one that `flips` leads to; the factor has an extra sign where bits of `signs` and of the place of that
-// coefficient agree an odd number of times.
+// one that `flips` leads to; the factor has an extra sign where `odd` has the bit of that coefficient's place.
 template <uint32_t span, uint32_t flips, bool is_real, bool is_unit>
-SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], double cosine, double factor, uint32_t signs) {
+SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], double cosine, double factor, uint32_t odd) {
     const auto sum = [&](const Coefficient& own, uint32_t from, const Coefficient& other) {
-        const double f = signed_by(is_odd(signs & from), factor);
+        const double f = signed_by((odd >> from & 1) != 0, factor);
         const double re = is_unit ? own.re : cosine * own.re, im = is_unit ? own.im : cosine * own.im;
         return is_real ? Coefficient{fused(f, other.re, re), fused(f, other.im, im)}
                        : Coefficient{fused(-f, other.im, re), fused(f, other.re, im)};
@@ -83,13 +89,13 @@ SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], double cosin
 }
 
 template <uint32_t span, uint32_t flips>
-SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], const Angle& angle, PauliFactor factor, uint32_t signs) {
+SNC_HOST_DEVICE void rotate_coset(Coefficient (&coset)[1u << span], const Angle& angle, PauliFactor factor, uint32_t odd) {
     if constexpr (flips < (1u << span)) {
         const bool unit = angle.cosine == 1;
-        if (factor.is_real && unit) rotate_coset<span, flips, true, true>(coset, 1, factor.value, signs);
-        else if (factor.is_real) rotate_coset<span, flips, true, false>(coset, angle.cosine, factor.value, signs);
-        else if (unit) rotate_coset<span, flips, false, true>(coset, 1, factor.value, signs);
-        else rotate_coset<span, flips, false, false>(coset, angle.cosine, factor.value, signs);
+        if (factor.is_real && unit) rotate_coset<span, flips, true, true>(coset, 1, factor.value, odd);
+        else if (factor.is_real) rotate_coset<span, flips, true, false>(coset, angle.cosine, factor.value, odd);
+        else if (unit) rotate_coset<span, flips, false, true>(coset, 1, factor.value, odd);
+        else rotate_coset<span, flips, false, false>(coset, angle.cosine, factor.value, odd);
     }
 }
 
@@ -100,18 +106,44 @@ SNC_HOST_DEVICE Coefficient turned(const Coefficient& c, double cosine, double s
     return {fused(cosine, c.re, -(sine * c.im)), fused(cosine, c.im, sine * c.re)};
 }
 
+// Squared norms of the projections on outcome 0 and 1, up to a common factor.
+struct Weights {
+    double zero, one;
+};
+
 // If a coordinate is activated with a phase and measured at once, with an X on it, together with other coordinates, the
 // others are measured weakly, and the vector keeps its size. Twice the projection on outcome 0 or 1 is the vector rotated by
 // the angle, plus or minus the other Pauli applied to the vector rotated by minus the angle.
 struct alignas(16) WeakProjection {
     Angle angle{};
+    // The square of cosine + i sine, times that of the Pauli's powers of i which does not depend on the entry.
+    Coefficient turn{};
     uint32_t x = 0, z = 0, pivot = 0;  // of the measurement; the pivot as a mask, without which x is
     int32_t i_power = 0;
 
     SNC_HOST_DEVICE WeakProjection() {}
     SNC_HOST_DEVICE WeakProjection(const Step& step, const Angle& activated)
         : angle(activated), x(step.x ^ uint32_t{1} << step.pivot), z(step.z), pivot(uint32_t{1} << step.pivot),
-          i_power(step.i_power) {}
+          i_power(step.i_power) {
+        const double re = angle.cosine * angle.cosine - angle.sine * angle.sine, im = 2 * angle.cosine * angle.sine;
+        const double sign = (i_power & 2) != 0 ? -1 : 1;
+        turn = (i_power & 1) == 0 ? Coefficient{sign * re, sign * im} : Coefficient{-sign * im, sign * re};
+    }
+
+    // The squared norms of both projections are twice those of the two vectors that are added, plus or minus their inner
+    // product. Adds the part of an entry to the squared norm of the vector, and to the inner product.
+    SNC_HOST_DEVICE void add_overlap(const Coefficient& v, uint32_t partner, const Coefficient& v_partner, double& norm,
+                                     double& overlap) const {
+        const bool negative = is_odd((partner | pivot) & z);
+        const double re = fused(v.re, v_partner.re, v.im * v_partner.im);
+        const double im = fused(v.re, v_partner.im, -(v.im * v_partner.re));
+        norm = fused(v.re, v.re, fused(v.im, v.im, norm));
+        overlap = fused(signed_by(negative, turn.re), re, fused(signed_by(!negative, turn.im), im, overlap));
+    }
+    SNC_HOST_DEVICE Weights weights(double norm, double overlap) const {
+        const double both = (angle.cosine * angle.cosine + angle.sine * angle.sine) * norm;
+        return {2 * (both + overlap), 2 * (both - overlap)};
+    }
 
     // An entry of it, from the entries at the same index and at its partner, index ^ x.
     SNC_HOST_DEVICE Coefficient of(bool outcome, const Coefficient& v, uint32_t partner, const Coefficient& v_partner) const {
@@ -124,7 +156,7 @@ struct alignas(16) WeakProjection {
 };
 
 // The work of a pass through the vector besides its rotations: before them, a weak projection, if there is one; after them,
-// the sums of the squared norms of the next weak projection, if they are wanted.
+// the sums from which the weights of the next one follow, if they are wanted.
 struct WeakWork {
     bool projects, sums;
     bool outcome;
@@ -147,16 +179,12 @@ SNC_HOST_DEVICE void project_coset(Coefficient (&coset)[1u << span], const uint3
     }
 }
 
-// Adds the squared norms of the entries of both projections.
 template <uint32_t span, uint32_t flips>
-SNC_HOST_DEVICE void add_weights(const Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
-                                 const WeakProjection& projection, double& zero, double& one) {
+SNC_HOST_DEVICE void add_overlaps(const Coefficient (&coset)[1u << span], const uint32_t (&offsets)[1u << span], uint32_t first,
+                                  const WeakProjection& projection, double& norm, double& overlap) {
     if constexpr (flips < (1u << span)) {
-        for (uint32_t e = 0; e < 1u << span; ++e) {
-            const uint32_t partner = first ^ offsets[e ^ flips];
-            add_norm(zero, projection.of(false, coset[e], partner, coset[e ^ flips]));
-            add_norm(one, projection.of(true, coset[e], partner, coset[e ^ flips]));
-        }
+        for (uint32_t e = 0; e < 1u << span; ++e)
+            projection.add_overlap(coset[e], first ^ offsets[e ^ flips], coset[e ^ flips], norm, overlap);
     }
 }
 
@@ -176,11 +204,10 @@ SNC_HOST_DEVICE void with_flips(uint32_t flips, Use use) {
     }
 }
 
-// The rotations of a step, in one pass: a thread takes a coset through its registers. Returns in `zero` and `one`
-// the sums that are wanted.
+// The rotations of a step, in one pass: a thread takes a coset through its registers. Returns the sums that are wanted.
 template <uint32_t span, typename Team>
 SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations,
-                            const Angle* angles, const WeakWork& work, double& zero, double& one) {
+                            const Angle* angles, const WeakWork& work, double& norm, double& overlap) {
     constexpr uint32_t size = 1u << span;
     uint32_t offsets[size] = {0};
     uint32_t pivots[max_span] = {0};
@@ -189,7 +216,7 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
         for (uint32_t e = 0; e < 1u << j; ++e) offsets[(1u << j) + e] = offsets[e] ^ step.generators[j];
     }
     const uint32_t count = step.end_rotation - step.first_rotation;
-    const auto pass = [&](uint32_t r, double& zero_sum, double& one_sum) {
+    const auto pass = [&](uint32_t r, double& norm_sum, double& overlap_sum) {
         uint32_t first = r;
         for (uint32_t j = 0; j < span; ++j) first = insert_zero(first, pivots[j]);
         Coefficient coset[size];
@@ -203,26 +230,26 @@ SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, c
             const Angle angle = angles[k];
             const PauliFactor factor(signed_by(is_odd(first & rotation.z), angle.sine), rotation.i_power + 3);
             with_flips(rotation.flips, [&](auto flips) {
-                rotate_coset<span, decltype(flips)::value>(coset, angle, factor, rotation.signs);
+                rotate_coset<span, decltype(flips)::value>(coset, angle, factor, rotation.odd);
             });
         }
         for (uint32_t e = 0; e < size; ++e) vector[place(first ^ offsets[e])] = coset[e];
         if (work.sums)
             with_flips(step.summed_flips, [&](auto flips) {
-                add_weights<span, decltype(flips)::value>(coset, offsets, first, work.next, zero_sum, one_sum);
+                add_overlaps<span, decltype(flips)::value>(coset, offsets, first, work.next, norm_sum, overlap_sum);
             });
     };
-    team.sums(uint32_t{1} << (step.width - span), work.sums, pass, zero, one);
+    team.sums(uint32_t{1} << (step.width - span), work.sums, pass, norm, overlap);
 }
 
 template <typename Team>
 SNC_HOST_DEVICE void rotate(Team& team, Coefficient* vector, const Step& step, const Rotation* rotations,
-                            const Angle* angles, const WeakWork& work, double& zero, double& one) {
+                            const Angle* angles, const WeakWork& work, double& norm, double& overlap) {
     switch (step.span) {
-        case 0: return rotate<0>(team, vector, step, rotations, angles, work, zero, one);
-        case 1: return rotate<1>(team, vector, step, rotations, angles, work, zero, one);
-        case 2: return rotate<2>(team, vector, step, rotations, angles, work, zero, one);
-        default: return rotate<3>(team, vector, step, rotations, angles, work, zero, one);
+        case 0: return rotate<0>(team, vector, step, rotations, angles, work, norm, overlap);
+        case 1: return rotate<1>(team, vector, step, rotations, angles, work, norm, overlap);
+        case 2: return rotate<2>(team, vector, step, rotations, angles, work, norm, overlap);
+        default: return rotate<3>(team, vector, step, rotations, angles, work, norm, overlap);
     }
 }
 
@@ -261,22 +288,34 @@ SNC_HOST_DEVICE Coefficient projected(const Coefficient* vector, const Step& ste
                           : Coefficient{fused(-factor.value, other.im, own.re), fused(factor.value, other.re, own.im)};
 }
 
-// Squared norms of the projections on outcome 0 and 1, up to a common factor.
-struct Weights {
-    double zero, one;
-};
-
 template <typename Team>
 SNC_HOST_DEVICE Weights outcome_weights(Team& team, const Coefficient* vector, const Step& step) {
-    Weights weights;
+    double first, second;
+    if (step.x == 0) {
+        team.sums(
+            uint32_t{1} << (step.width - 1), true,
+            [&](uint32_t r, double& zero, double& one) {
+                add_norm(zero, projected(vector, step, r, false));
+                add_norm(one, projected(vector, step, r, true));
+            },
+            first, second);
+        return {first, second};
+    }
+    // The squared norm of the vector, and the inner product of its halves, of which the one is multiplied by the Pauli.
     team.sums(
         uint32_t{1} << (step.width - 1), true,
-        [&](uint32_t r, double& zero, double& one) {
-            add_norm(zero, projected(vector, step, r, false));
-            add_norm(one, projected(vector, step, r, true));
+        [&](uint32_t r, double& norm, double& overlap) {
+            const uint32_t a = insert_zero(r, static_cast<uint32_t>(step.pivot)), b = a ^ step.x;
+            const PauliFactor factor(signed_by(is_odd(b & step.z), 1), step.i_power);
+            const Coefficient own = vector[place(a)], other = vector[place(b)];
+            add_norm(norm, own);
+            add_norm(norm, other);
+            overlap = factor.is_real
+                          ? fused(factor.value * own.re, other.re, fused(factor.value * own.im, other.im, overlap))
+                          : fused(factor.value * own.im, other.re, fused(-factor.value * own.re, other.im, overlap));
         },
-        weights.zero, weights.one);
-    return weights;
+        first, second);
+    return {first + 2 * second, first - 2 * second};
 }
 
 // Projects on an outcome of the given weight and normalizes.
@@ -299,17 +338,15 @@ SNC_HOST_DEVICE uint32_t first_of_weak_pair(uint32_t k, const WeakProjection& pr
 }
 
 template <typename Team>
-SNC_HOST_DEVICE void weak_weights(Team& team, const Coefficient* vector, uint32_t width, const WeakProjection& projection,
-                                  double& zero, double& one) {
+SNC_HOST_DEVICE void weak_overlap(Team& team, const Coefficient* vector, uint32_t width, const WeakProjection& projection,
+                                  double& norm, double& overlap) {
     team.sums(
         uint32_t{1} << width, true,
-        [&](uint32_t a, double& zero_sum, double& one_sum) {
+        [&](uint32_t a, double& norm_sum, double& overlap_sum) {
             const uint32_t b = a ^ projection.x;
-            const Coefficient v_a = vector[place(a)], v_b = vector[place(b)];
-            add_norm(zero_sum, projection.of(false, v_a, b, v_b));
-            add_norm(one_sum, projection.of(true, v_a, b, v_b));
+            projection.add_overlap(vector[place(a)], b, vector[place(b)], norm_sum, overlap_sum);
         },
-        zero, one);
+        norm, overlap);
 }
 
 template <typename Team>

@@ -79,7 +79,8 @@ constexpr uint32_t root_request = 2, plain_request = 3;
     F(uint32_t*, waiting_odd)                                                              \
     F(struct Request*, requests)   /* [queue_capacity] */                                  \
     F(uint64_t, first_waiting_limit)  /* waiting shots simulated after the first round */  \
-    F(uint8_t*, vectors)           /* [team][vector_bytes]; vectors that are not in shared memory */ \
+    F(uint64_t, shared_width)      /* vectors up to this width are in shared memory */     \
+    F(uint8_t*, vectors)           /* [team][vector_bytes]; wider vectors */               \
     F(uint64_t, vector_bytes)                                                              \
     F(uint64_t*, branch_rows)      /* [team][branch_words] */
 

@@ -3,14 +3,16 @@
 
 #include "job.h"
 #include "noise_draws.h"
-#include "plan_image.h"
 
 namespace snc {
 
 // Each thread that finishes shots has one. Its numbers are added to those of the job at the end.
 struct Finished {
+    const Results results;
     uint32_t kept = 0;
     uint32_t close_decisions = 0;
+
+    SNC_HOST_DEVICE explicit Finished(const Job& job) : results(static_cast<Results>(job.results)) {}
 };
 
 template <typename Team>
@@ -19,13 +21,12 @@ SNC_HOST_DEVICE void add_finished(Team& team, const Job& job, const Finished& fi
     if (finished.close_decisions != 0) team.add(job.counters + close_decisions, uint64_t{finished.close_decisions});
 }
 
-// Finishes a shot, if it `is_kept`. All lanes of a warp come here. output(w) is word w of its outputs.
+// Finishes a shot, if it `is_kept`. All lanes of a warp come here. output(w) is word w of its outputs, which are `words`.
 template <typename Team, typename Output>
-SNC_HOST_DEVICE void keep(Team& team, const Job& job, const PlanImage& plan, Finished& finished, bool is_kept,
-                          uint64_t shot, Output output) {
-    const uint32_t words = plan.output_words;
+SNC_HOST_DEVICE void keep(Team& team, const Job& job, uint32_t words, Finished& finished, bool is_kept, uint64_t shot,
+                          Output output) {
     finished.kept += is_kept;
-    if (job.results == static_cast<uint64_t>(Results::rows)) {
+    if (finished.results == Results::rows) {
         if (!is_kept) return;
         const uint64_t place = shot - job.first_shot;
         for (uint32_t w = 0; w < words; ++w) job.output_rows[place * words + w] = output(w);
@@ -37,7 +38,7 @@ SNC_HOST_DEVICE void keep(Team& team, const Job& job, const PlanImage& plan, Fin
         for (uint32_t w = 0; w < words; ++w) any |= output(w);
     if (any != 0 && job.block_errors != nullptr)
         team.add(job.block_errors + (shot / block_shots - job.first_shot / block_shots), uint32_t{1});
-    if (job.results == static_cast<uint64_t>(Results::patterns)) {
+    if (finished.results == Results::patterns) {
         if (any != 0) team.add(job.pattern_counts + any, uint64_t{1});
         return;
     }

@@ -5,213 +5,203 @@
 #pragma once
 
 #include "kept_shots.h"
+#include "noise_memory.h"
 
 namespace snc {
 
-struct alignas(16) WordPair {
-    uint64_t low, high;
+// What becomes of a shot without events.
+struct EventFreeShots {
+    bool are_listed;  // they are worked on as other shots are
+    bool are_kept;    // if not listed: they count as kept, and are discarded otherwise
 };
 
-// The row of a shot: of a few words, in registers.
-template <uint32_t num_words>
-struct RegisterRow {
-    uint64_t words[num_words];
-
-    SNC_HOST_DEVICE void start(const Job&, const uint64_t* constant, uint32_t, uint32_t, uint32_t) {
-        for (uint32_t w = 0; w < num_words; ++w) words[w] = constant[w];
-    }
-    SNC_HOST_DEVICE void flip(const PlanImage&, const uint64_t* effects, int32_t mechanism) {
-        const uint64_t* effect = effects + static_cast<uint32_t>(mechanism) * num_words;
-        if constexpr (num_words % 2 == 0) {
-            // Two words in one access.
-            const auto* pairs = reinterpret_cast<const WordPair*>(effect);
-            for (uint32_t w = 0; w < num_words; w += 2) {
-                const WordPair pair = pairs[w / 2];
-                words[w] ^= pair.low;
-                words[w + 1] ^= pair.high;
-            }
-        } else {
-            for (uint32_t w = 0; w < num_words; ++w) words[w] ^= effect[w];
-        }
-    }
-    SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
-        flip(plan, plan.array<uint64_t>(plan.coins.words), static_cast<int32_t>(coin));
-    }
-    // The words from number `first` on, `count` of them, or-ed. Indices are known when this is compiled.
-    SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
-        uint64_t result = 0;
-        for (uint32_t w = 0; w < num_words; ++w) result |= w >= first && w < first + count ? words[w] : 0;
-        return result;
-    }
-    SNC_HOST_DEVICE uint64_t word(uint32_t k) const {
-        uint64_t result = 0;
-        for (uint32_t w = 0; w < num_words; ++w) result |= w == k ? words[w] : 0;
-        return result;
-    }
-};
-
-// Rows of any length, in the device's memory; the rows of a team are stored word by word.
-template <>
-struct RegisterRow<0> {
-    uint64_t* words;
-    uint32_t num_words;
-
-    SNC_HOST_DEVICE void start(const Job& job, const uint64_t* constant, uint32_t row_words, uint32_t team,
-                               uint32_t shot) {
-        num_words = row_words;
-        words = job.wide_rows + uint64_t{team} * num_words * block_shots + shot;
-        for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] = constant[w];
-    }
-    SNC_HOST_DEVICE void flip(const PlanImage& plan, const TableImage& table, uint64_t number) {
-        if (table.are_lists != 0) {
-            const auto* starts = plan.array<int64_t>(table.starts);
-            const auto* flips = plan.array<WordFlip>(table.flips);
-            for (int64_t f = starts[number]; f < starts[number + 1]; ++f)
-                words[uint64_t{flips[f].word} * block_shots] ^= flips[f].mask;
-        } else {
-            const uint64_t* by = plan.array<uint64_t>(table.words) + number * num_words;
-            for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] ^= by[w];
-        }
-    }
-    SNC_HOST_DEVICE void flip(const PlanImage& plan, const uint64_t*, int32_t mechanism) {
-        flip(plan, plan.effects, static_cast<uint64_t>(mechanism));
-    }
-    SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) { flip(plan, plan.coins, coin); }
-    SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
-        uint64_t result = 0;
-        for (uint32_t w = first; w < first + count; ++w) result |= word(w);
-        return result;
-    }
-    SNC_HOST_DEVICE uint64_t word(uint32_t k) const { return words[uint64_t{k} * block_shots]; }
-};
-
-// The tables that the noise kernel reads most, in shared memory if they fit. Rows have num_words words; 0: any number.
-template <uint32_t num_words>
-struct NoiseTables {
-    const AliasCell* alias;
-    const uint64_t* effects;
-    const uint64_t* constant;
-    const uint64_t* thresholds;
-    const uint32_t* guide;
-    uint8_t* after;  // the shared memory after the tables
-
-    // Bytes of shared memory that the tables take.
-    SNC_HOST_DEVICE static uint64_t bytes(const PlanImage& plan, bool in_shared) {
-        return 8 * (table_words(plan, in_shared) + plan.row_words + plan.num_thresholds +
-                    guide_size * sizeof(uint32_t) / 8);
-    }
-    SNC_HOST_DEVICE static uint64_t table_words(const PlanImage& plan, bool in_shared) {
-        return in_shared ? uint64_t{plan.num_mechanisms} * (2 + num_words) : 0;
-    }
-
-    template <typename Team>
-    SNC_HOST_DEVICE NoiseTables(Team& team, const PlanImage& plan, bool in_shared) {
-        static_assert(sizeof(AliasCell) == 16, "two words");
-        auto* next = reinterpret_cast<uint64_t*>(team.shared());
-        const auto copy = [&](uint64_t offset, uint64_t words) {
-            const auto* from = plan.array<uint64_t>(offset);
-            uint64_t* to = next;
-            team.block_for_each(words, [&](uint64_t k) { to[k] = from[k]; });
-            next += words;
-            return to;
-        };
-        alias = plan.array<AliasCell>(plan.alias);
-        effects = plan.array<uint64_t>(plan.effects.words);
-        if (in_shared) {
-            alias = reinterpret_cast<const AliasCell*>(copy(plan.alias, 2 * uint64_t{plan.num_mechanisms}));
-            if (num_words != 0) effects = copy(plan.effects.words, uint64_t{plan.num_mechanisms} * num_words);
-        }
-        constant = copy(plan.constant, plan.row_words);
-        thresholds = copy(plan.thresholds, plan.num_thresholds);
-        guide = reinterpret_cast<const uint32_t*>(copy(plan.guide, guide_size * sizeof(uint32_t) / 8));
-        after = reinterpret_cast<uint8_t*>(next);
-    }
-};
-
-// Shared memory of a team of the noise kernel: where the events of each shot start, scratch of the sums, and
-// the mechanisms of the first events of the block.
-constexpr uint32_t start_words = block_shots + 1 + 32 + 3;
-SNC_HOST_DEVICE uint64_t noise_team_bytes(uint64_t event_capacity) {
-    return (start_words + event_capacity) * sizeof(uint32_t);
+// Without coins, all shots without events have the constant row. Often nothing has to be done for them but to count them.
+template <typename Tables>
+SNC_HOST_DEVICE EventFreeShots event_free_shots(const Job& job, const PlanImage& plan, const Tables& tables) {
+    const auto& layout = tables.layout;
+    const uint32_t first_output = layout.check_words() + layout.signature_words();
+    uint64_t checks = 0, signature = 0, outputs = 0;
+    for (uint32_t w = 0; w < layout.check_words(); ++w) checks |= tables.constant()[w];
+    for (uint32_t w = layout.check_words(); w < first_output; ++w) signature |= tables.constant()[w];
+    for (uint32_t w = 0; w < layout.output_words(); ++w)
+        outputs |= tables.constant()[first_output + w] ^ tables.zero_outputs()[w];
+    const bool is_decided = checks != 0 || (plan.zero_is_fixed != 0 && signature == 0);
+    const bool are_kept = checks == 0 && plan.zero_is_kept != 0;
+    const bool leave_outputs = are_kept && (outputs != 0 || job.results == static_cast<uint64_t>(Results::rows));
+    return {plan.num_coins != 0 || !is_decided || leave_outputs, are_kept};
 }
 
-// Rows have num_words words; 0: any number.
-template <uint32_t num_words, typename Team>
-SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job, bool tables_in_shared) {
-    const PlanImage& plan = *job.plan;
-    const NoiseTables<num_words> tables(team, plan, tables_in_shared);
-    auto* starts = reinterpret_cast<uint32_t*>(tables.after + team.index_in_block() * noise_team_bytes(job.event_capacity));
-    auto* mechanisms = reinterpret_cast<int32_t*>(starts + start_words);
-    const auto* sites = plan.array<int32_t>(plan.sites);
-    const auto* zero_outputs = plan.array<uint64_t>(plan.zero_outputs);
-    const auto capacity = static_cast<uint32_t>(job.event_capacity);
-    // Read once: the kernel's own writes could change the plan, as far as the compiler knows.
-    const uint64_t seed = job.seed;
-    const uint32_t num_mechanisms = plan.num_mechanisms;
-    const uint32_t row_words = num_words != 0 ? num_words : plan.row_words;
-    const uint32_t check_words = plan.check_words, first_output = check_words + plan.signature_words;
-    const bool has_sites = plan.has_sites != 0, is_fixed = plan.zero_is_fixed != 0;
-    const uint64_t blocks_begin = job.first_shot / block_shots;
-    const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
-    Finished finished;
+// The parts of a plan, of a job and of shared memory that the sections below use.
+template <typename Layout, bool tables_in_shared>
+struct BlockNoise {
+    using Mechanism = typename StoredMechanism<tables_in_shared>::Type;
+    using Row = RegisterRow<Layout::register_words>;
 
-    for (uint64_t taken = team.take(job.counters + next_block); taken < num_blocks;
-         taken = team.take(job.counters + next_block)) {
-        const uint64_t block = blocks_begin + taken;
+    const Job& job;
+    const PlanImage& plan;
+    NoiseTables<Layout, tables_in_shared> tables;
+    BlockLists<Mechanism> lists;
+    EventFreeShots event_free;
+    // Read once: the kernel's own writes could change the plan, as far as the compiler knows.
+    uint64_t seed;
+    uint32_t num_mechanisms;
+    bool has_sites, has_coins, is_fixed, is_kept;
+    // Of the current block: its number; the range of the shots that are wanted, and how many of them are listed.
+    uint64_t block;
+    uint32_t begin_shot, end_shot, num_listed;
+
+    template <typename Team>
+    SNC_HOST_DEVICE BlockNoise(Team& team, const Job& the_job)
+        : job(the_job),
+          plan(*the_job.plan),
+          tables(team, plan),
+          lists(tables.after + team.index_in_block() * BlockLists<Mechanism>::bytes(job.event_capacity)),
+          event_free(event_free_shots(job, plan, tables)),
+          seed(job.seed),
+          num_mechanisms(plan.num_mechanisms),
+          has_sites(plan.has_sites != 0),
+          has_coins(plan.num_coins != 0),
+          is_fixed(plan.zero_is_fixed != 0),
+          is_kept(plan.zero_is_kept != 0),
+          block(0),
+          begin_shot(0),
+          end_shot(0),
+          num_listed(0) {}
+
+    SNC_HOST_DEVICE void start(uint64_t number) {
+        block = number;
+        const uint64_t first = block * block_shots;
+        begin_shot = first < job.first_shot ? static_cast<uint32_t>(job.first_shot - first) : 0;
+        end_shot = job.end_shot - first < block_shots ? static_cast<uint32_t>(job.end_shot - first) : block_shots;
+        if (plan.never_kept != 0) end_shot = begin_shot;
+    }
+
+    SNC_HOST_DEVICE bool is_listed(uint32_t shot, uint32_t count) const {
+        return shot >= begin_shot && shot < end_shot && (count != 0 || event_free.are_listed);
+    }
+    SNC_HOST_DEVICE uint32_t* class_counter(uint32_t count, uint32_t quad) const {
+        return lists.classes + (count < last_class ? count : last_class) * counters_per_class + quad % counters_per_class;
+    }
+    SNC_HOST_DEVICE uint32_t mechanism_of_word(uint64_t word) const {
+        return static_cast<uint32_t>(mechanism_of(tables.alias_thresholds, tables.alias_indices, num_mechanisms, word));
+    }
+    // The mechanism of event e of the block, if it found no room: it is drawn again.
+    SNC_HOST_DEVICE uint32_t mechanism_again(uint32_t e) const {
+        return mechanism_of_word(random_word(seed, Stream::events, block, e));
+    }
+
+    // Where the events of each shot start.
+    template <typename Team>
+    SNC_HOST_DEVICE void draw_counts(Team& team) {
+        const uint32_t num_thresholds = plan.num_thresholds;
+        team.for_each(num_class_counters, [&](uint32_t k) { lists.classes[k] = 0; });
         team.for_each(block_shots / words_per_draw, [&](uint32_t quad) {
             const DrawnWords drawn = random_words(seed, Stream::counts, block, quad);
             for (uint32_t k = 0; k < words_per_draw; ++k) {
                 const uint64_t word = drawn.words[k];
-                starts[words_per_draw * quad + k] =
-                    count_from(tables.thresholds, plan.num_thresholds, tables.guide[word >> 56], word);
+                const uint32_t shot = words_per_draw * quad + k;
+                const uint32_t count = count_from(tables.thresholds(), num_thresholds, tables.guide()[word >> 56], word);
+                lists.starts[shot] = count;
+                if (is_listed(shot, count)) team.add_in_shared(class_counter(count, quad), 1);
             }
         });
-        team.exclusive_sums(starts, block_shots, starts + block_shots + 1);
-        const uint32_t num_stored = starts[block_shots] < capacity ? starts[block_shots] : capacity;
-        const auto draw = [&](uint64_t word) { return mechanism_of(tables.alias, num_mechanisms, word); };
+        team.exclusive_sums(lists.starts, block_shots, lists.scratch);
+    }
+
+    // The order of the shots.
+    template <typename Team>
+    SNC_HOST_DEVICE void list_shots(Team& team) {
+        team.exclusive_sums(lists.classes, num_class_counters, lists.scratch);
+        num_listed = lists.classes[num_class_counters];
+        team.for_each(block_shots / words_per_draw, [&](uint32_t quad) {
+            for (uint32_t k = 0; k < words_per_draw; ++k) {
+                const uint32_t shot = words_per_draw * quad + k;
+                const uint32_t count = lists.starts[shot + 1] - lists.starts[shot];
+                if (is_listed(shot, count))
+                    lists.order[team.add_in_shared(class_counter(count, quad), 1)] = static_cast<uint16_t>(shot);
+            }
+        });
+    }
+
+    // The mechanisms of the first events, as many as there is room for. Returns their number.
+    template <typename Team>
+    SNC_HOST_DEVICE uint32_t draw_events(Team& team) {
+        const uint32_t total = lists.starts[block_shots], capacity = static_cast<uint32_t>(job.event_capacity);
+        const uint32_t num_stored = total < capacity ? total : capacity;
         team.for_each((num_stored + words_per_draw - 1) / words_per_draw, [&](uint32_t quad) {
             const DrawnWords drawn = random_words(seed, Stream::events, block, quad);
             for (uint32_t k = 0; k < words_per_draw; ++k)
-                if (words_per_draw * quad + k < num_stored) mechanisms[words_per_draw * quad + k] = draw(drawn.words[k]);
+                if (words_per_draw * quad + k < num_stored)
+                    lists.mechanisms[words_per_draw * quad + k] = static_cast<Mechanism>(mechanism_of_word(drawn.words[k]));
         });
+        return num_stored;
+    }
 
-        const uint64_t block_shot = block * block_shots;
-        const uint32_t begin_shot = block_shot < job.first_shot ? static_cast<uint32_t>(job.first_shot - block_shot) : 0;
-        const uint32_t end_shot = job.end_shot - block_shot < block_shots
-                                      ? static_cast<uint32_t>(job.end_shot - block_shot)
-                                      : block_shots;
-        team.for_each(block_shots, [&](uint32_t k) {
-            const bool wanted = k >= begin_shot && k < end_shot;
-            RegisterRow<num_words> row;
-            row.start(job, tables.constant, row_words, team.index(), k);
-            if (wanted) {
-                const uint32_t begin = starts[k], count = starts[k + 1] - begin;
-                // Events that found no room are drawn again.
-                const auto mechanism = [&](uint32_t event) {
-                    const uint32_t e = begin + event;
-                    if (e < capacity) return mechanisms[e];
-                    return draw(random_word(seed, Stream::events, block, e));
-                };
-                for (uint32_t event = 0; event < count; ++event) {
-                    if (has_sites && site_is_used(sites, event, mechanism)) continue;
-                    row.flip(plan, tables.effects, mechanism(event));
-                }
-                if (plan.num_coins != 0)
-                    for_each_flipped_coin(plan.num_coins, seed, block, k,
-                                          [&](uint32_t coin) { row.flip_coin(plan, coin); });
+    // XORs the effects of events [begin, end) of the block into the row of their shot.
+    SNC_HOST_DEVICE void apply_events(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored) const {
+        if (has_sites) {
+            const auto* sites = plan.array<int32_t>(plan.sites);
+            const auto mechanism = [&](uint32_t event) {
+                const uint32_t e = begin + event;
+                return e < num_stored ? uint32_t{lists.mechanisms[e]} : mechanism_again(e);
+            };
+            SNC_NOT_UNROLLED
+            for (uint32_t event = 0; event < end - begin; ++event)
+                if (!site_is_used(sites, event, mechanism)) row.flip(plan, tables.effects, mechanism(event));
+            return;
+        }
+        const uint32_t stored_end = end < num_stored ? end : num_stored;
+        SNC_NOT_UNROLLED
+        for (uint32_t e = begin; e < stored_end; ++e) row.flip(plan, tables.effects, lists.mechanisms[e]);
+        SNC_NOT_UNROLLED
+        for (uint32_t e = begin < num_stored ? num_stored : begin; e < end; ++e)
+            row.flip(plan, tables.effects, mechanism_again(e));
+    }
+
+    // Finishes or queues the listed shots.
+    template <typename Team>
+    SNC_HOST_DEVICE void finish_shots(Team& team, uint32_t num_stored, Finished& finished) {
+        const auto& layout = tables.layout;
+        const uint32_t check_words = layout.check_words(), signature_words = layout.signature_words();
+        if (event_free.are_kept && team.leads()) finished.kept += end_shot - begin_shot - num_listed;
+        team.for_each_in_warps(num_listed, [&](uint32_t k, bool is_shot) {
+            const uint32_t shot = is_shot ? lists.order[k] : 0;
+            Row row;
+            row.start(job, tables.constant(), layout.row_words(), team.index(), k);
+            if (is_shot) {
+                apply_events(row, lists.starts[shot], lists.starts[shot + 1], num_stored);
+                if (has_coins)
+                    for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { row.flip_coin(plan, coin); });
             }
-            const bool passes = wanted && plan.never_kept == 0 && row.any(0, check_words) == 0;
-            const bool is_zero = is_fixed && row.any(check_words, first_output - check_words) == 0;
+            const bool passes = is_shot && row.any(0, check_words) == 0;
+            const bool is_zero = is_fixed && row.any(check_words, signature_words) == 0;
+            const uint64_t number = block * block_shots + shot;
             const bool is_queued = passes && !is_zero;
             const uint64_t place = team.append(job.counters + queued, is_queued);
             if (is_queued && place < job.queue_capacity) {
-                const uint32_t words = row_words - check_words;
-                job.queue_shots[place] = block_shot + k;
+                const uint32_t words = signature_words + layout.output_words();
+                job.queue_shots[place] = number;
                 for (uint32_t w = 0; w < words; ++w) job.queue_rows[place * words + w] = row.word(check_words + w);
             }
-            keep(team, job, plan, finished, passes && is_zero && plan.zero_is_kept != 0, block_shot + k,
-                 [&](uint32_t w) { return row.word(first_output + w) ^ zero_outputs[w]; });
+            keep(team, job, layout.output_words(), finished, passes && is_zero && is_kept, number,
+                 [&](uint32_t w) { return row.word(check_words + signature_words + w) ^ tables.zero_outputs()[w]; });
         });
+    }
+};
+
+template <typename Layout, bool tables_in_shared, typename Team>
+SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job) {
+    BlockNoise<Layout, tables_in_shared> noise(team, job);
+    const uint64_t blocks_begin = job.first_shot / block_shots;
+    const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
+    Finished finished(job);
+    for (uint64_t taken = team.take(job.counters + next_block); taken < num_blocks;
+         taken = team.take(job.counters + next_block)) {
+        noise.start(blocks_begin + taken);
+        noise.draw_counts(team);
+        noise.list_shots(team);
+        const uint32_t num_stored = noise.draw_events(team);
+        noise.finish_shots(team, num_stored, finished);
     }
     add_finished(team, job, finished);
 }

@@ -1,4 +1,4 @@
-// A plan in one piece of memory, as the device kernels read it. Made by `native/plan_image.cc`.
+// A plan in one piece of memory, as the device kernels read it. Made by `native/device_plan.cc`.
 #pragma once
 
 #include "noise_draws.h"
@@ -23,7 +23,7 @@ struct Rotation {
     uint32_t z;            // bits of the coefficient index that give its sign
     uint32_t first_term, end_term;
     uint32_t flips;        // the combination of the pass's generators that it flips
-    uint32_t signs;        // bit j: whether generator j is odd with z
+    uint32_t odd;          // bit e: whether combination e of the generators is odd with z
     int32_t i_power;       // as in Operation
     uint32_t unit;         // whether the cosine may be made 1: the norm does not matter
 };
@@ -56,18 +56,18 @@ struct TableImage {
 // At the beginning of the image. Arrays are given by their offsets in bytes from there.
 struct PlanImage {
     uint32_t check_words, signature_words, output_words, row_words;
-    uint32_t num_checks, num_signature_bits, num_outputs, num_mechanisms;
-    uint32_t num_thresholds, num_coins, num_steps, num_outcomes;
-    uint32_t sign_words, branch_words, vector_width, has_sites;
-    uint32_t zero_is_fixed, zero_is_kept, never_kept, num_rotations;
+    uint32_t num_mechanisms, num_thresholds, num_coins, has_sites;
+    uint32_t num_steps, sign_words, branch_words, vector_width;
+    uint32_t zero_is_fixed, zero_is_kept, never_kept;
     uint64_t constant;           // uint64[row_words]
     uint64_t thresholds;         // uint64[num_thresholds]
     uint64_t guide;              // uint32[guide_size]: thresholds <= the lowest word with that byte
-    uint64_t alias;              // AliasCell[num_mechanisms]
+    uint64_t alias_thresholds;   // uint64[num_mechanisms]
+    uint64_t alias_indices;      // int32[num_mechanisms]
     uint64_t sites;              // int32[num_mechanisms]
     TableImage effects;          // [num_mechanisms]
     TableImage coins;            // [num_coins]
-    uint64_t zero_outputs;      // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
+    uint64_t zero_outputs;       // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
     uint64_t terms;              // RotationTerm[]

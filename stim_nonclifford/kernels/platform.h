@@ -17,11 +17,14 @@ using int64_t = long long;
 #define SNC_HOST_DEVICE __host__ __device__ __forceinline__
 // For functions that are seldom called: inlined, they would take registers from the rest.
 #define SNC_HOST_DEVICE_CALLED __host__ __device__ __noinline__
+// Before loops of seldom more than one or two iterations, which the compiler would unroll four- to sixteenfold.
+#define SNC_NOT_UNROLLED _Pragma("unroll 1")
 #else
 // Always inlined: the CPU engine is compiled for several instruction sets, and a function that is not inlined
 // could be taken from any of them.
 #define SNC_HOST_DEVICE inline __attribute__((always_inline))
 #define SNC_HOST_DEVICE_CALLED SNC_HOST_DEVICE
+#define SNC_NOT_UNROLLED
 #endif
 
 namespace snc {

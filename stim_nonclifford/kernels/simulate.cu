@@ -7,5 +7,5 @@ extern "C" __global__ void __launch_bounds__(SNC_BLOCK_THREADS, SNC_MIN_BLOCKS)
     simulate(const snc::Job* job, unsigned round) {
     extern __shared__ __align__(16) unsigned char shared[];
     snc::DeviceTeam<SNC_TEAM_SIZE, SNC_BLOCK_THREADS> team(shared);
-    snc::simulation_kernel(team, *job, round, SNC_IN_SHARED);
+    snc::simulation_kernel<SNC_IN_SHARED>(team, *job, round);
 }

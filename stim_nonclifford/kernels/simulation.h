@@ -15,26 +15,29 @@ constexpr uint64_t max_progress_bytes = 256;
 // One for the next weak measurement, and one for the previous one.
 constexpr uint64_t weak_bytes = 2 * sizeof(WeakProjection);
 
-// Shared memory of a team that simulates.
-SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, bool vector_in_shared) {
-    const uint64_t vector = vector_in_shared ? (uint64_t{1} << plan.vector_width) * sizeof(Coefficient) : 0;
+// Shared memory of a team that simulates, with a vector of this width in it.
+SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, uint64_t shared_width) {
+    const uint64_t vector = (uint64_t{1} << shared_width) * sizeof(Coefficient);
     const uint64_t words = plan.branch_words <= max_shared_branch_words ? plan.branch_words : 0;
     return vector + max_angles * sizeof(Angle) + weak_bytes + (words + 1) / 2 * 16 + max_progress_bytes;
 }
 
-// A shot on its way through the steps of the plan.
-template <typename Team>
+// A shot on its way through the steps of the plan. If not all vectors are in shared memory, those up to a width are.
+template <bool all_in_shared, typename Team>
 class Simulation {
    public:
-    SNC_HOST_DEVICE Simulation(Team& team, const Job& job, bool vector_in_shared)
-        : team_(team), plan_(*job.plan), rotations_(plan_.array<Rotation>(plan_.rotations)) {
-        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, vector_in_shared);
+    SNC_HOST_DEVICE Simulation(Team& team, const Job& job)
+        : team_(team),
+          plan_(*job.plan),
+          job_(job),
+          rotations_(plan_.array<Rotation>(plan_.rotations)) {
+        uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, job.shared_width);
         angles_ = reinterpret_cast<Angle*>(shared);
         shared += max_angles * sizeof(Angle);
         weak_ = reinterpret_cast<WeakProjection*>(shared);
         shared += weak_bytes;
-        vector_ = reinterpret_cast<Coefficient*>(vector_in_shared ? shared : job.vectors + team.index() * job.vector_bytes);
-        if (vector_in_shared) shared += (uint64_t{1} << plan_.vector_width) * sizeof(Coefficient);
+        vector_ = narrow();
+        shared += (uint64_t{1} << job.shared_width) * sizeof(Coefficient);
         const bool row_in_shared = plan_.branch_words <= max_shared_branch_words;
         row_ = row_in_shared ? reinterpret_cast<uint64_t*>(shared)
                              : job.branch_rows + uint64_t{team.index()} * plan_.branch_words;
@@ -49,6 +52,7 @@ class Simulation {
         const auto* images = plan_.array<uint64_t>(plan_.signature_images.words);
         const bool are_lists = plan_.signature_images.are_lists != 0;
         const uint32_t words = plan_.branch_words;
+        vector_ = narrow();
         if (team_.leads()) vector_[0] = {1, 0};
         team_.for_each(words, [&](uint64_t w) {
             uint64_t sum = constant[w];
@@ -73,6 +77,7 @@ class Simulation {
         if (check_fired_) return discarded_leaf;
         while (next_step_ < plan_.num_steps) {
             const Step& step = steps[next_step_];
+            move_vector(step);
             if (step.kind == StepKind::rotate) {
                 know_angles(step);
                 // The pass also sums the weights of the weak measurement that follows, if its angle is already known.
@@ -80,8 +85,7 @@ class Simulation {
                 weights_are_known_ = step.sums_weights != 0 && next.end_rotation <= known_end_;
                 if (weights_are_known_) know_weak(next);
                 const WeakWork work{projection_is_pending_, weights_are_known_, outcome_, before_weak(), weak()};
-                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), work, weights_.zero,
-                       weights_.one);
+                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), work, norm_, overlap_);
                 projection_is_pending_ = false;
                 ++next_step_;
                 continue;
@@ -100,9 +104,10 @@ class Simulation {
                 if (!weights_are_known_) {
                     know_angles(step);
                     know_weak(step);
-                    weak_weights(team_, vector_, step.width, weak(), weights_.zero, weights_.one);
+                    weak_overlap(team_, vector_, step.width, weak(), norm_, overlap_);
                 }
                 weights_are_known_ = false;
+                weights_ = weak().weights(norm_, overlap_);
             } else {
                 weights_ = outcome_weights(team_, vector_, step);
             }
@@ -140,6 +145,23 @@ class Simulation {
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
    private:
+    // Where the vector may be. Computed when needed: pointers would take registers from the rotations.
+    SNC_HOST_DEVICE Coefficient* narrow() const { return reinterpret_cast<Coefficient*>(weak_ + 2); }
+    SNC_HOST_DEVICE Coefficient* wide() const {
+        return reinterpret_cast<Coefficient*>(job_.vectors + team_.index() * job_.vector_bytes);
+    }
+
+    // Moves the vector to where it is kept during a step.
+    SNC_HOST_DEVICE void move_vector(const Step& step) {
+        if constexpr (!all_in_shared) {
+            const uint32_t width = step.width + (step.kind == StepKind::activate ? 1 : 0);
+            Coefficient* to = width <= job_.shared_width ? narrow() : wide();
+            if (to == vector_) return;
+            team_.for_each(uint32_t{1} << step.width, [&](uint32_t k) { to[k] = vector_[k]; });
+            vector_ = to;
+        }
+    }
+
     // XORs a row of a table into the branch row.
     SNC_HOST_DEVICE void flip(const TableImage& table, uint64_t number) {
         if (table.are_lists != 0) {
@@ -205,6 +227,7 @@ class Simulation {
 
     Team& team_;
     const PlanImage& plan_;
+    const Job& job_;
     const Rotation* rotations_;
     Angle* angles_;
     Coefficient* vector_;
@@ -213,6 +236,7 @@ class Simulation {
     uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
     bool check_fired_ = false;
     double probability_of_one_ = 0;
+    double norm_ = 0, overlap_ = 0;  // from which the weights of the next weak measurement follow
     Weights weights_{};
     // In shared memory, so that they take no registers from the passes: the weak measurement at which `advance` stops
     // (number newer_), and the one before, whose projection the next pass through the vector makes.
@@ -282,16 +306,16 @@ struct ShotProgress {
 static_assert(sizeof(ShotProgress) <= max_progress_bytes, "room in shared memory");
 
 // One round: simulates all requested shots, and some waiting shots.
-template <typename Team>
-SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round, bool vector_in_shared) {
+template <bool all_in_shared, typename Team>
+SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round) {
     if (is_void(job)) return;
     const PlanImage& plan = *job.plan;
     const uint64_t num_requests = *round_counter(job, round, requested);
     const uint64_t num_waiting = *round_counter(job, round, waiting), limit = waiting_limit(job, round);
     const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
-    Simulation<Team> simulation(team, job, vector_in_shared);
+    Simulation<all_in_shared, Team> simulation(team, job);
     auto* shot = reinterpret_cast<ShotProgress*>(simulation.shared_end());
-    Finished finished;
+    Finished finished(job);
     uint64_t simulated = 0;
 
     for (uint64_t taken = team.take(round_counter(job, round, next_request)); taken < total;
@@ -320,7 +344,7 @@ SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t roun
             ++simulated;
             finished.close_decisions += shot->decisions.close() + simulation.close();
         }
-        keep(team, job, plan, finished, outcome == kept_leaf && team.leads(), shot->shot,
+        keep(team, job, plan.output_words, finished, outcome == kept_leaf && team.leads(), shot->shot,
              [&](uint32_t w) { return shot->row[plan.signature_words + w] ^ simulation.outputs()[w]; });
     }
     add_finished(team, job, finished);

@@ -22,7 +22,7 @@ template <uint32_t team_size, uint32_t block_threads>
 class DeviceTeam {
     static_assert(team_size % 32 == 0 && block_threads % team_size == 0, "whole warps and teams");
     static constexpr uint32_t num_teams = block_threads / team_size;
-    static_assert(team_size == 32 || num_teams <= 5, "as many as have barriers of their own");
+    static_assert(team_size == 32 || num_teams <= 15, "as many as have barriers of their own");
 
    public:
     __device__ __forceinline__ explicit DeviceTeam(uint8_t* shared) : shared_(shared) {}
@@ -55,6 +55,14 @@ class DeviceTeam {
              k += uint64_t{gridDim.x} * blockDim.x)
             use(k, k < count);
     }
+    // As `for_each`, but whole warps take part in each call of use(k, k < count).
+    template <typename Use>
+    __device__ __forceinline__ void for_each_in_warps(uint32_t count, Use use) {
+        const uint32_t padded = (count + 31) / 32 * 32;
+#pragma unroll 1
+        for (uint32_t k = rank(); k < padded; k += team_size) use(k, k < count);
+        meet();
+    }
     // First reads, then writes, in batches: an index may write an entry that another index, up to team_size * batch higher or
     // lower, reads.
     template <typename Value, typename Read, typename Write>
@@ -82,6 +90,7 @@ class DeviceTeam {
     __device__ __forceinline__ void exclusive_sums(uint32_t* values, uint32_t count, uint32_t* scratch) {
         const uint32_t lane = threadIdx.x % 32, warp = rank() / 32;
         uint32_t carry = 0;
+#pragma unroll 1
         for (uint32_t begin = 0; begin < count; begin += 4 * team_size) {
             uint32_t* mine = values + begin + 4 * rank();
             const uint32_t a = mine[0], b = mine[1], c = mine[2], d = mine[3];
@@ -172,7 +181,12 @@ class DeviceTeam {
     template <typename T>
     __device__ __forceinline__ static T add(T* counter, T value) {
         using Word = typename AtomicWord<sizeof(T)>::Type;
+        // Without this, the compiler adds code for shared memory.
+        __builtin_assume(__isGlobal(counter));
         return atomicAdd(reinterpret_cast<Word*>(counter), static_cast<Word>(value));
+    }
+    __device__ __forceinline__ static uint32_t add_in_shared(uint32_t* counter, uint32_t value) {
+        return atomicAdd(counter, value);
     }
     // Stores `desired` if *word is `expected`. Returns the previous value.
     template <typename T>
@@ -205,18 +219,8 @@ class DeviceTeam {
             __syncthreads();
         } else {
             // Barrier 0 belongs to the thread block.
-            switch (index_in_block()) {
-                case 0: meet_at<1>(); break;
-                case 1: meet_at<2>(); break;
-                case 2: meet_at<3>(); break;
-                case 3: meet_at<4>(); break;
-                default: meet_at<5>(); break;
-            }
+            asm volatile("bar.sync %0, %1;" ::"r"(1 + index_in_block()), "n"(team_size) : "memory");
         }
-    }
-    template <int barrier>
-    __device__ __forceinline__ void meet_at() {
-        asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(team_size) : "memory");
     }
     __device__ __forceinline__ double* partial_sums() const {
         __shared__ double parts[2 * block_threads / 32];

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kept_shots.h"
+#include "plan_image.h"
 
 namespace snc {
 
@@ -124,7 +125,7 @@ SNC_HOST_DEVICE uint64_t* round_counter(const Job& job, uint32_t round, RoundCou
 SNC_HOST_DEVICE uint32_t* waiting_entries(const Job& job, uint32_t round) {
     return round % 2 == 0 ? job.waiting_even : job.waiting_odd;
 }
-// A chunk is void if more shots were queued, or more errors listed, than there is room for.
+// A chunk is void if more shots were queued than there is room for.
 SNC_HOST_DEVICE bool is_void(const Job& job) { return job.counters[queued] > job.queue_capacity; }
 
 // One round: walks the waiting shots of the previous round; in the first round, all queued shots.
@@ -136,7 +137,7 @@ SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
     const uint64_t came = round == 0 ? job.counters[queued] : *round_counter(job, round - 1, waiting);
     const uint64_t simulated = round == 0 ? 0 : waiting_limit(job, round - 1);
     const uint32_t* entries = waiting_entries(job, round + 1);
-    Finished finished;
+    Finished finished(job);
     team.grid_for_each(came > simulated ? came - simulated : 0, [&](uint64_t k, bool is_entry) {
         WalkEnd end{WalkEnd::wait, 0, {}};
         uint32_t entry = 0, close = 0;
@@ -156,7 +157,7 @@ SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
         const uint64_t asks = team.append(round_counter(job, round, requested), end.kind == WalkEnd::request);
         if (end.kind == WalkEnd::request) job.requests[asks] = end.wanted;
         const uint64_t* flipped = job.node_outputs + uint64_t{end.node} * plan.output_words;
-        keep(team, job, plan, finished, is_kept, shot, [&](uint32_t w) { return row[words + w] ^ flipped[w]; });
+        keep(team, job, plan.output_words, finished, is_kept, shot, [&](uint32_t w) { return row[words + w] ^ flipped[w]; });
     });
     add_finished(team, job, finished);
 }

@@ -37,7 +37,7 @@ nb::dict device_constants() {
     set("errors", snc::errors);
     set("close_decisions", snc::close_decisions);
     set("simulations", snc::simulations);
-    set("first_round_counter", snc::first_round_counter);
+    set("first_waiting", uint32_t{snc::first_round_counter} + uint32_t{snc::waiting});
     set("counters_per_round", snc::counters_per_round);
     set("num_law_counters", snc::num_law_counters);
     set("nodes_used", snc::nodes_used);
@@ -49,23 +49,22 @@ nb::dict device_constants() {
 }
 
 // Numbers of a plan's image.
-nb::dict image_sizes(uint64_t address, uint64_t event_capacity) {
+nb::dict image_sizes(uint64_t address) {
     const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
-    const snc::SharedBytes bytes = snc::shared_bytes(image, event_capacity);
+    const snc::SharedBytes bytes = snc::shared_bytes(image);
     nb::dict result;
     const auto set = [&](const char* name, uint64_t value) { result[name] = value; };
     set("row_words", image.row_words);
     set("register_words", image.register_words());
+    set("check_words", image.check_words);
     set("signature_words", image.signature_words);
     set("output_words", image.output_words);
     set("branch_words", image.branch_words);
-    set("num_steps", image.num_steps);
-    set("num_rotations", image.num_rotations);
     set("vector_width", image.vector_width);
-    set("zero_is_fixed", image.zero_is_fixed);
     set("noise_tables", bytes.noise_tables);
     set("noise_tables_in_shared", bytes.noise_tables_in_shared);
-    set("noise_team", bytes.noise_team);
+    set("noise_lists", bytes.noise_lists);
+    set("noise_events", bytes.noise_events);
     set("vector", bytes.vector);
     set("simulation_without_vector", bytes.simulation_without_vector);
     return result;
@@ -93,7 +92,7 @@ void run_on_host(const std::string& kernel, uint64_t job, uint32_t round, uint32
 void bind_device(nb::module_& m) {
     m.def("job_fields", &job_fields, "Names and offsets of the fields of a Job.");
     m.def("device_constants", &device_constants, "Numbers that the device's kernels and their callers share.");
-    m.def("image_sizes", &image_sizes, nb::arg("address"), nb::arg("event_capacity"),
+    m.def("image_sizes", &image_sizes, nb::arg("address"),
           "Sizes of a plan's image, and of the shared memory that its kernels need.");
     m.def("image_steps", &image_steps, nb::arg("address"), "Kind, width and number of rotations of a plan's steps.");
     m.def("run_on_host", &run_on_host, nb::arg("kernel"), nb::arg("job"), nb::arg("round"), nb::arg("num_teams"),

@@ -212,8 +212,11 @@ class Steps {
         for (size_t k = pass_begin_; k < rotations.size(); ++k) {
             Rotation& rotation = rotations[k];
             rotation.flips = reordered(rotation.flips);
-            for (size_t j = 0; j < order.size(); ++j)
-                rotation.signs |= uint32_t{is_odd(step.generators[j] & rotation.z)} << j;
+            for (uint32_t e = 0; e < 1U << order.size(); ++e) {
+                uint32_t combined = 0;
+                for (size_t j = 0; j < order.size(); ++j) combined ^= (e >> j & 1) != 0 ? step.generators[j] : 0;
+                rotation.odd |= uint32_t{is_odd(combined & rotation.z)} << e;
+            }
         }
         generators_.clear();
         steps.push_back(step);
@@ -257,14 +260,10 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.signature_words = layout.signature_words;
     header.output_words = layout.output_words;
     header.row_words = layout.words();
-    header.num_checks = layout.num_checks;
-    header.num_signature_bits = layout.num_signature_bits;
-    header.num_outputs = layout.num_outputs;
     header.num_mechanisms = static_cast<uint32_t>(plan.alias.size());
     header.num_thresholds = static_cast<uint32_t>(plan.count_thresholds.size());
     header.num_coins = plan.num_coins;
     header.num_steps = static_cast<uint32_t>(steps.steps.size());
-    header.num_outcomes = plan.num_outcomes;
     header.sign_words = plan.sign_words;
     header.branch_words = plan.branch_words;
     header.vector_width = steps.vector_width;
@@ -272,12 +271,18 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.zero_is_fixed = zero_law.fixed;
     header.zero_is_kept = zero_law.kept;
     header.never_kept = plan.never_kept;
-    header.num_rotations = static_cast<uint32_t>(steps.rotations.size());
     Image image;
     header.constant = image.append(plan.constant);
     header.thresholds = image.append(plan.count_thresholds);
     header.guide = image.append(guide_of(plan.count_thresholds));
-    header.alias = image.append(plan.alias);
+    std::vector<uint64_t> alias_thresholds;
+    std::vector<int32_t> alias_indices;
+    for (const AliasCell& cell : plan.alias) {
+        alias_thresholds.push_back(cell.threshold);
+        alias_indices.push_back(cell.alias);
+    }
+    header.alias_thresholds = image.append(alias_thresholds);
+    header.alias_indices = image.append(alias_indices);
     header.sites = image.append(plan.sites);
     header.effects = image.append(plan.effects, plan.alias.size());
     header.coins = image.append(plan.coins, plan.num_coins);

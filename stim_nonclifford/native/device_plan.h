@@ -27,10 +27,11 @@ struct HostLaunch {
 };
 void run_on_host(const HostLaunch& launch);
 
-// Bytes of shared memory per team, and of the noise kernel's tables per block.
+// Bytes of shared memory: of the noise kernel's tables per block; of its lists per team, and the least for events; of the
+// simulation per team.
 struct SharedBytes {
-    uint64_t noise_tables, noise_tables_in_shared, noise_team, vector, simulation_without_vector;
+    uint64_t noise_tables, noise_tables_in_shared, noise_lists, noise_events, vector, simulation_without_vector;
 };
-SharedBytes shared_bytes(const PlanImage& image, uint64_t event_capacity);
+SharedBytes shared_bytes(const PlanImage& image);
 
 }  // namespace snc

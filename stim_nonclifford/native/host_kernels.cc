@@ -1,7 +1,5 @@
 // The device's kernels, compiled as C++.
-#include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "device_plan.h"
 #include "noise_sections.h"
@@ -26,27 +24,59 @@ void for_each_team(const HostLaunch& launch, uint64_t bytes, Kernel kernel) {
     }
 }
 
-template <uint32_t row_words>
+template <typename Layout, bool tables_in_shared>
 void run_noise(const HostLaunch& launch, const Job& job) {
-    if (launch.row_words > row_words) {
-        if constexpr (row_words < max_narrow_words) return run_noise<row_words + 1>(launch, job);
-        throw std::invalid_argument("Rows of that many words are not narrow.");
+    const uint64_t bytes = NoiseTables<Layout, tables_in_shared>::bytes(*job.plan) +
+                           BlockLists<typename StoredMechanism<tables_in_shared>::Type>::bytes(job.event_capacity);
+    for_each_team<noise_team_size>(launch, bytes, [&](auto& team) { noise_kernel<Layout, tables_in_shared>(team, job); });
+}
+template <typename Layout>
+void run_noise(const HostLaunch& launch, const Job& job) {
+    if (launch.in_shared) return run_noise<Layout, true>(launch, job);
+    run_noise<Layout, false>(launch, job);
+}
+
+// Rows of more words would need hundreds of kernels here. Their numbers of words are read from the plan instead.
+constexpr uint32_t max_fixed_words = 4;
+
+template <uint32_t checks, uint32_t signature, uint32_t outputs>
+void run_fixed_noise(const HostLaunch& launch, const Job& job) {
+    if constexpr (checks + signature + outputs <= max_fixed_words) {
+        const PlanImage& plan = *job.plan;
+        if (plan.check_words != checks) return run_fixed_noise<checks + 1, signature, outputs>(launch, job);
+        if (plan.signature_words != signature) return run_fixed_noise<checks, signature + 1, outputs>(launch, job);
+        if (plan.output_words != outputs) return run_fixed_noise<checks, signature, outputs + 1>(launch, job);
+        if constexpr (checks + signature + outputs != 0)
+            return run_noise<FixedLayout<checks, signature, outputs>>(launch, job);
     }
-    const uint64_t bytes = NoiseTables<row_words>::bytes(*job.plan, launch.in_shared) + noise_team_bytes(job.event_capacity);
-    for_each_team<noise_team_size>(launch, bytes, [&](auto& team) { noise_kernel<row_words>(team, job, launch.in_shared); });
+    throw std::invalid_argument("No kernel is made for rows of that many words.");
+}
+
+void run_noise(const HostLaunch& launch, const Job& job) {
+    static_assert(max_fixed_words + 4 == max_narrow_words, "the cases below");
+    switch (launch.row_words) {
+        case 0: return run_noise<PlanLayout<0>>(launch, job);
+        case 5: return run_noise<PlanLayout<5>>(launch, job);
+        case 6: return run_noise<PlanLayout<6>>(launch, job);
+        case 7: return run_noise<PlanLayout<7>>(launch, job);
+        case 8: return run_noise<PlanLayout<8>>(launch, job);
+        default: return run_fixed_noise<0, 0, 0>(launch, job);
+    }
 }
 
 template <uint32_t team_size>
 void run_simulate(const HostLaunch& launch, const Job& job) {
-    const uint64_t bytes = simulation_bytes(*job.plan, launch.in_shared);
-    for_each_team<team_size>(launch, bytes, [&](auto& team) { simulation_kernel(team, job, launch.round, launch.in_shared); });
+    for_each_team<team_size>(launch, simulation_bytes(*job.plan, job.shared_width), [&](auto& team) {
+        if (launch.in_shared) return simulation_kernel<true>(team, job, launch.round);
+        simulation_kernel<false>(team, job, launch.round);
+    });
 }
 
 }  // namespace
 
 void run_on_host(const HostLaunch& launch) {
     const Job& job = *reinterpret_cast<const Job*>(launch.job);
-    if (launch.kernel == "noise") return run_noise<0>(launch, job);
+    if (launch.kernel == "noise") return run_noise(launch, job);
     if (launch.kernel == "walk")
         return for_each_team<32>(launch, 0, [&](auto& team) { walk_kernel(team, job, launch.round); });
     if (launch.kernel != "simulate") throw std::invalid_argument("There is no kernel '" + launch.kernel + "'.");
@@ -59,15 +89,16 @@ void run_on_host(const HostLaunch& launch) {
     }
 }
 
-SharedBytes shared_bytes(const PlanImage& image, uint64_t event_capacity) {
-    const uint64_t dense = image.register_words();
-    const uint64_t cells = NoiseTables<0>::bytes(image, true);
+SharedBytes shared_bytes(const PlanImage& image) {
+    using Lists = BlockLists<uint32_t>;
     return {
-        .noise_tables = NoiseTables<0>::bytes(image, false),
-        .noise_tables_in_shared = cells + image.num_mechanisms * dense * sizeof(uint64_t),
-        .noise_team = noise_team_bytes(event_capacity),
-        .vector = simulation_bytes(image, true) - simulation_bytes(image, false),
-        .simulation_without_vector = simulation_bytes(image, false),
+        .noise_tables = NoiseTables<PlanLayout<0>, false>::bytes(image),
+        .noise_tables_in_shared =
+            NoiseTables<PlanLayout<0>, true>::bytes(image) + uint64_t{image.num_mechanisms} * image.register_words() * sizeof(uint64_t),
+        .noise_lists = Lists::fixed_bytes,
+        .noise_events = Lists::least_event_bytes,
+        .vector = (uint64_t{1} << image.vector_width) * sizeof(Coefficient),
+        .simulation_without_vector = simulation_bytes(image, 0) - sizeof(Coefficient),
     };
 }
 

@@ -39,6 +39,11 @@ class HostTeam {
         for (uint64_t k = index_; k < count; k += num_teams_) use(k, true);
     }
 
+    template <typename Use>
+    void for_each_in_warps(uint32_t count, Use use) {
+        for_each(count, [&](uint32_t k) { use(k, true); });
+    }
+
     template <typename Value, typename Read, typename Write>
     void read_then_write(uint32_t count, Read read, Write write) {
         constexpr uint32_t batch = 4;
@@ -87,6 +92,7 @@ class HostTeam {
         *counter += value;
         return old;
     }
+    static uint32_t add_in_shared(uint32_t* counter, uint32_t value) { return add(counter, value); }
     template <typename T>
     static T exchange_if(T* word, T expected, T desired) {
         const T old = *word;

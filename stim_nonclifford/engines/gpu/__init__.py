@@ -3,7 +3,7 @@
 ``cuda_source`` collects the source text that NVRTC compiles. ``backend`` declares the methods of a device;
 ``cupy_backend`` implements them for a GPU, and ``host_backend`` on the host, for tests. ``device_plan``
 copies a plan to the device, and chooses the sizes of launches. ``outcome_store`` has the device's memory for
-trees of outcomes, and ``sampler`` the memory for a chunk of shots. ``engine`` samples shots in chunks.
+trees of outcomes, and ``chunk_sampler`` the memory for a chunk of shots. ``engine`` samples shots in chunks.
 """
 
 from __future__ import annotations

@@ -51,7 +51,12 @@ class Backend(Protocol):
     shared_bytes: int
 
     def active(self) -> AbstractContextManager[Any]:
-        """A context in which arrays are allocated on this device."""
+        """A context in which arrays are allocated on this device, and results of it are awaited.
+
+        Raises:
+            EngineUnavailableError: The device failed in the context, or before it, as errors come late.
+            ResourceLimitError: The device is out of memory.
+        """
         ...
 
     def free_bytes(self) -> int:

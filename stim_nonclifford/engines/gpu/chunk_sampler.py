@@ -20,6 +20,7 @@ __all__ = ["Chunk", "ChunkCapacity", "ChunkSampler", "Results"]
 
 _CONSTANTS = _native.device_constants()
 _JOB_FIELDS = _native.job_fields()
+_NUM_ROUNDS: int = _CONSTANTS["num_rounds"]
 _FIRST_WAITING_LIMIT = 4096
 MAX_TABLE_BITS = 10
 """With at most this many outputs, the kept shots with each pattern are counted in a table."""
@@ -96,6 +97,9 @@ class ChunkSampler:
         self.sizes = sizes
         self._plan, self._store, self._backend = plan, store, backend
         self._stream = backend.new_stream()
+        # How many rounds are launched with a chunk, and how many have been launched for the current one.
+        self._first_rounds = _NUM_ROUNDS
+        self._rounds = 0
         words = plan.output_words
         self._job: Array = xp.zeros(8 * len(_JOB_FIELDS), dtype=np.uint8)
         self._counters: Array = xp.zeros(_CONSTANTS["num_counters"], dtype=np.uint64)
@@ -123,7 +127,7 @@ class ChunkSampler:
         return 8 + 8 * (plan.signature_words + plan.output_words) + 4 + 4 + request
 
     def start(self, chunk: Chunk, after: object | None) -> object:
-        """Launches the kernels that sample a chunk.
+        """Launches the kernels that sample a chunk, with as many rounds as the previous chunk needed.
 
         Args:
             chunk: The chunk. For ``Results.ROWS``, it may not have more shots than ``sizes.rows``.
@@ -144,13 +148,50 @@ class ChunkSampler:
                 self._block_errors[: chunk.num_blocks].fill(0)
             self._backend.upload(self._job, job)
             stream.launch(self._plan.noise, self._job)
-            if self._plan.simulate is not None:
-                if after is not None:
-                    stream.wait_for(after)
-                for number in range(_CONSTANTS["num_rounds"]):
-                    stream.launch(self._plan.walk, self._job, number)
-                    stream.launch(self._plan.simulate, self._job, number)
-            return stream.mark()
+            self._rounds = 0
+            return self._launch_rounds(self._first_rounds, after)
+
+    def needs_more(self, counters: npt.NDArray[np.uint64]) -> bool:
+        """Whether shots of the chunk still wait for their outcomes. Then call ``go_on``, and wait again.
+
+        Args:
+            counters: The counters of the chunk.
+        """
+        if self._plan.simulate is None or counters[_CONSTANTS["queued"]] > self.sizes.queue:
+            return False
+        # See `waiting_limit` in kernels/tree_walk.h.
+        waiting = [
+            int(counters[_CONSTANTS["first_waiting"] + k * _CONSTANTS["counters_per_round"]])
+            for k in range(self._rounds)
+        ]
+        enough = [k + 1 for k, count in enumerate(waiting) if count <= _FIRST_WAITING_LIMIT << 3 * k]
+        if self._rounds == _NUM_ROUNDS:
+            enough.append(_NUM_ROUNDS)
+        if enough:
+            self._first_rounds = enough[0]
+        return not enough
+
+    def go_on(self, after: object) -> object:
+        """Launches the rounds of the chunk that ``start`` has not launched.
+
+        Args:
+            after: As for ``start``.
+
+        Returns:
+            As ``start``.
+        """
+        with self._backend.active(), self._stream.active():
+            return self._launch_rounds(_NUM_ROUNDS, after)
+
+    def _launch_rounds(self, end: int, after: object | None) -> object:
+        if self._plan.simulate is not None:
+            if after is not None:
+                self._stream.wait_for(after)
+            while self._rounds < end:
+                self._stream.launch(self._plan.walk, self._job, self._rounds)
+                self._stream.launch(self._plan.simulate, self._job, self._rounds)
+                self._rounds += 1
+        return self._stream.mark()
 
     def wait_for(self, mark: object) -> None:
         """Delays all later work of this object until an event has occurred."""
@@ -210,6 +251,7 @@ class ChunkSampler:
             "node_capacity": store.node_capacity,
             "first_waiting_limit": _FIRST_WAITING_LIMIT,
             "vector_bytes": plan.vector_bytes,
+            "shared_width": plan.shared_width,
         }
         arrays = {
             "plan": plan.image,

@@ -9,7 +9,6 @@ from typing import Literal
 
 __all__ = [
     "COMPILE_OPTIONS",
-    "NARROW_WORDS",
     "NOISE_TEAM",
     "SIMULATION_TEAMS",
     "KernelLaunch",
@@ -37,20 +36,20 @@ NOISE_TEAM = 128
 SIMULATION_TEAMS = (32, 128, 256, 512)
 """Possible numbers of threads in a team that simulates one shot."""
 
-NARROW_WORDS = 8
-"""Rows of at most this many words are kept in registers."""
 
-
-def noise_threads(row_words: int) -> int:
+def noise_threads(row_words: int, in_shared: bool) -> int:
     """Number of threads per thread block of the noise kernel, as limited by the number of registers.
 
     Args:
         row_words: Number of words in a row; 0 for the kernel that does not keep rows in registers.
+        in_shared: Whether the tables are in shared memory.
 
     Returns:
         The number of threads.
     """
-    return 5 * NOISE_TEAM if 0 < row_words <= 4 else 4 * NOISE_TEAM
+    if not 0 < row_words <= 4:
+        return 4 * NOISE_TEAM
+    return (6 if in_shared else 5) * NOISE_TEAM
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ class KernelLaunch:
         shared_bytes: Shared memory per thread block.
         min_blocks: Number of thread blocks for which a multiprocessor must have enough registers.
         team_size: Number of threads in a team.
-        row_words: For ``noise``, the number of words in a row; 0 if rows are not kept in registers.
+        layout: For ``noise``, the numbers of check words, signature words and output words in a row that is
+            kept in registers; None if rows are kept in memory.
         in_shared: For ``noise``, whether the tables are in shared memory. For ``simulate``, whether the
             coefficient vector is.
     """
@@ -75,13 +75,18 @@ class KernelLaunch:
     shared_bytes: int = 0
     min_blocks: int = 1
     team_size: int = 32
-    row_words: int = 0
+    layout: tuple[int, int, int] | None = None
     in_shared: bool = False
 
     @property
     def num_teams(self) -> int:
         """Number of teams per launch."""
         return self.num_blocks * (self.block_threads // self.team_size)
+
+    @property
+    def row_words(self) -> int:
+        """For ``noise``, the number of words in a row; 0 if rows are kept in memory."""
+        return sum(self.layout) if self.layout else 0
 
 
 def cuda_source(kernel: KernelLaunch) -> str:
@@ -104,7 +109,7 @@ def cuda_source(kernel: KernelLaunch) -> str:
         "BLOCK_THREADS": kernel.block_threads,
         "MIN_BLOCKS": kernel.min_blocks,
         "TEAM_SIZE": kernel.team_size,
-        "ROW_WORDS": kernel.row_words,
+        "LAYOUT": "FixedLayout<{}, {}, {}>".format(*kernel.layout) if kernel.layout else "PlanLayout<0>",
         "IN_SHARED": str(kernel.in_shared).lower(),
     }
     lines = [f"#define SNC_{name} {value}" for name, value in definitions.items()]

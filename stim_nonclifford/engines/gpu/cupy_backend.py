@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import EngineUnavailableError
+from ...errors import EngineUnavailableError, ResourceLimitError
 from .backend import Array
 from .cuda_source import COMPILE_OPTIONS, KernelLaunch, cuda_source
 
@@ -103,9 +105,28 @@ class CupyBackend:
         )
         self._kernels: dict[KernelLaunch, Any] = {}
 
-    def active(self) -> AbstractContextManager[Any]:
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
         """See ``Backend.active``."""
-        return self._device
+        cuda = self._cupy.cuda
+        failures = (
+            cuda.runtime.CUDARuntimeError,
+            cuda.driver.CUDADriverError,
+            cuda.compiler.CompileException,
+        )
+        try:
+            with self._device:
+                yield
+        except cuda.memory.OutOfMemoryError as error:
+            raise ResourceLimitError(
+                f"The GPU has too little free memory for the results: {error}. Ask for fewer shots per call,"
+                " delete arrays that you keep on the GPU, or use engine='cpu'."
+            ) from error
+        except failures as error:
+            raise EngineUnavailableError(
+                f"The GPU failed: {error}. Errors of the GPU are often found only when results are read."
+                " Start Python anew, as CUDA may not work in this process any more; or use engine='cpu'."
+            ) from error
 
     def free_bytes(self) -> int:
         """See ``Backend.free_bytes``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Iterator
 
@@ -26,7 +27,11 @@ _CONSTANTS = _native.device_constants()
 _MAX_BUDGET = 8 << 30
 _MIN_BUDGET = 8 << 20
 _SHARE_OF_FREE = 4
-"""The engine uses a quarter of the free memory, so that other processes on the same GPU have some too."""
+"""The engine uses a quarter of the free memory, so that other processes on the same GPU have some too.
+
+A quarter of that are the trees of outcomes, another one the coefficient vectors, an eighth rows of shots, and
+up to five sixteenths the queues, errors and outputs of the two chunks.
+"""
 
 _FIRST_CHUNK = 1 << 20
 _MAX_CHUNK = 1 << 28
@@ -192,7 +197,7 @@ class GpuEngine:
         budget = min(_MAX_BUDGET, self._backend.free_bytes() // _SHARE_OF_FREE)
         while True:
             try:
-                self._device_plan = DevicePlan(self.plan, self._backend, budget // 4)
+                self._device_plan = DevicePlan(self.plan, self._backend, budget)
                 self._store = OutcomeStore(self._device_plan, self._backend, min(cache_bytes, budget // 4))
                 sizes = _chunk_capacity(self._device_plan, budget)
                 self._samplers = [
@@ -241,9 +246,23 @@ class GpuEngine:
                         self._backend.finish()
 
     def _start(self, chunk: Chunk, sampler: ChunkSampler) -> None:
-        # Only one chunk at a time may use the trees of outcomes.
-        try:
+        with self._trees_guarded():
             self._outcome_mark = sampler.start(chunk, self._outcome_mark)
+
+    def _counters(self, sampler: ChunkSampler) -> npt.NDArray[np.uint64]:
+        """Waits until a chunk is done."""
+        counters = sampler.counters()
+        while sampler.needs_more(counters):
+            with self._trees_guarded():
+                self._outcome_mark = sampler.go_on(self._outcome_mark)
+            counters = sampler.counters()
+        return counters
+
+    @contextlib.contextmanager
+    def _trees_guarded(self) -> Iterator[None]:
+        """A context for launches of kernels that use the trees of outcomes: only one chunk at a time may."""
+        try:
+            yield
         except BaseException:
             # Perhaps not all kernels were launched. Then nodes that were reserved are never written.
             with self._backend.active():
@@ -256,7 +275,7 @@ class GpuEngine:
         self, chunk: Chunk, sampler: ChunkSampler
     ) -> Iterator[tuple[Chunk, ChunkSampler, npt.NDArray[np.uint64]]]:
         """Yields the results of a chunk. If they did not fit into memory, the chunk is sampled in halves."""
-        counters = sampler.counters()
+        counters = self._counters(sampler)
         queued, listed = int(counters[_CONSTANTS["queued"]]), int(counters[_CONSTANTS["errors"]])
         self._adapt(chunk, sampler.sizes, queued, listed)
         if queued <= sampler.sizes.queue and listed <= sampler.sizes.errors:

@@ -64,7 +64,7 @@ def test_source_files_that_pages_name_exist() -> None:
 
 
 def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
-    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    page = (DOCS / "internals.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
     described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
     assert listed == described

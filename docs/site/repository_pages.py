@@ -40,6 +40,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     def in_site(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link[2]))
         target = OUTSIDE.get(target, target.removeprefix("docs/"))
+        target = re.sub(r"^(tutorials/\w+)\.ipynb$", r"\1.md", target)
         return link[1] + posixpath.relpath(target, posixpath.dirname(place) or ".")
 
     return LINK.sub(in_site, markdown)

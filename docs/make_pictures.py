@@ -29,7 +29,9 @@ class Picture:
         self.width, self.height = width, height
         self.shapes: list[str] = []
 
-    def text(self, x: float, y: float, text: str, size: int = 14, colour: str = INK, at: str = "middle") -> None:
+    def text(
+        self, x: float, y: float, text: str, size: int = 14, colour: str = INK, at: str = "middle"
+    ) -> None:
         """A line of text; ``at`` is start, middle or end."""
         self.shapes.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="{at}">{escape(text)}</text>'
@@ -44,7 +46,9 @@ class Picture:
         for k, line in enumerate(lines):
             self.text(x + width / 2, top + 18 * k, line, 14 if k == 0 else 12, INK if k == 0 else GREY)
 
-    def line(self, *points: tuple[float, float], colour: str = INK, width: float = 1.5, arrow: bool = False) -> None:
+    def line(
+        self, *points: tuple[float, float], colour: str = INK, width: float = 1.5, arrow: bool = False
+    ) -> None:
         """A line through points, with an arrow head at its end if asked for."""
         path = " ".join(f"{x:g},{y:g}" for x, y in points)
         head = ' marker-end="url(#arrow)"' if arrow else ""
@@ -116,7 +120,9 @@ def widths() -> Picture:
         points += [(left + across * k, y), (left + across * (k + 1), y)]
     picture.line(*points, width=2.5)
     picture.text(left + 320, 210, "quantum operations of the plan, in their order", 13, GREY)
-    picture.text(20, 28, "coefficients: T gates double the vector, measurements halve it", 13, GREY, at="start")
+    picture.text(
+        20, 28, "coefficients: T gates double the vector, measurements halve it", 13, GREY, at="start"
+    )
     return picture
 
 
@@ -191,13 +197,22 @@ def funnel() -> Picture:
 def tree() -> Picture:
     """The outcome law of a signature as a tree that grows where shots go."""
     picture = Picture(760, 250)
-    nodes = {"": (380, 45), "0": (230, 120), "1": (530, 120), "00": (130, 195), "01": (330, 195), "10": (480, 195)}
+    nodes = {
+        "": (380, 45),
+        "0": (230, 120),
+        "1": (530, 120),
+        "00": (130, 195),
+        "01": (330, 195),
+        "10": (480, 195),
+    }
     chances = {"0": "0.85", "1": "0.15", "00": "1", "01": "0", "10": "0.5"}
     for name, (x, y) in nodes.items():
         if name:
             above = nodes[name[:-1]]
             picture.line((above[0], above[1] + 18), (x, y - 18), colour=LINE)
-            picture.text((above[0] + x) / 2 + (18 if name[-1] == "1" else -18), (above[1] + y) / 2, chances[name], 12)
+            picture.text(
+                (above[0] + x) / 2 + (18 if name[-1] == "1" else -18), (above[1] + y) / 2, chances[name], 12
+            )
     picture.box(320, 27, 120, 36, BLUE, "outcome 0")
     picture.box(170, 102, 120, 36, BLUE, "outcome 1")
     picture.box(470, 102, 120, 36, BLUE, "outcome 1")

@@ -38,7 +38,7 @@ def page(cells: list[dict[str, Any]], name: str) -> tuple[str, dict[str, bytes]]
             parts.append(source)
             continue
         parts.append(fenced(source, "python"))
-        for output in cell["outputs"]:
+        for output in joined(cell["outputs"]):
             data = output.get("data", {})
             kind = next((kind for kind in PICTURES if kind in data), None)
             if kind is not None:
@@ -51,6 +51,17 @@ def page(cells: list[dict[str, Any]], name: str) -> tuple[str, dict[str, bytes]]
                 parts.append(fenced("".join(text).rstrip("\n"), "{ .text .output }"))
     parts.append(f"*This page is the notebook `docs/tutorials/{name}.ipynb`.*")
     return "\n\n".join(parts) + "\n", pictures
+
+
+def joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The outputs of a cell, where lines that were printed one after the other are one output."""
+    result: list[dict[str, Any]] = []
+    for output in outputs:
+        if "text" in output and result and "text" in result[-1]:
+            result[-1] = {"text": [*result[-1]["text"], *output["text"]]}
+        else:
+            result.append(output)
+    return result
 
 
 def fenced(text: str, language: str) -> str:

@@ -63,6 +63,12 @@ from stim_nonclifford.cultivation import write_circuit_file
 pathlib.Path("DIR").mkdir()
 write_circuit_file(pathlib.Path("DIR"), distance=3, p=0.001, gate="S", noise="uniform")
 """,
+    # Files of circuits.
+    "docs/tutorials/decoders_and_gaps.ipynb": _FILES
+    + r"""
+pathlib.Path("circuits").mkdir()
+memory(0.01).to_file("circuits/d=3,p=0.01.stim")
+""",
     # Two files of circuits.
     "docs/sinter.md": _FILES
     + r"""

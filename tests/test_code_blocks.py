@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import textwrap
@@ -16,10 +17,12 @@ from .code_block_context import CONTEXT
 from .installed_wheel import ROOT, run
 
 PAGES = [
+    ROOT / "README.md",
     *(path for path in sorted(ROOT.glob("docs/*.md")) if path.name != "instructions.md"),
     *sorted(ROOT.glob("circuits/*/README.md")),
+    *sorted(ROOT.glob("docs/tutorials/*.ipynb")),
 ]
-"""The page of the repository itself is in test_wheel.py; the examples need a clone."""
+"""The examples need a clone. The cells of notebooks are in test_notebooks.py, and the blocks of their text are here."""
 
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 
@@ -36,6 +39,7 @@ NEEDS_MORE = (
 SMALLER = {
     r"--max_shots [\d_]+": "--max_shots 20_000",
     r"--processes 4": "--processes 1",
+    r"sinter_plugin estimate": "sinter_plugin estimate --max_seconds 2",
     r"num_workers=4": "num_workers=1",
     r"max_shots=(1_000_000_000|10\*\*8)": "max_shots=20_000",
 }
@@ -52,7 +56,11 @@ if __name__ == "__main__":  # workers import this file again
 
 def blocks(page: Path) -> list[tuple[str, str]]:
     """Languages and texts of the blocks of a page."""
-    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    found = BLOCK.findall(text)
     return [(language, textwrap.dedent(code)) for _, language, code in found]
 
 
@@ -113,7 +121,7 @@ def test_blocks_run(page: Path, wheel_python: Path, tmp_path: Path) -> None:
 
 
 def test_every_command_is_in_a_block_that_runs() -> None:
-    for page in [*PAGES, ROOT / "README.md", *ROOT.glob("docs/*/*.md")]:
+    for page in [*PAGES, *ROOT.glob("docs/*/*.md")]:
         for language, code in blocks(page):
             assert language in ("python", "bash", "json", ""), f"{page.name}: {language}"
             if not language:

@@ -11,7 +11,7 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo test check sanitize clean
+.PHONY: demo test check docs notebooks sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
@@ -30,6 +30,14 @@ check: $(INSTALLED)-dev
 	$(BIN)/mypy
 	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
+
+# The documentation site, in build/site: open build/site/index.html. A broken link is an error. It works without a network.
+docs: $(INSTALLED)-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# Executes the tutorials and stores their outputs; `make test` compares these with those of a fresh run.
+notebooks: $(INSTALLED)-docs
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace docs/tutorials/*.ipynb
 
 # For developers: tests of the engines with a native module that checks itself, for memory and undefined behaviour, and
 # then for races of threads (GCC on Linux; some 15 minutes). CI does not run it.
@@ -57,7 +65,7 @@ $(INSTALLED): .venv/build-tools $(NATIVE)
 	$(INSTALL) -e .
 	touch $@
 
-# These two compile the C++ code themselves, so they do not depend on the target above.
+# These three compile the C++ code themselves, so they do not depend on the target above.
 $(INSTALLED)-test: .venv/build-tools $(NATIVE)
 	$(INSTALL) -e '.[test]'
 	touch $(INSTALLED) $@
@@ -65,6 +73,10 @@ $(INSTALLED)-test: .venv/build-tools $(NATIVE)
 $(INSTALLED)-dev: .venv/build-tools $(NATIVE)
 	$(INSTALL) -e '.[dev]'
 	touch $(INSTALLED) $(INSTALLED)-test $@
+
+$(INSTALLED)-docs: .venv/build-tools $(NATIVE)
+	$(INSTALL) -e '.[docs]'
+	touch $(INSTALLED) $@
 
 clean:
 	rm -rf .venv build out

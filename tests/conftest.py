@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from .installed_wheel import wheel, wheel_python
 from .sinter_runs import Folder
+
+__all__ = ["folder", "wheel", "wheel_python"]
 
 
 @pytest.fixture

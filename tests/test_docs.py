@@ -5,16 +5,21 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 import stim
 
+import sinter_plugin
 import stim_nonclifford.compiler
+from stim_nonclifford import cultivation, distillation, teleportation
 
 from .instruction_lines import CONDITIONAL, NON_CLIFFORD
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [
-    *DOCS.glob("*.md"),
+    *DOCS.rglob("*.md"),
+    *DOCS.glob("tutorials/*.ipynb"),
     *(
         DOCS.parent / folder / "README.md"
         for folder in (
@@ -28,14 +33,48 @@ PAGES = [
 ]
 
 
-def test_table_of_instructions_is_fresh() -> None:
-    spec = importlib.util.spec_from_file_location("make_instructions", DOCS / "make_instructions.py")
+def generator(name: str) -> ModuleType:
+    """A module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_pictures_are_fresh() -> None:
+    drawn = dict(generator("make_pictures").pictures())
+    there = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("pictures/*.svg")}
+    assert there == drawn, "run python docs/make_pictures.py"
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    assert re.findall(r"\(pictures/([\w.]+)\)", page) == list(drawn)
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("reference/*.md"))
+    shown = re.findall(r"^::: (\S+)$", text, re.MULTILINE)
+    public = {
+        f"{package.__name__}.{name}"
+        for package in (stim_nonclifford, sinter_plugin, cultivation, distillation, teleportation)
+        for name in package.__all__
+        if not name.startswith("__")
+    }
+    assert sorted(shown) == sorted(public)
+
+
+def test_instructions_that_are_said_to_be_refused_are_refused() -> None:
+    page = (DOCS / "coming_from.md").read_text(encoding="utf-8")
+    block = page.split("are refused here, with an error that names the line:\n\n```\n")[1].split("```")[0]
+    for instruction in block.splitlines():
+        with pytest.raises(ValueError, match="Line 1"):
+            stim_nonclifford.Circuit(instruction)
+    assert len(block.splitlines()) >= 4
+
+
+def test_table_of_instructions_is_fresh() -> None:
     page = (DOCS / "instructions.md").read_text(encoding="utf-8")
-    assert page == module.table(), "run python docs/make_instructions.py"
+    assert page == generator("make_instructions").table(), "run python docs/make_instructions.py"
     tested = re.findall(r"test_(stim_instruction|non_clifford_gate|conditional_gate)\[(\w+)\]", page)
     assert {name for kind, name in tested if kind == "stim_instruction"} == set(stim.gate_data())
     assert {name for kind, name in tested if kind == "non_clifford_gate"} == set(NON_CLIFFORD)
@@ -64,7 +103,7 @@ def test_source_files_that_pages_name_exist() -> None:
 
 
 def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
-    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    page = (DOCS / "internals.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
     described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
     assert listed == described

@@ -31,6 +31,7 @@ sets), and ``__main__`` (the command line).
 
 from __future__ import annotations
 
+from .dask_collection import collect_on_dask
 from .gap_points import (
     CalibrationPoint,
     GapPoint,
@@ -57,6 +58,7 @@ __all__ = [
     "MatchingGapDecoder",
     "SoftDecodingSampler",
     "SoftPostselectSampler",
+    "collect_on_dask",
     "gap_calibration",
     "gap_points",
     "read_gap_stats",
@@ -93,8 +95,9 @@ def sinter_samplers() -> dict[str, SoftPostselectSampler]:
     Examples:
         >>> sinter_samplers()
         {'soft_postselect': SoftPostselectSampler(engine='auto', count_observable_error_combos=False,
-        max_active_coordinates=24, device=None), 'soft_postselect_gpu': SoftPostselectSampler(engine='gpu',
-        count_observable_error_combos=False, max_active_coordinates=24, device=None)}
+        max_active_coordinates=24, device=None, seed=None), 'soft_postselect_gpu':
+        SoftPostselectSampler(engine='gpu', count_observable_error_combos=False, max_active_coordinates=24,
+        device=None, seed=None)}
     """
     return {
         "soft_postselect": SoftPostselectSampler(),

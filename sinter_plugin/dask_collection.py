@@ -74,7 +74,8 @@ def collect_on_dask(
             accepted is saved.
 
     Examples:
-        >>> import distributed
+        >>> import distributed, stim
+        >>> from sinter_plugin import task
         >>> circuit = stim.Circuit.generated(
         ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
         ... )

@@ -146,6 +146,6 @@ def dask_client(where: str, num_processes: int) -> Iterator[distributed.Client]:
                 raise ValueError(
                     f"--dask {where}: there is no scheduler ({error}). Start one with `dask scheduler`, or"
                     " use --dask local."
-                ) from error
+                ) from None
         stack.enter_context(client)
         yield client

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 import sinter
 
+import stim_nonclifford as snc
+
 from .dask_workers import DaskWorkers, dask_client
 from .interrupts import interrupted_by_signals
 from .local_workers import local_workers
@@ -95,7 +97,10 @@ def collect_ranges(
         run.call_with_rows(on_progress)
         if own.seed is None and not args.quiet:
             print(f"The seed of the shots is {run.collection.seed}.", file=sys.stderr)
-        run.run()
+        try:
+            run.run()
+        except (NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError) as error:
+            raise ValueError(f"A worker could not sample a circuit: {error}") from None
 
 
 def _workers(own: RangeArguments, num_processes: int) -> contextlib.AbstractContextManager[Workers]:

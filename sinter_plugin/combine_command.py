@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import sinter
 
-from .rows import check_rows
+from .rows import FAULT_SETS, check_rows
 from .shot_ranges import OverlapError, ShotRange, joined_ranges, ranges_in, with_joined_ranges
 from .sinter_internals import run_sinter_command
 
@@ -50,6 +50,7 @@ def combine(arguments: Sequence[str]) -> int:
         for stats in sinter.read_stats_from_csv_files(path):
             _check_ranges(stats, path, places)
             known = total.get(stats.strong_id)
+            _check_same_task(stats, known, path)
             total[stats.strong_id] = stats if known is None else known + stats
     rows = [replace(stats, custom_counts=with_joined_ranges(stats.custom_counts)) for stats in total.values()]
     # Sinter sorts and prints; what it prints is shown only if nothing failed.
@@ -78,6 +79,19 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     while end < len(arguments) and arguments[end].startswith("-"):
         end += 2 if arguments[end] == "--order" else 1
     return list(arguments[:end]), list(arguments[end:])
+
+
+def _check_same_task(stats: sinter.TaskStats, known: sinter.TaskStats | None, path: str) -> None:
+    if known is None or (stats.decoder, stats.json_metadata) == (known.decoder, known.json_metadata):
+        return
+    remedy = "Correct the metadata, or leave one of the files out."
+    if stats.decoder == known.decoder == FAULT_SETS:
+        remedy = "It is another estimate, and estimates are not added up: leave one of the files out."
+    raise ValueError(
+        f"{path}: a row has the strong_id of another one, but other metadata or another decoder:"
+        f" {stats.decoder}, {stats.json_metadata!r} instead of {known.decoder}, {known.json_metadata!r}."
+        f" {remedy}"
+    )
 
 
 def _check_ranges(

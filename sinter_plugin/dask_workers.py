@@ -70,23 +70,38 @@ class DaskWorkers:
 
     def result(self, number: int) -> RangeCounts:
         """See ``Workers.result``."""
+        with self._scheduler_errors():
+            found: RangeCounts = self._futures.pop(number).result()
+        return found
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a function on a worker, and waits for its result.
+
+        Args:
+            function: The function, which the worker can import.
+            arguments: Its arguments.
+
+        Returns:
+            Its result.
+
+        Raises:
+            WorkersLostError: The call was lost. Errors of the function are raised as they are.
+        """
+        with self._scheduler_errors():
+            return self._client.submit(function, *arguments, pure=False).result()
+
+    @contextlib.contextmanager
+    def _scheduler_errors(self) -> Iterator[None]:
+        """Reports a lost connection and lost workers as such. Errors of jobs pass through."""
         from distributed.scheduler import KilledWorker
 
         try:
-            with self._scheduler_errors():
-                found: RangeCounts = self._futures.pop(number).result()
+            yield
         except KilledWorker as error:
             raise WorkersLostError(
                 "Several workers died over the same job. Is a circuit too much for their memory? Dask says:"
                 f" {str(error).splitlines()[0]}"
             ) from error
-        return found
-
-    @contextlib.contextmanager
-    def _scheduler_errors(self) -> Iterator[None]:
-        """Reports a lost connection as such. Errors of jobs pass through."""
-        try:
-            yield
         except (CancelledError, OSError, TimeoutError, RuntimeError) as error:
             if isinstance(error, CancelledError) or self._client.status != "running":
                 raise WorkersLostError("The connection to Dask's scheduler was lost.") from error

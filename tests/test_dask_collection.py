@@ -18,8 +18,9 @@ import sinter
 import sinter_plugin
 from sinter_plugin.__main__ import main
 from sinter_plugin.range_collection import WorkersLostError
+from stim_nonclifford.cultivation import cultivation_circuit
 
-from .range_cases import circuit_file, counts, task_of, whole_run, with_range
+from .range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range
 
 distributed = pytest.importorskip("distributed")
 
@@ -175,6 +176,32 @@ def test_errors_of_workers_reach_the_user(client: Any, tmp_path: Path) -> None:
         sinter_plugin.collect_on_dask(client, [task], custom_decoders={"mine": sampler}, max_shots=1000)
     with pytest.raises(ValueError, match="vacuous cannot take ranges"):
         sinter_plugin.collect_on_dask(client, [task_of(circuit_file(tmp_path), "vacuous")], max_shots=10)
+
+
+def test_estimates_are_those_of_one_process(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["d=3,p=0.001.stim", "d=3,p=0.002.stim", "other.stim"]
+    for name, p in zip(names[:2], (0.001, 0.002), strict=True):
+        (tmp_path / name).write_text(str(cultivation_circuit(distance=3, p=p, gate="T")))
+    (tmp_path / names[2]).write_text(CIRCUIT)
+    arguments = ["estimate", "--circuits", *(str(tmp_path / name) for name in names), "--seed", "5"]
+    arguments += ["--relative_error", "0.05", "--threads", "1", "--quiet"]
+    rows = []
+    for where in ([], ["--dask", address]):
+        save = tmp_path / f"rates{len(where)}.csv"
+        assert main([*arguments, *where, "--save_resume_filepath", str(save)]) == 0
+        rows.append({row.strong_id: row for row in sinter.read_stats_from_csv_files(save)})
+    here, on_dask = rows
+    assert len(here) == 3
+    assert here.keys() == on_dask.keys()
+    for strong_id, row in here.items():
+        other = on_dask[strong_id]
+        assert (row.shots, row.errors, row.discards) == (other.shots, other.errors, other.discards)
+        estimates = [{**each.json_metadata["estimate"], "seconds": 0} for each in (row, other)]
+        assert estimates[0] == estimates[1]
+    assert main([*arguments, "--circuits", str(tmp_path / names[2]), "--dask", "nowhere:x"]) == 2
+    assert "there is no scheduler" in capsys.readouterr().err
 
 
 def test_command(address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

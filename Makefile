@@ -8,16 +8,17 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo test check sanitize clean
+.PHONY: demo test check portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo
 
-# All tests, as CI runs them, in two processes; the tests of a file run one after the other.
+# All tests, as CI runs them, in two processes; the tests of a file run one after the other. TESTS are arguments of
+# pytest, such as the files to run.
 test: $(INSTALLED)-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=25 $(TESTS)
 
 # Style, types and compiler warnings.
 check: $(INSTALLED)-dev
@@ -26,6 +27,14 @@ check: $(INSTALLED)-dev
 	$(BIN)/mypy
 	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
+
+# The native module, compiled for the machines that CI does not have: see .ci/portable.
+portable: .venv/build-tools
+	.ci/portable
+
+# The wheels for this machine and the source distribution, in dist/: see .ci/wheel.
+wheel:
+	.ci/wheel
 
 # For developers: tests of the engines with a native module that checks itself, for memory and undefined behaviour, and
 # then for races of threads (GCC on Linux; some 15 minutes). CI does not run it.

@@ -58,7 +58,7 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add(
         "--dask",
         metavar="WHERE",
-        help="Let the workers of a Dask cluster estimate groups of circuits that share the work: the address\n"
+        help="Let the workers of a Dask cluster estimate groups of circuits that share work: the address\n"
         "of its scheduler, its file (a name that ends with .json), or `local` for --threads workers here.",
     )
     add(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import signal
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -143,12 +145,13 @@ def dask_client(where: str, num_processes: int) -> Iterator[distributed.Client]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         if where == "local":
-            cluster = distributed.LocalCluster(
-                n_workers=num_processes,
-                threads_per_worker=1,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+            with _ignored_interrupts():
+                cluster = distributed.LocalCluster(
+                    n_workers=num_processes,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
             stack.enter_context(cluster)
             client = distributed.Client(cluster)
         else:
@@ -164,3 +167,16 @@ def dask_client(where: str, num_processes: int) -> Iterator[distributed.Client]:
                 ) from None
         stack.enter_context(client)
         yield client
+
+
+@contextlib.contextmanager
+def _ignored_interrupts() -> Iterator[None]:
+    """Processes that are started in this context ignore Ctrl-C, which is for the process that starts them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -21,6 +21,7 @@ from sinter_plugin.range_collection import WorkersLostError
 from stim_nonclifford.cultivation import cultivation_circuit
 
 from .range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range
+from .sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
 
 distributed = pytest.importorskip("distributed")
 
@@ -219,3 +220,18 @@ def test_command(address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "The seed of the shots is " in capsys.readouterr().err
     assert main([*arguments, "--dask", "nowhere:1x"]) == 2
     assert "there is no scheduler" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+def test_interrupt_ends_a_local_cluster_without_a_traceback(folder: Folder) -> None:
+    circuit_file(folder.path)
+    arguments = "--circuits a.stim --decoders soft_postselect --max_shots 1_000_000_000_000_000 --quiet"
+    process = folder.start(OURS, f"{arguments} --dask local --processes 2 --save_resume_filepath stats.csv")
+    wait_until(lambda: folder.shots() > 0)
+    workers = workers_of(process.pid)
+    assert len(workers) == 2
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == "\nInterrupted. Run the same command again to continue from the saved statistics.\n"
+    wait_until(lambda: not any(map(is_alive, workers)))

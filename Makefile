@@ -8,12 +8,15 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo test check portable wheel sanitize clean
+.PHONY: demo install test check portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo
+
+# What all targets below need.
+install: $(INSTALLED)-dev
 
 # All tests, as CI runs them, in two processes; the tests of a file run one after the other. TESTS are arguments of
 # pytest, such as the files to run.

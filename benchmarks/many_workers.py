@@ -50,7 +50,7 @@ def main() -> int:
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         )
         clusters.append(cluster)

@@ -80,7 +80,7 @@ def collect_on_dask(
         ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
         ... )
         >>> with distributed.Client(
-        ...     processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+        ...     processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0"
         ... ) as client:
         ...     [stats] = collect_on_dask(
         ...         client, [task(circuit, decoder="soft_pymatching")], seed=1, max_shots=10_000

@@ -149,7 +149,7 @@ def dask_client(where: str, num_processes: int) -> Iterator[distributed.Client]:
                 cluster = distributed.LocalCluster(
                     n_workers=num_processes,
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    dashboard_address=":0",
                     silence_logs=logging.CRITICAL,
                 )
             stack.enter_context(cluster)

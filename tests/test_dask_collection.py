@@ -31,7 +31,7 @@ DECODE = sinter_plugin.SoftDecodingSampler(warn=False)
 CLUSTER = """
 import sys, time, distributed
 if __name__ == "__main__":
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
 """

@@ -11,17 +11,21 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo test check docs notebooks sanitize clean
+.PHONY: demo install test check docs notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo --started $(STARTED)
 
+# What all targets below need.
+install: $(INSTALLED)-dev $(INSTALLED)-docs
+
 # All tests, as CI runs them, in two processes; the tests of a file run one after the other. Shows how many of them
-# have run, and at the end why some were skipped.
+# have run, and at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the files to
+# run.
 test: $(INSTALLED)-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -o console_output_style=count -rs
+	$(BIN)/python -m pytest -n 2 --dist loadfile -o console_output_style=count -rs --durations=25 $(TESTS)
 
 # Style, types and compiler warnings.
 check: $(INSTALLED)-dev
@@ -38,6 +42,14 @@ docs: $(INSTALLED)-docs
 # Executes the tutorials and stores their outputs; `make test` compares these with those of a fresh run.
 notebooks: $(INSTALLED)-docs
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace docs/tutorials/*.ipynb
+
+# The native module, compiled for the machines that CI does not have: see .ci/portable.
+portable: .venv/build-tools
+	.ci/portable
+
+# The wheels for this machine and the source distribution, in dist/: see .ci/wheel.
+wheel:
+	.ci/wheel
 
 # For developers: tests of the engines with a native module that checks itself, for memory and undefined behaviour, and
 # then for races of threads (GCC on Linux; some 15 minutes). CI does not run it.

@@ -11,7 +11,7 @@ use the plugin:
 * the same with ``sinter_plugin:sinter_decoders`` and ``--decoders soft_pymatching``;
 * ``sinter.collect(tasks=[sinter_plugin.task(...)], custom_decoders=sinter_plugin.sinter_samplers(), ...)``;
 * ``python -m sinter_plugin collect ...``, with the arguments of ``sinter collect``, which also accepts
-  circuits that Sinter refuses.
+  circuits that Sinter refuses, and samples on many machines, as ``collect_on_dask`` does.
 
 ``python -m sinter_plugin estimate`` writes logical error rates that are computed from fault sets to the same
 kind of file.
@@ -24,14 +24,19 @@ The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks
 state after decoding), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
 ``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
-dies), ``postselection`` (masks out of arguments), ``collect_command``, ``gap_points`` (curves from counts by
-gap), ``equivalent_counts``, ``estimate_arguments`` and ``estimate_command`` (logical error rates from fault
-sets), and ``__main__`` (the command line).
+dies), ``postselection`` (masks out of arguments). Runs over ranges of numbered shots: ``shot_ranges`` (which
+shots a row counts), ``range_jobs`` (what workers do), ``ordered_ranges`` (hands out the shots of a task and
+accepts them in order), ``range_start`` (where a run begins and ends), ``range_collection`` (the loop),
+``collection_progress``, ``range_run``, ``local_workers`` and ``dask_workers``, ``dask_collection``,
+``range_arguments`` and ``range_command``. Then ``collect_command``, ``combine_command``, ``gap_points``
+(curves from counts by gap), ``equivalent_counts``, ``estimate_arguments``, ``estimate_groups`` and
+``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the command line).
 """
 
 from __future__ import annotations
 
 from .chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
+from .dask_collection import collect_on_dask
 from .gap_decoder import CompiledGapDecoder
 from .gap_points import (
     CalibrationPoint,
@@ -62,6 +67,7 @@ __all__ = [
     "MatchingGapDecoder",
     "SoftDecodingSampler",
     "SoftPostselectSampler",
+    "collect_on_dask",
     "gap_calibration",
     "gap_points",
     "read_gap_stats",
@@ -98,8 +104,9 @@ def sinter_samplers() -> dict[str, SoftPostselectSampler]:
     Examples:
         >>> sinter_samplers()
         {'soft_postselect': SoftPostselectSampler(engine='auto', count_observable_error_combos=False,
-        max_active_coordinates=24, device=None), 'soft_postselect_gpu': SoftPostselectSampler(engine='gpu',
-        count_observable_error_combos=False, max_active_coordinates=24, device=None)}
+        max_active_coordinates=24, device=None, seed=None), 'soft_postselect_gpu':
+        SoftPostselectSampler(engine='gpu', count_observable_error_combos=False, max_active_coordinates=24,
+        device=None, seed=None)}
     """
     return {
         "soft_postselect": SoftPostselectSampler(),

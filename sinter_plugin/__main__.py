@@ -17,7 +17,7 @@ Sinter's commands, for circuits with T gates:
   estimate  computes logical error rates from fault sets, however small, instead of sampling; its rows can be
             plotted beside those of collect
   plot      `sinter plot`
-  combine   `sinter combine`
+  combine   adds files up as `sinter combine` does, and refuses shots that are counted twice
   predict   `sinter predict`
 
 `python -m sinter_plugin COMMAND --help` lists the arguments of a command.
@@ -45,6 +45,17 @@ Examples:
 
     python -m sinter_plugin estimate --circuits d=5,p=0.0001.stim d=5,p=0.001.stim --metadata_func auto \\
         --relative_error 0.01 --save_resume_filepath rates.csv
+
+  Take the 17th of 100 parts of the shots, as a job of an array does, and add all parts up:
+
+    python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
+        --max_shots 1_000_000_000_000 --shard 17/100 --save_resume_filepath part17.csv
+    python -m sinter_plugin combine part*.csv > stats.csv
+
+  Sample on the workers of a Dask cluster:
+
+    python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
+        --max_errors 1000 --dask tcp://10.0.0.1:8786 --save_resume_filepath stats.csv
 
   Plot errors per kept shot, and discarded shots, against the noise strength:
 
@@ -75,12 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
-    if command in ("collect", "estimate"):
+    if command in ("collect", "combine", "estimate"):
         try:
             if command == "collect":
                 from .collect_command import collect
 
                 return collect(rest)
+            if command == "combine":
+                from .combine_command import combine
+
+                return combine(rest)
             from .estimate_command import estimate
 
             return estimate(rest)

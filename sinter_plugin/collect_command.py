@@ -12,7 +12,9 @@ The command takes the arguments of ``sinter collect`` and calls ``sinter.collect
 * wrong input is reported in one line, if possible before workers start;
 * before rows are appended, the file of statistics is locked and checked, and a last row that was cut off is
   dropped;
-* SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies.
+* SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies;
+* ``--max_seconds`` ends a run, and where nobody watches, progress is logged once per hour;
+* with ``--dask``, ``--shard`` or ``--seed``, workers take ranges of numbered shots (``range_command``).
 """
 
 from __future__ import annotations
@@ -33,15 +35,19 @@ import stim
 
 import stim_nonclifford as snc
 
+from .collection_progress import HourlyLog
 from .decoders import decoder_named, known_decoders
 from .postselection import postselected_detectors, postselected_observables
+from .range_arguments import parse_range_arguments
+from .range_collection import WorkersLostError
+from .range_command import check_range_arguments, collect_ranges
 from .rows import FAULT_SETS, check_rows, shown
 from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
 from .tasks import sinter_error_model, task
-from .worker_watch import WorkerDiedError, stop_on_worker_death
+from .worker_watch import TimeIsUpError, WorkerDiedError, stop_on_worker_death
 
 __all__ = ["collect"]
 
@@ -64,22 +70,32 @@ def collect(arguments: Sequence[str]) -> int:
         OSError: A file cannot be read or written.
         SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
+    own, arguments = parse_range_arguments(arguments)
     for name in known_decoders():
         if f"soft_{name}" in arguments:
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
     args = parse_collect_arguments(_with_own_samplers(arguments))
     _set_counts(args)
     _set_warnings(args)
+    if own.takes_ranges:
+        check_range_arguments(own, args)
     num_workers = _num_workers(args.processes)
     tasks = [_task_of_file(path, args) for path in args.circuits]
     _check_existing_data(args)
     try:
-        with _opened_save_file(args) as save_file, stop_on_worker_death(num_workers):
-            _collect(tasks, num_workers, args, save_file)
+        with _opened_save_file(args) as save_file:
+            if own.takes_ranges:
+                collect_ranges(tasks, num_workers, own, args, save_file, _RowPrinter(args).show)
+            else:
+                with stop_on_worker_death(num_workers, own.max_seconds):
+                    _collect(tasks, num_workers, args, save_file)
     except KeyboardInterrupt:
         _say("\nInterrupted. Run the same command again to continue from the saved statistics.")
         return 130
-    except WorkerDiedError as error:
+    except TimeIsUpError:
+        _say("The time is up. Run the same command again to continue from the saved statistics.")
+        return 0
+    except (WorkerDiedError, WorkersLostError) as error:
         _say(f"\n{error} Run the same command again to continue from the saved statistics.")
         return 1
     except SaveFileError as error:
@@ -249,22 +265,20 @@ def _survivor_counters(args: argparse.Namespace) -> set[str]:
     return {FAULT_SETS, *(name for name in args.custom_decoders if _is_own_sampler(name, args))}
 
 
-def _collect(
-    tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace, save_file: SaveFile | None
-) -> None:
-    print_to_stdout = args.also_print_results_to_stdout or args.save_resume_filepath is None
-    header_printed = False
+class _RowPrinter:
+    """Prints new rows, if the arguments ask for it, below Sinter's header."""
 
-    def on_progress(progress: sinter.Progress) -> None:
-        nonlocal header_printed
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._prints = args.also_print_results_to_stdout or args.save_resume_filepath is None
+        self._header_printed = False
+
+    def show(self, progress: sinter.Progress) -> None:
         lines = [stats.to_csv_line() for stats in progress.new_stats]
-        if save_file is not None:
-            save_file.check(lines)
-        if not print_to_stdout:
+        if not self._prints:
             return
-        if lines and not header_printed:
+        if lines and not self._header_printed:
             lines.insert(0, sinter.CSV_HEADER)
-            header_printed = True
+            self._header_printed = True
         try:
             for line in lines:
                 print(line, flush=True)
@@ -272,10 +286,24 @@ def _collect(
             error.filename = "standard output"
             raise
 
+
+def _collect(
+    tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace, save_file: SaveFile | None
+) -> None:
+    printer = _RowPrinter(args)
+    log = None if args.quiet or sys.stderr.isatty() else HourlyLog()
+
+    def on_progress(progress: sinter.Progress) -> None:
+        if save_file is not None:
+            save_file.check(stats.to_csv_line() for stats in progress.new_stats)
+        printer.show(progress)
+        if log is not None:
+            log.show(progress.status_message)
+
     sinter.collect(
         num_workers=num_workers,
         tasks=tasks,
-        print_progress=not args.quiet,
+        print_progress=not args.quiet and log is None,
         progress_callback=on_progress,
         **{
             name: getattr(args, name)

@@ -56,6 +56,12 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--max_bytes", type=_num_bytes, default=DEFAULT_MAX_BYTES, help="Memory to use, about; 2 GiB.")
     add("--threads", type=_num_threads, default="auto", help='Number of threads, or "auto" (the default).')
     add(
+        "--dask",
+        metavar="WHERE",
+        help="Let the workers of a Dask cluster estimate groups of circuits that share work: the address\n"
+        "of its scheduler, its file (a name that ends with .json), or `local` for --threads workers here.",
+    )
+    add(
         "--seed",
         type=_seed,
         help="Fixes the estimates, whatever the number of threads. The second group of circuits that share\n"

@@ -16,6 +16,7 @@ import contextlib
 import pathlib
 import secrets
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,14 +24,15 @@ from typing import Any
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
+from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
 from stim_nonclifford.fault_sets.limits import Limits
 
 from .equivalent_counts import equivalent_counts
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
+from .estimate_groups import GroupEstimates, Question, estimates_here, estimates_on_dask
 from .interrupts import interrupted_by_signals
 from .postselection import postselected_detectors, postselected_observables
+from .range_collection import WorkersLostError
 from .rows import FAULT_SETS
 from .save_file import SaveFile, SaveFileError
 from .tasks import task
@@ -46,6 +48,7 @@ class _Job:
     """A circuit whose logical error rate is asked for."""
 
     path: str
+    question: Question
     planned: PlannedCircuit
     num_observables: int
     metadata: dict[str, Any]
@@ -72,11 +75,14 @@ def estimate(arguments: Sequence[str]) -> int:
     try:
         with interrupted_by_signals():
             jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
-            with _opened_save_file(args) as save_file:
-                return _Run(args, save_file).run(list(jobs.values()))
+            with _opened_save_file(args) as save_file, _estimates(args) as estimates:
+                return _Run(args, save_file, estimates).run(list(jobs.values()))
     except KeyboardInterrupt:
         _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
         return 130
+    except WorkersLostError as error:
+        _say(f"\n{error} Run the same command again to continue with the circuits that are left.")
+        return 1
     except SaveFileError as error:
         _say(f"\n{error}")
         return 1
@@ -85,10 +91,13 @@ def estimate(arguments: Sequence[str]) -> int:
 class _Run:
     """A run of the command, with its arguments and its file."""
 
-    def __init__(self, args: argparse.Namespace, save_file: SaveFile | None) -> None:
+    def __init__(
+        self, args: argparse.Namespace, save_file: SaveFile | None, estimates: GroupEstimates
+    ) -> None:
         self._args = args
         self._save_file = save_file
-        self._limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
+        self._estimates = estimates
+        self._saving = threading.Lock()
         self._seed = secrets.randbits(53) if args.seed is None else args.seed
         self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
         if save_file is not None:
@@ -101,10 +110,13 @@ class _Run:
     def run(self, jobs: Sequence[_Job]) -> int:
         jobs = self._without_done(jobs)
         groups = [[jobs[k] for k in family] for family in families_of([job.planned.plan() for job in jobs])]
-        for number, group in enumerate(groups):
+
+        def estimate_group(number: int, group: Sequence[_Job]) -> None:
             others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
             self._show(f"[{number + 1}/{len(groups)}] {group[0].path}{others}")
             self._estimate(group, (self._seed + number) % 2**64)
+
+        self._estimates.for_each(groups, estimate_group)
         return 1 if self._has_failed else 0
 
     def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
@@ -120,13 +132,7 @@ class _Run:
 
     def _estimate(self, group: Sequence[_Job], seed: int) -> None:
         try:
-            found = estimate_rates(
-                [job.planned for job in group],
-                self._limits,
-                seed,
-                self._args.threads,
-                not self._args.quiet,
-            )
+            found = self._estimates.estimate([job.question for job in group], seed)
         except (snc.ResourceLimitError, ValueError) as error:
             if len(group) == 1:
                 self._has_failed = True
@@ -137,8 +143,9 @@ class _Run:
             self._estimate([strongest], seed)
             self._estimate([job for job in group if job is not strongest], seed)
             return
-        for job, rate in zip(group, found, strict=True):
-            self._save(job, rate, rate.seconds / len(group), seed)
+        with self._saving:
+            for job, rate in zip(group, found, strict=True):
+                self._save(job, rate, rate.seconds / len(group), seed)
 
     def _save(self, job: _Job, rate: snc.LogicalErrorRate, seconds: float, seed: int) -> None:
         facts = {
@@ -254,11 +261,19 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
             postselected_observables_mask=observables,
             json_metadata=metadata,
         ).strong_id()
-        asked = planned(circuit, detectors, observables)
+        question = Question(circuit, detectors, observables)
+        asked = question.planned()
         asked.plan()
-        return _Job(path, asked, circuit.num_observables, metadata, strong_id)
+        return _Job(path, question, asked, circuit.num_observables, metadata, strong_id)
     except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _estimates(args: argparse.Namespace) -> contextlib.AbstractContextManager[GroupEstimates]:
+    limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
+    if args.dask is not None:
+        return estimates_on_dask(args.dask, limits, args.threads)
+    return estimates_here(limits, args.threads, not args.quiet)
 
 
 def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[SaveFile | None]:

@@ -113,6 +113,20 @@ class SaveFile:
             f" {self._size}. The run was stopped, as the other rows might take it over its limits."
         )
 
+    def append(self, row: str) -> None:
+        """Saves a row behind all others.
+
+        Args:
+            row: The row, as text without a newline.
+
+        Raises:
+            SaveFileError: The file was deleted, replaced or changed.
+            OSError: The row cannot be written. The rows saved before are complete.
+        """
+        self.check()
+        self._append(row.encode() + os.linesep.encode())
+        self._size = os.fstat(self._file.fileno()).st_size
+
     def put(self, row: str, strong_id: str) -> None:
         """Saves a row in the place of all rows that have the same strong_id.
 

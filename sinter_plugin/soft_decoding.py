@@ -67,7 +67,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         max_active_coordinates: Limit for the width of the coefficient vector.
         device: With ``engine="gpu"``, the number of the GPU.
         seed: None for entropy of the operating system in every worker. A number gives every worker the same
-            shots: only for a sampler that is used alone.
+            shots: only for a sampler that is used alone, or for ranges of shots.
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected.
 
     Examples:
@@ -297,26 +297,48 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         """
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
-            start = time.monotonic()
             decoded = self._decoding.statistics()["rows_decoded"]
-            discards = errors = 0
-            counts: collections.Counter[str] = collections.Counter()
-            with_values = self._state_check is not None
-            for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
-                predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
-                mistakes = predictions ^ batch.obs
-                is_discarded |= np.any(mistakes & self._discarding, axis=1)
-                is_wrong = self._failures(batch, mistakes)[~is_discarded]
-                discards += batch.discards + int(np.count_nonzero(is_discarded))
-                errors += int(np.count_nonzero(is_wrong))
-                if self._confidence:
-                    _count_gaps(counts, confidences[~is_discarded], is_wrong)
-                if self._count_observable_error_combos:
-                    _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
-            counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
-            counts["survivors"] = shots - discards
-            seconds = time.monotonic() - start
-            self._batch_size.record(shots=shots, seconds=seconds)
+            stats = self._sampled(shots)
+            decoded = self._decoding.statistics()["rows_decoded"] - decoded
+            self._batch_size.record(shots=shots, seconds=stats.seconds)
+        stats.custom_counts.update(+collections.Counter(rows_decoded=decoded))
+        return stats
+
+    def sample_range(self, first_shot: int, shots: int) -> sinter.AnonTaskStats:
+        """Samples and decodes the shots of given numbers, all of them, however long that takes.
+
+        Args:
+            first_shot: The number of the first shot.
+            shots: How many shots.
+
+        Returns:
+            Their statistics, which depend on the seed and these numbers alone, except for ``seconds``, if the
+            decoder answers equal questions equally. There are no ``rows_decoded``, as these depend on what
+            was decoded before.
+        """
+        with self._lock:
+            self._sampler.seek(first_shot)
+            return self._sampled(shots)
+
+    def _sampled(self, shots: int) -> sinter.AnonTaskStats:
+        """The statistics of the next shots."""
+        start = time.monotonic()
+        discards = errors = 0
+        counts: collections.Counter[str] = collections.Counter()
+        with_values = self._state_check is not None
+        for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
+            predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
+            mistakes = predictions ^ batch.obs
+            is_discarded |= np.any(mistakes & self._discarding, axis=1)
+            is_wrong = self._failures(batch, mistakes)[~is_discarded]
+            discards += batch.discards + int(np.count_nonzero(is_discarded))
+            errors += int(np.count_nonzero(is_wrong))
+            if self._confidence:
+                _count_gaps(counts, confidences[~is_discarded], is_wrong)
+            if self._count_observable_error_combos:
+                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
+        counts["survivors"] = shots - discards
+        seconds = time.monotonic() - start
         return sinter.AnonTaskStats(
             shots=shots,
             errors=errors,

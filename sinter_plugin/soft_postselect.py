@@ -33,8 +33,8 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     * ``custom_counts["survivors"]`` is the number of kept shots. With
       ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
 
-    The object can be pickled. Each worker seeds its random numbers with entropy of its own. A worker that
-    receives the object ends when the process that started the worker ends.
+    The object can be pickled. Without a seed, each worker seeds its random numbers with entropy of its own. A
+    worker that receives the object ends when the process that started the worker ends.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -44,6 +44,8 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         max_active_coordinates: Limit for the width of the coefficient vector. Every worker stores 2^width
             complex numbers.
         device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
+        seed: None for entropy of the operating system in every worker. A number gives every worker the same
+            shots: only for a sampler that is used alone, or for ranges of shots.
 
     Examples:
         >>> import sinter, stim
@@ -69,6 +71,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
+    seed: int | None = None
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.
@@ -104,7 +107,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             )
         try:
             sampler = circuit.compile_detector_sampler(
-                seed=None,  # every worker compiles with fresh entropy, so no two draw the same shots
+                seed=self.seed,  # without one, every worker has fresh entropy, so no two draw the same shots
                 postselection_mask=detectors,
                 postselected_observables_mask=observables,
                 engine=self.engine,
@@ -196,7 +199,26 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
             seconds = time.monotonic() - start
             self._batch_size.record(shots=counts.shots, seconds=seconds)
             self._errors_seen += counts.errors
+        return self._statistics(counts, seconds)
 
+    def sample_range(self, first_shot: int, shots: int) -> sinter.AnonTaskStats:
+        """Samples the shots of given numbers, all of them, however long that takes.
+
+        Args:
+            first_shot: The number of the first shot.
+            shots: How many shots.
+
+        Returns:
+            Their statistics, which depend on the seed and these numbers alone, except for ``seconds``.
+        """
+        with self._lock:
+            start = time.monotonic()
+            self._sampler.seek(first_shot)
+            counts = self._sampler.sample_counts(shots)
+            seconds = time.monotonic() - start
+        return self._statistics(counts, seconds)
+
+    def _statistics(self, counts: snc.SampleCounts, seconds: float) -> sinter.AnonTaskStats:
         custom_counts = collections.Counter({"survivors": counts.kept})
         if self._count_observable_error_combos:
             for pattern, count in counts.error_patterns.items():

@@ -15,7 +15,7 @@ import stim_nonclifford as snc
 
 from .masks import packed_mask
 
-__all__ = ["sinter_error_model", "task"]
+__all__ = ["sinter_error_model", "task", "with_error_model"]
 
 
 def task(
@@ -95,6 +95,45 @@ def task(
         ),
         json_metadata=json_metadata,
         collection_options=collection_options or sinter.CollectionOptions(),
+    )
+
+
+def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
+    """A task with a decoder and an error model, as Sinter's workers complete it.
+
+    Args:
+        given: A task.
+        decoder: The name of its decoder or sampler.
+
+    Returns:
+        The task, with the ``strong_id`` that it has in ``sinter.collect``.
+
+    Raises:
+        ValueError: The task has no decoder.
+    """
+    if decoder is None:
+        raise ValueError(
+            f"The task {given.json_metadata!r} names no decoder. Name one in the task, or in the argument"
+            " decoders."
+        )
+    if given.detector_error_model is None:
+        return task(
+            given.circuit_path if given.circuit is None else given.circuit,
+            decoder=decoder,
+            postselection_mask=given.postselection_mask,
+            postselected_observables_mask=given.postselected_observables_mask,
+            json_metadata=given.json_metadata,
+            collection_options=given.collection_options,
+        )
+    circuit = given.circuit
+    return sinter.Task(
+        circuit=snc.Circuit.from_file(given.circuit_path).to_stim() if circuit is None else circuit,
+        decoder=decoder,
+        detector_error_model=given.detector_error_model,
+        postselection_mask=given.postselection_mask,
+        postselected_observables_mask=given.postselected_observables_mask,
+        json_metadata=given.json_metadata,
+        collection_options=given.collection_options,
     )
 
 

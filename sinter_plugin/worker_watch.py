@@ -8,6 +8,7 @@ process without any message (see ``interrupts``).
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import signal
 import threading
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 
 from .interrupts import interrupted_by_signals
 
-__all__ = ["WorkerDiedError", "stop_on_worker_death"]
+__all__ = ["TimeIsUpError", "WorkerDiedError", "stop_on_worker_death"]
 
 _POLL_SECONDS = 0.1
 # For this long, workers may be missing: Sinter starts its workers one by one, and stops them before its end.
@@ -27,8 +28,12 @@ class WorkerDiedError(RuntimeError):
     """A worker process ended before the collection did."""
 
 
+class TimeIsUpError(RuntimeError):
+    """A run has had its time."""
+
+
 @contextlib.contextmanager
-def stop_on_worker_death(num_workers: int) -> Iterator[None]:
+def stop_on_worker_death(num_workers: int, max_seconds: float | None = None) -> Iterator[None]:
     """A context in which SIGTERM, SIGHUP and the death of a child process interrupt the main thread.
 
     To be used in the main thread, around code that starts worker processes and waits for them. The context
@@ -36,17 +41,25 @@ def stop_on_worker_death(num_workers: int) -> Iterator[None]:
 
     Args:
         num_workers: The number of child processes that will be started.
+        max_seconds: The context ends after that; None for no limit.
 
     Yields:
         None.
 
     Raises:
         WorkerDiedError: A child process died.
+        TimeIsUpError: The time is up.
         KeyboardInterrupt: The user interrupted the run, or another process sent SIGTERM or SIGHUP.
     """
     finished = threading.Event()
     worker_died = threading.Event()
-    watch = threading.Thread(target=_watch_children, args=(num_workers, finished, worker_died), daemon=True)
+    time_is_up = threading.Event()
+    deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+    watch = threading.Thread(
+        target=_watch_children,
+        args=(num_workers, finished, worker_died, deadline, time_is_up),
+        daemon=True,
+    )
     with interrupted_by_signals() as interrupt:
         watch.start()
         try:
@@ -56,6 +69,8 @@ def stop_on_worker_death(num_workers: int) -> Iterator[None]:
                 raise WorkerDiedError(
                     "A worker process died. It may have been killed, for example for lack of memory."
                 ) from None
+            if time_is_up.is_set():
+                raise TimeIsUpError from None
             if interrupt.came:
                 # Sinter's clean-up raises an AttributeError if some workers have not been started yet.
                 raise KeyboardInterrupt from None
@@ -68,7 +83,13 @@ def stop_on_worker_death(num_workers: int) -> Iterator[None]:
                 child.join()
 
 
-def _watch_children(num_workers: int, finished: threading.Event, worker_died: threading.Event) -> None:
+def _watch_children(
+    num_workers: int,
+    finished: threading.Event,
+    worker_died: threading.Event,
+    deadline: float,
+    time_is_up: threading.Event,
+) -> None:
     last_alive = 0
     last_good = None  # last time at which no worker was missing or one was started; None before the first
     while not finished.wait(_POLL_SECONDS):
@@ -78,6 +99,9 @@ def _watch_children(num_workers: int, finished: threading.Event, worker_died: th
         last_alive = alive
         if last_good is not None and time.monotonic() - last_good > _GRACE_SECONDS:
             worker_died.set()
+        elif time.monotonic() >= deadline:
+            time_is_up.set()
+        if worker_died.is_set() or time_is_up.is_set():
             # Sent to the main thread: a signal to the process might not wake that thread from its wait.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
             return

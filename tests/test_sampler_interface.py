@@ -418,6 +418,32 @@ def test_counts_do_not_depend_on_calls() -> None:
     assert threaded.sample_counts(50_000) == whole
 
 
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+def test_seeking_gives_the_same_shots_in_any_order(engine: str) -> None:
+    """Seed 6."""
+    arguments: Any = {"seed": 6, "postselection_mask": np.array([True, False]), "engine": engine}
+    whole = Circuit(NOISY).compile_detector_sampler(**arguments)
+    counts, whole_kept = whole.sample_counts(5000), whole.sample_kept(5000)
+    assert whole.next_shot == 10_000
+    sampler = Circuit(NOISY).compile_detector_sampler(**arguments)
+    parts = {}
+    for first, end in ((3000, 5000), (0, 777), (1024, 3000), (777, 1024)):
+        sampler.seek(first)
+        parts[first] = sampler.sample_counts(end - first)
+        assert sampler.next_shot == end
+    assert sum((parts[first] for first in (777, 1024, 3000)), start=parts[0]) == counts
+    sampler.seek(9_000)
+    end_of_kept = sampler.sample_kept(1000)
+    np.testing.assert_array_equal(end_of_kept.dets, whole_kept.dets[-len(end_of_kept.dets) :])
+    with pytest.raises(ValueError, match="-1 is none of them"):
+        sampler.seek(-1)
+    with pytest.raises(ValueError, match="numbered from 0"):
+        sampler.seek(2**63)
+    with pytest.raises(TypeError, match=r"shot must be an integer, but is 1\.5"):
+        sampler.seek(1.5)  # type: ignore[arg-type]
+    assert sampler.next_shot == 10_000
+
+
 def test_seeds() -> None:
     circuit = Circuit(NOISY)
     for seed in (0, 1, 2**63 - 1, 2**64 - 1):

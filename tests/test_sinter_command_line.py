@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import sys
 
@@ -286,3 +287,25 @@ def test_wrong_input_is_reported_in_a_line(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not done.stdout
+
+
+def test_time_limit_of_a_run_with_sinters_workers(folder: Folder) -> None:
+    arguments = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
+    arguments += " --max_shots 1_000_000_000_000 --max_seconds 4 --save_resume_filepath stats.csv"
+    done = folder.run(OURS, arguments)
+    assert (
+        done.stderr == "The time is up. Run the same command again to continue from the saved statistics.\n"
+    )
+    before = folder.shots()
+    assert 0 < before < 1_000_000_000_000
+    folder.run(OURS, arguments)
+    assert folder.shots() > before
+
+
+def test_log_of_a_run_without_a_terminal(folder: Folder) -> None:
+    """One line for the first hour; the workers' messages are no news."""
+    arguments = "--circuits d=3,p=0.1.stim bare.stim --decoders soft_postselect --processes 1"
+    done = folder.run(OURS, f"{arguments} --max_shots 2_000_000 --save_resume_filepath stats.csv")
+    assert len(folder.rows()) > 2
+    assert len(re.findall(r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d  ", done.stderr, re.MULTILINE)) == 1
+    assert "\x1b" not in done.stderr

@@ -249,8 +249,10 @@ def test_rows_of_counts_and_estimates_share_a_file_and_a_plot(folder: Folder) ->
 def test_estimates_of_two_files_are_not_added(folder: Folder) -> None:
     for name, seed in (("a.csv", 1), ("b.csv", 2)):
         folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim --seed {seed} --quiet --save_resume_filepath {name}")
-    done = folder.run(OURS[:-1], "combine a.csv b.csv", code=1)
-    assert "same strong id as another" in done.stderr
+    done = folder.run(OURS[:-1], "combine a.csv b.csv", code=2)
+    assert "b.csv: a row has the strong_id of another one, but other metadata" in done.stderr
+    assert "estimates are not added up" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_interrupts(folder: Folder) -> None:

@@ -8,9 +8,22 @@
 #include <stdexcept>
 #include <thread>
 
+#ifdef _WIN32
+#include <process.h>
+#else
 #include <unistd.h>
+#endif
 
 namespace snc {
+
+// The process that asks.
+inline int process_id() {
+#ifdef _WIN32
+    return _getpid();
+#else
+    return getpid();
+#endif
+}
 
 // The time between two polls of a thread that works or waits.
 constexpr auto poll_period = std::chrono::milliseconds(50);
@@ -38,7 +51,7 @@ class Turns {
         // A signal handler runs in the middle of a call, during a poll.
         if (holder_ == self) throw std::runtime_error("This thread is inside a call of the same engine already.");
         while (holder_ != std::thread::id()) {
-            if (process_ != getpid())
+            if (process_ != process_id())
                 throw std::runtime_error("The process was forked while another thread was inside a call of this engine. "
                                          "Make another engine in the new process.");
             free_.wait_for(lock, poll_period);
@@ -48,7 +61,7 @@ class Turns {
             lock.lock();
         }
         holder_ = self;
-        process_ = getpid();
+        process_ = process_id();
     }
 
     void give_back() {
@@ -62,7 +75,7 @@ class Turns {
     std::mutex mutex_;
     std::condition_variable free_;
     std::thread::id holder_;
-    pid_t process_ = 0;  // of the last holder
+    int process_ = 0;  // of the last holder
 };
 
 }  // namespace snc

@@ -36,7 +36,7 @@ from .kept_batches import IF_TOO_MANY, KeptShots
 from .pickled import PickledByRecipe
 from .results import FailureSamples, KeptFailure, SampleCounts
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
-from .shot_numbers import ShotNumbers
+from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]
 
@@ -49,7 +49,7 @@ _ENGINES = (
 )
 
 
-class CompiledDetectorSampler(PickledByRecipe, KeptShots, DetectorExpectations):
+class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, DetectorExpectations):
     """Samples detection events and observable flips. ``Circuit.compile_detector_sampler`` returns it.
 
     The class has the methods of ``stim.CompiledDetectorSampler``, which return every shot. Four further

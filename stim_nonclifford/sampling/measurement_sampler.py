@@ -18,7 +18,7 @@ from .destinations import OutputName, check_output, rows_from
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
 from .shot_files import ShotFile, ShotFormat, chunk_sizes
-from .shot_numbers import ShotNumbers
+from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledMeasurementSampler"]
 
@@ -28,7 +28,7 @@ _IF_TOO_MANY = (
 )
 
 
-class CompiledMeasurementSampler(PickledByRecipe):
+class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
     """Samples the records of a circuit. ``Circuit.compile_sampler`` returns it.
 
     Shots are numbered from 0 over the life of the sampler. The records of a shot depend on the circuit, the

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..engines.turns import Turns
+from .bits import checked_integer
 
-__all__ = ["ShotNumbers"]
+__all__ = ["NumberedShots", "ShotNumbers"]
 
 _END = 1 << 63
 """Engines count shots in 64 bits, and look a block or two ahead."""
@@ -84,3 +85,51 @@ class ShotNumbers:
     def give_back(self, shots: int) -> None:
         """Gives back the last ones that ``take`` gave, in the same call."""
         self._next -= shots
+
+    def seek(self, number: int) -> None:
+        """Lets a number come next, in a call.
+
+        Args:
+            number: The number.
+
+        Raises:
+            ValueError: There is no shot with this number.
+        """
+        if not 0 <= number < _END:
+            raise ValueError(f"Shots are numbered from 0 to 2^63 - 1, so that {number} is none of them.")
+        self._next = number
+
+
+class NumberedShots:
+    """A sampler whose shots are numbered."""
+
+    _numbers: ShotNumbers
+
+    @property
+    def next_shot(self) -> int:
+        """The number of the shot that the next call begins with."""
+        return self._numbers.next
+
+    def seek(self, shot: int) -> None:
+        r"""Lets the next call begin with a shot of a given number.
+
+        What a shot is depends on its number and the seed alone. So any machine can take any range of the
+        shots of a seed, and take it again.
+
+        Args:
+            shot: The number of the shot, counted from 0.
+
+        Raises:
+            ValueError: The number is negative or not below 2^63.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> sampler = snc.Circuit("H 0\nT 0\nH 0\nM 0").compile_sampler(seed=5)
+            >>> first = sampler.sample(3000)
+            >>> sampler.seek(1000)
+            >>> bool((sampler.sample(2000) == first[1000:]).all()), sampler.next_shot
+            (True, 3000)
+        """
+        number = checked_integer(shot, "shot")
+        with self._numbers.call():
+            self._numbers.seek(number)

@@ -1,0 +1,178 @@
+"""Jobs for workers: count a range of the shots of a task.
+
+A job has no state. What it returns depends on the task, the seed and the numbers of its shots alone, so any
+worker can do it, and do it again if another one died over it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import sinter
+
+from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
+from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
+
+__all__ = ["BLOCK_SHOTS", "RangeCounts", "RangeJob", "TaskPackage", "count_of", "run_job"]
+
+BLOCK_SHOTS = 1024
+"""A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
+
+_MOST_IDLE_SAMPLERS = 8
+"""Compiled samplers that a process keeps although no job uses them just now."""
+
+RangeSampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
+CompiledRangeSampler: TypeAlias = CompiledSoftPostselectSampler | CompiledSoftDecodingSampler
+
+
+@dataclass(frozen=True)
+class TaskPackage:
+    """A task with its sampler, as workers get it: once each, whatever the number of jobs.
+
+    Attributes:
+        content: The pickled sampler and task.
+    """
+
+    content: bytes
+
+    @classmethod
+    def of(cls, sampler: RangeSampler, task: sinter.Task, seed: int) -> TaskPackage:
+        """Packs a task.
+
+        Args:
+            sampler: The sampler. It may have any seed.
+            task: The task, with its error model.
+            seed: The seed of the run. That of the task follows from it and the ``strong_id``, so that no two
+                tasks of a run have the same random numbers.
+        """
+        text = f"{seed} {task.strong_id()}"
+        task_seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+        try:
+            import cloudpickle  # packs decoders that are defined in a script, too; Dask needs it anyway
+        except ImportError:
+            dumps = pickle.dumps
+        else:
+            dumps = cloudpickle.dumps
+        return cls(dumps((replace(sampler, seed=task_seed), task)))
+
+    @cached_property
+    def key(self) -> str:
+        """What it is recognized by: equal for equal contents only."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def compiled(self) -> CompiledRangeSampler:
+        """The compiled sampler."""
+        sampler, task = pickle.loads(self.content)
+        return sampler.compiled_sampler_for_task(task)
+
+
+@dataclass(frozen=True)
+class RangeJob:
+    """Shots to be counted.
+
+    Attributes:
+        first: The number of the first shot.
+        shots: How many shots.
+        wanted: If not None, only the blocks up to the one with the ``wanted``-th error are counted. The range
+            must have so many errors.
+        error_key: The name of the custom count that is limited instead of errors, or None.
+    """
+
+    first: int
+    shots: int
+    wanted: int | None = None
+    error_key: str | None = None
+
+
+@dataclass(frozen=True)
+class RangeCounts:
+    """What a worker found.
+
+    Attributes:
+        job: The job.
+        stats: The statistics of the first ``stats.shots`` shots of the job: all, unless it had a limit.
+    """
+
+    job: RangeJob
+    stats: sinter.AnonTaskStats
+
+
+def run_job(package: TaskPackage, job: RangeJob) -> RangeCounts:
+    """Does a job, in a worker.
+
+    Args:
+        package: The task.
+        job: The job.
+
+    Returns:
+        The counts.
+
+    Raises:
+        ValueError: The circuit or the decoder is wrong for the sampler.
+        NotImplementedError: An instruction is not supported.
+        ResourceLimitError: The circuit is too much for this machine.
+        EngineUnavailableError: The sampler needs a GPU that is not there.
+    """
+    sampler = _IDLE.take(package)
+    if job.wanted is None:
+        stats = sampler.sample_range(job.first, job.shots)
+    else:
+        stats = _counts_until(sampler, job, job.wanted)
+    _IDLE.put_back(package, sampler)
+    return RangeCounts(job, stats)
+
+
+def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
+    """The count that a limit for errors applies to."""
+    return int(stats.errors if error_key is None else stats.custom_counts[error_key])
+
+
+def _counts_until(sampler: CompiledRangeSampler, job: RangeJob, wanted: int) -> sinter.AnonTaskStats:
+    """Finds the block with the last wanted error by halving, which costs as many shots again as the range."""
+    before = sinter.AnonTaskStats()  # of the shots before ``first``, which have too few errors
+    first, end = job.first, job.first + job.shots
+    last = None  # the statistics of the shots from ``first`` to ``end``, if they are known
+    while True:
+        block, end_block = first // BLOCK_SHOTS, -(-end // BLOCK_SHOTS)
+        if end_block - block <= 1:
+            return before + (last or sampler.sample_range(first, end - first))
+        middle = (block + end_block) // 2 * BLOCK_SHOTS
+        stats = sampler.sample_range(first, middle - first)
+        if count_of(before + stats, job.error_key) >= wanted:
+            end, last = middle, stats
+        else:
+            before, first, last = before + stats, middle, None
+
+
+class _IdleSamplers:
+    """The compiled samplers of this process that no job uses.
+
+    Threads of a worker do not share samplers, as they would wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._samplers: OrderedDict[int, tuple[str, CompiledRangeSampler]] = OrderedDict()  # oldest first
+
+    def take(self, package: TaskPackage) -> CompiledRangeSampler:
+        with self._lock:
+            for number, (key, sampler) in reversed(self._samplers.items()):
+                if key == package.key:
+                    del self._samplers[number]
+                    return sampler
+        return package.compiled()
+
+    def put_back(self, package: TaskPackage, sampler: CompiledRangeSampler) -> None:
+        with self._lock:
+            self._samplers[id(sampler)] = (package.key, sampler)
+            while len(self._samplers) > _MOST_IDLE_SAMPLERS:
+                self._samplers.popitem(last=False)
+
+
+_IDLE = _IdleSamplers()

@@ -153,7 +153,7 @@ def test_no_single_fault_is_kept_and_wrong(distance: int, injection: str) -> Non
 
 def test_checked_in_files_are_what_the_generator_writes() -> None:
     files = sorted((ROOT / "circuits" / "cultivation").glob("*.stim"))
-    assert len(files) == 24
+    assert len(files) == 36
     for file in files:
         values = sinter.comma_separated_key_values(str(file))
         circuit = cultivation_circuit(

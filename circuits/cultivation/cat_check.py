@@ -96,7 +96,10 @@ _TREE_D5 = CatTree(
     ),
 )
 
-# D7BEGIN
+# Every data qubit meets a flag again. An X on a site that carries the product of a subtree becomes X on all
+# its data qubits, which no flag sees; a few of these and X on few data qubits after the check can make a
+# logical X. This tree came out of a search over assignments of flags, trees and orders of gates, for short
+# trees in which such sets are unlikely.
 _TREE_D7 = CatTree(
     root=(7, 2),
     folds=(
@@ -203,14 +206,13 @@ _TREE_D7 = CatTree(
         (12, 1),
     ),
 )
-# D7END
 
 CAT_TREES: Mapping[int, CatTree] = {3: _TREE_D3, 5: _TREE_D5, 7: _TREE_D7}
 """The tree for each code distance."""
 
 
 def append_double_cat_check(builder: CircuitBuilder, code: ColorCode) -> None:
-    """Appends the check (14 moments for distance 3, 20 for 5). In the wanted state all outcomes are 0.
+    """Appends the check (14 moments for distance 3, 20 for 5, 26 for 7). In the wanted state all outcomes are 0.
 
     Args:
         builder: The circuit to extend.

@@ -17,10 +17,9 @@ qubit that they share is chosen. The total is then -17, which is -1 modulo 8. So
 the bottom edge. It supports a logical operator, so it shares an even number of qubits with each tile; these
 five qubits add 10 to the total, which becomes -7.
 
-From distance 7 on, the two sublattices are chosen: the boundary of each tile alternates between qubits right of
-an X ancilla, `x + 2y` = 3 modulo 4, and qubits to the left of one, `x + 2y` = 0 modulo 4. s = +1 on the
-latter makes the sum over each tile 0. All three corners are of this kind, which has one qubit more than the
-other, so the total is 1.
+From distance 7 on, s alternates along the boundary of each tile, so that the sum over it is 0: s = +1 on the
+data qubits with `x + 2y` = 0 modulo 4, and s = -1 on those with 3. The first kind, that of the corners of
+the triangle, has one qubit more, so the total is 1.
 """
 
 from __future__ import annotations

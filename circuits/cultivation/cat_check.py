@@ -212,7 +212,7 @@ CAT_TREES: Mapping[int, CatTree] = {3: _TREE_D3, 5: _TREE_D5, 7: _TREE_D7}
 
 
 def append_double_cat_check(builder: CircuitBuilder, code: ColorCode) -> None:
-    """Appends the check (14 moments for distance 3, 20 for 5, 26 for 7). In the wanted state all outcomes are 0.
+    """Appends the check (14, 20 or 26 moments). In the wanted state all outcomes are 0.
 
     Args:
         builder: The circuit to extend.

@@ -85,7 +85,7 @@ def plot(estimates: Estimates, path: Path) -> None:
 def main() -> int:
     """Estimates, prints and plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=AVAILABLE_DISTANCES)
+    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=(3, 5))
     parser.add_argument("--p", type=float, default=1e-3, help="noise strength")
     parser.add_argument("--relative-error", type=float, default=0.01, help="of the logical error rates")
     parser.add_argument("--seed", type=int, default=None)

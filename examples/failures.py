@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import stim_nonclifford as snc
-from examples.published import FEWEST_FAULTS
+from examples.published import DISTANCES, FEWEST_FAULTS
 from examples.rates import p_value
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 
@@ -117,7 +117,7 @@ def write(path: Path, circuit: snc.Circuit, failure: snc.KeptFailure, verdict: V
 def main() -> int:
     """Finds, prints, checks and writes failures; returns 1 if a failure contradicts a known result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--d", type=int, choices=AVAILABLE_DISTANCES, default=max(AVAILABLE_DISTANCES))
+    parser.add_argument("--d", type=int, choices=AVAILABLE_DISTANCES, default=max(DISTANCES))
     parser.add_argument("--p", type=float, default=2e-3, help="noise strength")
     parser.add_argument("--count", type=int, default=3, help="failures to find")
     parser.add_argument("--seed", type=int, default=None, help="the same seed gives the same failures")

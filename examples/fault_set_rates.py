@@ -26,6 +26,7 @@ import matplotlib as mpl
 
 import stim_nonclifford as snc
 from examples.published import (
+    DISTANCES,
     EXACT,
     IMPORTANCE_SAMPLED,
     PROXY_SAMPLED,
@@ -109,7 +110,7 @@ def print_discards(rates: Rates) -> None:
     print(f" d{'p':>8}{'T gates':>13}{'exact':>13}{'paper':>9}{'S-proxy':>13}")
     for d, p, gate in rates:
         if gate == "T":
-            exact, paper = EXACT.get((d, p)), TABLE_IV[d].get(p)
+            exact, paper = EXACT.get((d, p)), TABLE_IV.get(d, {}).get(p)
             print(
                 f"{d:2}{p:8}{100 * (1 - rates[d, p, 'T'].kept):13.6f}"
                 + (f"{100 * (1 - exact.kept):13.6f}" if exact else f"{'':13}")
@@ -303,7 +304,7 @@ def plot_published(axes: Any, distances: Sequence[int]) -> None:
 def main() -> int:
     """Computes, prints and plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=AVAILABLE_DISTANCES)
+    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=DISTANCES)
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
     parser.add_argument("--relative-error", type=float, default=0.01, help="standard error over rate")
     parser.add_argument(

@@ -23,6 +23,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DISTANCES = (3, 5)
+"""Code distances with published results."""
+
 STRENGTHS = (0.0005, 0.001, 0.002, 0.003, 0.004, 0.005)
 
 TABLE_II = {

@@ -24,7 +24,16 @@ import numpy as np
 import sinter
 
 import sinter_plugin
-from examples.published import CONJECTURED, EXACT, PROXY_SAMPLED, STRENGTHS, TABLE_III, TABLE_IV, Sampled
+from examples.published import (
+    CONJECTURED,
+    DISTANCES,
+    EXACT,
+    PROXY_SAMPLED,
+    STRENGTHS,
+    TABLE_III,
+    TABLE_IV,
+    Sampled,
+)
 from examples.rates import LIKELIHOOD_FACTOR, interval, p_value, ratio
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, circuit_file_name, cultivation_circuit
 from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
@@ -154,7 +163,7 @@ def main() -> int:
     """Collects, prints and plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--shots", type=int, default=10**9, help="attempted shots per circuit, in total")
-    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=AVAILABLE_DISTANCES)
+    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=DISTANCES)
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
     parser.add_argument("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES)
     parser.add_argument("--workers", type=int, default=2, help="processes that sample")

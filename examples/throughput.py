@@ -20,7 +20,7 @@ import matplotlib as mpl
 import numpy as np
 
 import stim_nonclifford as snc
-from examples.published import SECONDS_PER_SHOT, STRENGTHS
+from examples.published import DISTANCES, SECONDS_PER_SHOT, STRENGTHS
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 
 BATCH_SIZES = tuple(1 << k for k in range(8, 25, 2))
@@ -77,7 +77,7 @@ def measure(
 def main() -> int:
     """Measures, prints and plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--d", type=int, choices=AVAILABLE_DISTANCES, default=max(AVAILABLE_DISTANCES))
+    parser.add_argument("--d", type=int, choices=AVAILABLE_DISTANCES, default=max(DISTANCES))
     parser.add_argument("--seconds", type=float, default=2.0, help="time of one measurement")
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=BATCH_SIZES)

@@ -81,17 +81,12 @@ def test_bell_pairs_have_two_to_four_sites(length: int) -> None:
         BellPairs.along([tuple((x, 0) for x in range(length))])
 
 
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+@pytest.mark.parametrize("distance", [*AVAILABLE_DISTANCES, 9, 11, 13])
 def test_rotations_make_the_check_a_logical_operator(distance: int) -> None:
     code = ColorCode.triangular(distance)
     sign = {site: 1 if site in opposite_rotation_sites(code) else -1 for site in code.data}
     assert all(sum(sign[site] for site in tile.data) % 4 == 0 for tile in code.tiles)
     assert sum(sign.values()) % 8 == 1
-
-
-def test_rotations_of_larger_codes_are_not_known() -> None:
-    with pytest.raises(ValueError, match="no rotations are known for distance 7"):
-        opposite_rotation_sites(ColorCode.triangular(7))
 
 
 @pytest.mark.parametrize("injection", INJECTION_CHOICES)
@@ -173,7 +168,9 @@ def test_cat_check_measures_the_logical_operator_and_keeps_the_code(distance: in
     builder = CircuitBuilder(sites, gate="S")
     append_double_cat_check(builder, code)
     numbers = numbered(sites)
-    logical = pauli_product("Y", code.data, numbers)
+    # In the proxy, the rotations turn X into Y, and into -Y where they are the opposite ones.
+    sign = "-" if len(opposite_rotation_sites(code)) % 2 else ""
+    logical = sign + pauli_product("Y", code.data, numbers)
     assert builder.circuit.has_flow(stim.Flow(f"{logical} -> rec[0]"))
     for tile in code.tiles:
         z_check = pauli_product("Z", tile.data, numbers)
@@ -184,19 +181,22 @@ def test_cat_check_measures_the_logical_operator_and_keeps_the_code(distance: in
         assert builder.circuit.has_flow(stim.Flow(f"{x_check} -> {x_check}{flipped}"))
 
 
-def test_growth_keeps_the_state_and_makes_all_checks_plus_one() -> None:
-    small, large = ColorCode.triangular(3), ColorCode.triangular(5)
+@pytest.mark.parametrize("distance", [5, 7])
+def test_growth_keeps_the_state_and_makes_all_checks_plus_one(distance: int) -> None:
+    small, large = ColorCode.triangular(distance - 2), ColorCode.triangular(distance)
     builder = CircuitBuilder(large.sites())
     append_growth(builder, small, large)
     circuit = builder.circuit
     numbers = numbered(large.sites())
-    # Each of the six Bell pairs has XX = ZZ = +1 and YY = -1.
+    # Each of the six or nine Bell pairs has XX = ZZ = +1 and YY = -1.
+    signs = {"X": "", "Y": "-" if (len(large.data) - len(small.data)) // 2 % 2 else "", "Z": ""}
     pairs = [(small.data, large.data, pauli) for pauli in "XYZ"]
     old = {tile.x_ancilla: tile.data for tile in small.tiles}
     pairs += [(old.get(tile.x_ancilla, ()), tile.data, pauli) for tile in large.tiles for pauli in "XZ"]
     for before, after, pauli in pairs:
         start = pauli_product(pauli, before, numbers) or "1"
-        flow = f"{start} -> {pauli_product(pauli, after, numbers)}"
+        sign = signs[pauli] if after == large.data else ""
+        flow = f"{start} -> {sign}{pauli_product(pauli, after, numbers)}"
         [records] = circuit.solve_flow_measurements([stim.Flow(flow)])
         assert records is not None
         # Outcomes that a detector checks are 0 in a kept shot.
@@ -216,11 +216,12 @@ def checked_records(circuit: stim.Circuit) -> set[int]:
     return found
 
 
-def test_growth_has_four_random_outcomes() -> None:
-    circuit = cultivation_circuit(5, gate="S", noise="none")
-    assert circuit.num_measurements - circuit.num_detectors == 4 + 1  # and the logical one
+@pytest.mark.parametrize(("distance", "expected"), [(5, 4), (7, 4 + 6)])
+def test_growth_has_four_and_then_six_random_outcomes(distance: int, expected: int) -> None:
+    circuit = cultivation_circuit(distance, gate="S", noise="none")
+    assert circuit.num_measurements - circuit.num_detectors == expected + 1  # and the logical one
     shots = circuit.compile_sampler(seed=1).sample(100)
-    assert shots.any(axis=0).sum() == 4
+    assert shots.any(axis=0).sum() == expected
     assert 30 < shots[:, shots.any(axis=0)].mean() * 100 < 70
 
 
@@ -252,7 +253,7 @@ TABLE_II = {
 }
 
 
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+@pytest.mark.parametrize("distance", TABLE_II)
 def test_statistics_are_those_of_table_ii(distance: int) -> None:
     assert circuit_statistics(cultivation_circuit(distance, p=1e-3, gate="T")) == TABLE_II[distance]
     assert circuit_statistics(cultivation_circuit(distance, noise="none", gate="S")) == TABLE_II[distance]
@@ -379,7 +380,7 @@ def test_without_noise(arguments: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"distance": 7}, "distance 7 is not available; distances available: 3, 5"),
+        ({"distance": 9}, "distance 9 is not available; distances available: 3, 5, 7"),
         ({"p": 1.5}, r"p must be a probability \(0 to 1\), but is 1.5"),
         ({"p": float("nan")}, "p must be a probability"),
         ({"gate": "U"}, "gate must be one of T, S, but is 'U'"),
@@ -543,8 +544,8 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
     ("arguments", "message"),
     [
         (
-            ["--distance", "7", "--p", "0.001"],
-            "distance 7 is not available; distances available: 3, 5",
+            ["--distance", "9", "--p", "0.001"],
+            "distance 9 is not available; distances available: 3, 5, 7",
         ),
         (
             ["--d", "3", "4", "--p", "0.001"],

@@ -153,7 +153,7 @@ def test_fault_distance_is_that_of_cultivation(distance: int, escape_distance: i
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"distance": 7}, "distance 7 is not available"),
+        ({"distance": 9}, "distance 9 is not available"),
         ({"escape_distance": 3}, "escape_distance must be odd and larger than distance=3, but is 3"),
         ({"escape_distance": 8}, "escape_distance must be odd and larger than distance=3, but is 8"),
         ({"rounds": -1}, "rounds must not be negative, but is -1"),

@@ -150,9 +150,14 @@ def test_no_single_fault_is_kept_and_wrong(distance: int, injection: str) -> Non
     assert sum(right > 0.999 for _, right, _ in found) > 100
 
 
+def test_distance_7_tolerates_two_faults_of_any_kind() -> None:
+    assert snc.Circuit(cultivation_circuit(7)).fault_distance(max_weight=2).at_least == 3
+    assert snc.Circuit(cultivation_circuit(7, gate="S")).fault_distance(max_weight=3).at_least == 4
+
+
 def test_checked_in_files_are_what_the_generator_writes() -> None:
     files = sorted((ROOT / "circuits" / "cultivation").glob("*.stim"))
-    assert len(files) == 24
+    assert len(files) == 36
     for file in files:
         values = sinter.comma_separated_key_values(str(file))
         circuit = cultivation_circuit(

@@ -68,10 +68,10 @@ def cultivation_circuit(
         False
         >>> cultivation_circuit(distance=5).num_qubits
         42
-        >>> cultivation_circuit(distance=7)
+        >>> cultivation_circuit(distance=9)
         Traceback (most recent call last):
             ...
-        ValueError: distance 7 is not available; distances available: 3, 5
+        ValueError: distance 9 is not available; distances available: 3, 5, 7
     """
     model = noise_model(noise, p)
     return add_noise(build_noiseless(distance, gate, injection).circuit, model)

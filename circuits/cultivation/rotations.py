@@ -16,6 +16,10 @@ For distance 3, s = -1 on all qubits satisfies both conditions: each tile has fo
 qubit that they share is chosen. The total is then -17, which is -1 modulo 8. So s = +1 is also chosen along
 the bottom edge. It supports a logical operator, so it shares an even number of qubits with each tile; these
 five qubits add 10 to the total, which becomes -7.
+
+From distance 7 on, s alternates along the boundary of each tile, so that the sum over it is 0: s = +1 on the
+data qubits with `x + 2y` = 0 modulo 4, and s = -1 on those with 3. The first kind, that of the corners of
+the triangle, has one qubit more, so the total is 1.
 """
 
 from __future__ import annotations
@@ -28,17 +32,16 @@ def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:
     """Lists the data qubits that get T where the others get T_DAG, and the other way round.
 
     Args:
-        code: The code, of distance 3 or 5.
+        code: The code.
 
     Returns:
         The sites, sorted.
 
-    Raises:
-        ValueError: The distance is neither 3 nor 5.
-
     Examples:
         >>> opposite_rotation_sites(ColorCode.triangular(5))
         ((0, 0), (3, 0), (4, 0), (4, 2), (7, 0), (8, 0))
+        >>> len(opposite_rotation_sites(ColorCode.triangular(7)))
+        19
     """
     if code.distance == 3:
         return ()
@@ -46,7 +49,7 @@ def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:
         large_tiles = (set(tile.data) for tile in code.tiles if len(tile.data) == 6)
         [shared] = set.intersection(*large_tiles)
         return tuple(site for site in code.data if site == shared or site[1] == 0)
-    raise ValueError(f"no rotations are known for distance {code.distance}")
+    return tuple((x, y) for x, y in code.data if (x + 2 * y) % 4 == 0)
 
 
 def append_rotations(builder: CircuitBuilder, code: ColorCode, *, undo: bool = False) -> None:

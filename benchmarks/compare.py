@@ -3,7 +3,7 @@
     python -m benchmarks.compare [--seconds 5] [--repeats 5] [--workloads d3 k19] [--modes postselected]
 
 Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that
-is installed (``pip install 'stim-nonclifford[peers]'``), each in a process of its own. For each workload, the
+is installed (``pip install -e '.[peers]'``), each in a process of its own. For each workload, the
 best settings of a simulator (such as batch sizes) are used. Prints attempted shots per second, the ratio of
 ours to each, the time to compile and the peak memory. Writes all of it and a plot to ``--out``.
 ``python -m benchmarks.compare_report out/compare.json`` copies them to ``docs/performance.md``.

@@ -23,7 +23,7 @@ __all__ = ["DaskWorkers", "dask_client"]
 
 _LOOK_SECONDS = 2.0  # between two questions to the scheduler for its workers
 
-_NEEDS_DASK = "--dask needs Dask, which is not installed. Install it: pip install 'stim-nonclifford[dask]'."
+_NEEDS_DASK = "--dask needs Dask, which is not installed. Install it: pip install dask distributed."
 
 
 class DaskWorkers:

@@ -222,7 +222,7 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     for compile_it in (snc.Circuit("M 0").compile_sampler, snc.Circuit("M 0").compile_detector_sampler):
         with pytest.raises(
-            snc.EngineUnavailableError, match=r"needs CuPy: pip install 'stim-nonclifford\[cuda13\]'"
+            snc.EngineUnavailableError, match=r"needs CuPy: pip install 'cupy-cuda13x\[ctk\]'"
         ):
             compile_it(engine="gpu")
 
@@ -233,7 +233,7 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"status": 100}, r"none is visible.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
         ({"devices": 0}, r"none is visible"),
         ({"status": 35, "driver": 0}, r"no driver is installed. Install it, or use engine='cpu'"),
-        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*built for CUDA 13.2.*\[cuda12\]"),
+        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*built for CUDA 13.2.*cupy-cuda12x"),
         ({"status": 46}, r"cannot be used: status 46"),
         ({"compute_capability": "61"}, r"compute capability 6.1; engine='gpu' needs 7.0"),
     ],

@@ -22,7 +22,7 @@ class EngineOptions:
 
     Attributes:
         engine: ``"cpu"`` is the engine for CPUs, in C++. ``"gpu"`` is the engine for NVIDIA GPUs, which needs
-            CuPy (``pip install 'stim-nonclifford[cuda13]'``). ``"auto"`` starts on the CPU. It moves long
+            CuPy (``pip install 'cupy-cuda13x[ctk]'``). ``"auto"`` starts on the CPU. It moves long
             work to a GPU if CuPy is installed and a GPU can be used. ``"reference"`` is the engine in plain
             NumPy that defines the results of the others; it ignores the other options.
         threads: Number of threads on the CPU, including the calling thread; at most 1024.

@@ -18,7 +18,7 @@ from .cuda_source import COMPILE_OPTIONS, KernelLaunch, cuda_source
 
 __all__ = ["CupyBackend", "gpu_may_be_there"]
 
-_REMEDY = "pip install 'stim-nonclifford[cuda13]' (or [cuda12] for drivers of CUDA 12)"
+_REMEDY = "pip install 'cupy-cuda13x[ctk]' (or cupy-cuda12x for drivers of CUDA 12)"
 _MIN_CAPABILITY = 70
 # Numbers of cudaError_t.
 _NO_DEVICE, _DRIVER_TOO_OLD = 100, 35
@@ -195,7 +195,7 @@ def _count_devices(cupy: ModuleType) -> int:
             raise EngineUnavailableError(
                 f"The NVIDIA driver is too old for this CuPy: it supports CUDA {known}, but CuPy was built"
                 f" for CUDA {needed}. Update the driver, or install a CuPy for older drivers:"
-                " pip install 'stim-nonclifford[cuda12]'."
+                " pip install 'cupy-cuda12x[ctk]'."
             ) from error
         else:
             raise EngineUnavailableError(f"The GPU cannot be used: {error}") from error

@@ -29,6 +29,12 @@ MANY = " ".join(map(str, range(1600)))
         ("REPEAT 1000 {\n    R_X(0.1) 0\n    M 0\n}\nDETECTOR rec[-1]", 8),
         ("REPEAT 50000 {\n    R 0\n    H 0\n    T 0\n    H 0\n    M 0\n}", 10),
         ("H 0 1\nCCX 2 0 1\nREPEAT 100000 {\n    M 0 1 2\n}", 8),  # 20 s
+        # More than a minute.
+        (
+            "R 0 1 2\nH 0 1\nT 0\nMR 0 1\nSQRT_YY 0 1 2 0\nREPEAT 100000 {\n    R_X(0.3) 0\n}\nM"
+            + 667 * " 0 1 2",
+            10,
+        ),
         (
             "REPEAT 5000 {\n    H 0\n    T 0\n    M 0\n}",
             8,

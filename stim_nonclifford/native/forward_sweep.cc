@@ -153,6 +153,7 @@ class Sweep {
     std::vector<uint32_t> place_of_;  // by qubit, its number in the patch
     std::vector<std::pair<Patch*, size_t>> active_;  // the patch and coordinate of bit k of the index
     size_t num_deferred_ = 0;
+    size_t num_changes_ = 0;  // of patches, by measurements
     MeasurementBatch batch_;
     QuantumProgram result_;
 };
@@ -230,10 +231,12 @@ void Sweep::measure_batch() {
         const MeasurementBatch::Measurement& next = batch_[place];
         result_.is_reordered |= place != num_done++;
         is_done[place] = true;
+        const size_t before = num_changes_;
         const bool outcome = measure(next.step, next.factors, next.record);
         result_.base_records[static_cast<size_t>(next.record)] = outcome != next.is_inverted;
         batch_.set_done(place);
         if (num_done % static_cast<size_t>(steps_per_report) == 0) progress_(next.step);
+        return num_changes_ != before;
     };
     const auto may_reorder = [&] { return batch_.size() - num_done > 1 && !keep_order_ && num_deferred_ > 0; };
     if (may_reorder()) {
@@ -243,8 +246,7 @@ void Sweep::measure_batch() {
                                [&](size_t place, const MeasurementCost& least) { return cost_of(place, least); });
         while (may_reorder()) {
             const size_t place = order.next();
-            do_next(place);
-            order.remove(place);
+            order.remove(place, do_next(place));
         }
     }
     for (size_t place = 0; place < batch_.size(); ++place)
@@ -292,6 +294,7 @@ bool Sweep::measure(int64_t step, Factors factors, int64_t record) {
             result_.coins.push_back(
                 {result_.operations.size(), record, insertion(step, patch, tossed, patch.deferred.with_x(tossed))});
         patch.change(to_plus_z(pauli, tossed));
+        ++num_changes_;
         return false;
     }
     if (!patch.acts_on_active(pauli)) return pauli.is_negative;
@@ -309,6 +312,7 @@ void Sweep::measure_active(int64_t step, Patch& patch, const Pauli& pauli) {
     std::vector<QubitPauli> partner = circuit_form(patch, pivot, has_x ? z_part : x_part);
     append(Kind::measure, patch, pauli, bit, static_cast<int64_t>(result_.outcomes.size()), step);
     patch.change(has_x ? to_plus_z(pauli, pivot) : product_to_plus_z(pauli, pivot));
+    ++num_changes_;
     active_.erase(active_.begin() + static_cast<ptrdiff_t>(bit));
     flip_bit(patch.active, pivot);
     flip_bit(patch.dormant, pivot);
@@ -335,6 +339,7 @@ void Sweep::apply_rotation(Patch& patch, size_t number, int64_t step) {
     const int64_t rotation = deferred.step(number);
     const Bits dormant_x = common_bits(pauli.x, patch.dormant);
     --num_deferred_;
+    ++num_changes_;
     if (is_empty(dormant_x)) {
         deferred.remove(number);
         if (patch.acts_on_active(pauli)) append(Kind::rotate, patch, pauli, 0, -1, rotation);

@@ -64,6 +64,8 @@ MeasurementOrder::MeasurementOrder(const MeasurementBatch& batch, std::vector<si
       cost_of_(std::move(cost_of)),
       first_(num_patches),
       following_(batch.size(), none),
+      costs_(batch.num_kinds()),
+      known_(num_patches),
       candidates_(num_patches) {
     std::vector<size_t> last(batch.num_kinds(), none);
     for (size_t place = 0; place < batch.size(); ++place) {
@@ -95,8 +97,12 @@ size_t MeasurementOrder::next() {
     return best.second;
 }
 
-void MeasurementOrder::remove(size_t place) {
+void MeasurementOrder::remove(size_t place, bool has_changed) {
     const size_t patch = patches_[place];
+    if (has_changed) {
+        for (const uint32_t kind : known_[patch]) costs_[kind].reset();
+        known_[patch].clear();
+    }
     first_[patch].erase(place);
     if (following_[place] != none) first_[patch].insert(following_[place]);
     look_at(patch);
@@ -124,8 +130,13 @@ std::optional<MeasurementOrder::Candidates> MeasurementOrder::candidates_among(s
     for (const size_t place : first_[patch]) {  // later ones of the same kind are as expensive
         if (place >= end) break;
         const MeasurementCost any{SIZE_MAX, true, SIZE_MAX};
-        const auto cost = cost_of_(place, found ? found->best.first : any);
-        if (!cost) continue;
+        const uint32_t kind = batch_[place].kind;
+        std::optional<MeasurementCost>& cost = costs_[kind];
+        if (!cost) {
+            cost = cost_of_(place, found ? found->best.first : any);
+            if (!cost) continue;
+            known_[patch].push_back(kind);
+        }
         const Choice choice{*cost, place};
         if (!found || choice < found->best) found = Candidates{choice, {}};
         if (cost->rotations == 0) {

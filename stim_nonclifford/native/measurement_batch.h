@@ -68,7 +68,8 @@ class MeasurementOrder {
     MeasurementOrder(const MeasurementBatch& batch, std::vector<size_t> patches, size_t num_patches, CostOf cost_of);
 
     size_t next();
-    void remove(size_t place);  // after it was done
+    // After it was done, and said whether its patch has changed.
+    void remove(size_t place, bool has_changed);
 
    private:
     using Choice = std::pair<MeasurementCost, size_t>;  // cost and place
@@ -94,6 +95,8 @@ class MeasurementOrder {
     const CostOf cost_of_;
     std::vector<std::set<size_t>> first_;  // by patch, the first place that is left of each kind
     std::vector<size_t> following_;        // by place, the next one of the same kind
+    std::vector<std::optional<MeasurementCost>> costs_;   // by kind, what is known since the patch has changed
+    std::vector<std::vector<uint32_t>> known_;            // by patch, the kinds with known costs
     std::vector<std::optional<Candidates>> candidates_;  // by patch
     // Candidates that were the best ones of their patch at some time.
     Ascending<Choice> by_cost_;

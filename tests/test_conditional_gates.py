@@ -334,8 +334,8 @@ def test_inverse_with_sweep_bits() -> None:
 
 def test_diagram_shows_the_gate_on_its_qubits() -> None:
     drawn = str(snc.Circuit("M 0\nCS rec[-1] 1\nC_SWAP rec[-1] 2 3").diagram())
-    assert "CS" in drawn
-    assert drawn.count("C_SWAP") == 2
+    assert "S^rec[0]" in drawn
+    assert drawn.count("SWAP^rec[0]") == 2
 
 
 # Documentation

@@ -106,7 +106,9 @@ def test_blocks_run(page: Path, wheel_python: Path, tmp_path: Path) -> None:
         except EngineUnavailableError as error:
             pytest.skip(f"the blocks of this page need a GPU: {error}")
     if page.name == "many_machines.md":
-        pytest.skip("the blocks of this page need a cluster; test_dask_collection.py starts one on this machine")
+        pytest.skip(
+            "the blocks of this page need a cluster; test_dask_collection.py starts one on this machine"
+        )
     folder = tmp_path / "folder"
     folder.mkdir()
     variables = {"PATH": command_line_tools(wheel_python, tmp_path / "bin"), "MPLBACKEND": "agg"}

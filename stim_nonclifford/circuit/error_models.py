@@ -191,7 +191,12 @@ class CircuitErrorModels:
         flipped = 0
         for outcome in self.compile().effects("detectors").outcomes:
             flipped |= outcome
-        return np.array([bool(flipped >> k & 1) for k in range(self._stim.num_detectors)], dtype=np.bool_)
+        count = self._stim.num_detectors
+        # Bit by bit would take the square of the number of detectors.
+        packed = np.frombuffer(
+            (flipped & ((1 << count) - 1)).to_bytes(-(-count // 8), "little"), dtype=np.uint8
+        )
+        return np.unpackbits(packed, count=count, bitorder="little").astype(np.bool_)
 
     def _warn_of_quantum_detectors(self, postselected: list[int]) -> None:
         if self._stim == self._stim.without_tags():  # a Clifford circuit

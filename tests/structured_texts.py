@@ -20,8 +20,9 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import stim_nonclifford as snc
 
@@ -29,8 +30,13 @@ from .mutated_texts import CORPUS, mutated_text
 
 __all__ = ["Outcome", "run_cases", "structured_text"]
 
+_T = TypeVar("_T")
+
 SECONDS = 10
-"""Time of the processor that a case may take."""
+"""Time of the processor that a call may take: to parse, to compile, or to compile once more and sample."""
+
+_HUNG_SECONDS = 400.0
+"""Time by the clock without an outcome after which a case counts as hung."""
 
 MEMORY = 1 << 30
 """Bytes that a process may have."""
@@ -199,11 +205,11 @@ def with_large_numbers(rng: random.Random, text: str) -> str:
 def outcome_of(text: str) -> str:
     """Compiles and samples a text in all ways; other exceptions than the documented ones are not caught."""
     try:
-        circuit = snc.Circuit(text)
+        circuit = within_limit(lambda: snc.Circuit(text))
     except (ValueError, snc.ResourceLimitError):
         return "refused by the parser"
     try:
-        circuit.compile()
+        within_limit(circuit.compile)
     except (ValueError, NotImplementedError, snc.ResourceLimitError):
         return "refused by the compiler"
     calls = (
@@ -218,7 +224,7 @@ def outcome_of(text: str) -> str:
     refusals = 0
     for call in calls:
         try:
-            call()
+            within_limit(call)
         except (ValueError, NotImplementedError, snc.ResourceLimitError):
             refusals += 1
         except MemoryError as error:
@@ -230,8 +236,14 @@ def outcome_of(text: str) -> str:
     )
 
 
+def within_limit(call: Callable[[], _T]) -> _T:
+    """The result of a call, which ``work`` ends with ``TooSlow`` when it takes too long."""
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    return call()
+
+
 class TooSlow(BaseException):
-    """A case has taken more time than it may."""
+    """A call has taken more time than it may."""
 
 
 def work(seed: str, first: int, end: int) -> None:
@@ -249,7 +261,6 @@ def work(seed: str, first: int, end: int) -> None:
         text = structured_text(random.Random(f"{seed} {number}"))
         print(json.dumps(["begin", number]), flush=True)
         start = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             outcome = outcome_of(text)
         except TooSlow:
@@ -273,7 +284,7 @@ class Outcome:
     Attributes:
         number: The number of the case.
         what: How far it came; what is wrong begins with a word in capitals.
-        seconds: Time of the processor.
+        seconds: Time of the processor for all calls together.
     """
 
     number: int
@@ -311,10 +322,10 @@ def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
     running = first
     try:
         while True:
-            # Many times the time of the processor: the machine may be busy.
-            ready, _, _ = select.select([process.stdout], [], [], 20 * SECONDS)
+            # All calls together, and more: the machine may be busy.
+            ready, _, _ = select.select([process.stdout], [], [], _HUNG_SECONDS)
             if not ready:
-                yield Outcome(running, "HUNG", 20.0 * SECONDS)
+                yield Outcome(running, "HUNG", _HUNG_SECONDS)
                 return
             line = process.stdout.readline()
             if not line:

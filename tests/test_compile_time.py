@@ -108,8 +108,8 @@ def test_many_targets(text: str) -> None:
         ("X_ERROR(0.1) 0", 10**9, 30),
         ("X_ERROR(0.1) 0\n    MR 0", 10**8, 34),
         ("M 0", 10**9, 110),
-        ("R_X(0.1) 0", 10**6, 40),
-        ("R_X(0.1) 0\n    M 0", 10**6, 40),
+        ("R_X(0.1) 0", 10**6, 20),
+        ("R_X(0.1) 0\n    M 0", 10**6, 20),
     ],
 )
 def test_too_many_targets(body: str, times: int, seconds: int) -> None:
@@ -123,4 +123,4 @@ def test_too_many_targets(body: str, times: int, seconds: int) -> None:
         seconds=3,
     )
     assert output.startswith("ResourceLimitError: The circuit has ")
-    assert f"The compiler would follow them for {seconds} s or more; the limit is 15 s." in output
+    assert f"The compiler would follow them for {seconds} s or more; the limit is 10 s." in output

@@ -7,7 +7,7 @@ from .extent import Extent
 
 __all__ = ["MAX_OBSERVABLES", "MAX_OUTPUTS", "check_extent", "check_targets"]
 
-MAX_SECONDS = 15
+MAX_SECONDS = 10
 """The least time that is predicted; most circuits take longer, up to a minute."""
 MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62

@@ -29,11 +29,21 @@ class Shift(NamedTuple):
 
     def times(self, iterations: int) -> Shift:
         """The same for this many iterations."""
-        return Shift(*(iterations * count for count in self))
+        return Shift(
+            iterations * self.records,
+            iterations * self.detectors,
+            iterations * self.instructions,
+            iterations * self.ticks,
+        )
 
     def plus(self, other: Shift) -> Shift:
         """The sum of two shifts."""
-        return Shift(*(a + b for a, b in zip(self, other, strict=True)))
+        return Shift(
+            self.records + other.records,
+            self.detectors + other.detectors,
+            self.instructions + other.instructions,
+            self.ticks + other.ticks,
+        )
 
 
 @dataclass(frozen=True, slots=True)

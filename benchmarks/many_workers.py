@@ -11,16 +11,18 @@ is missing to the number of workers is the time that they waited for work.
 from __future__ import annotations
 
 import argparse
-import logging
 import statistics
 import sys
 import time
-
-import distributed
+from typing import TYPE_CHECKING
 
 import sinter_plugin
 from benchmarks.machine import description, machine
+from sinter_plugin.dask_workers import dask_client
 from stim_nonclifford.cultivation import cultivation_circuit
+
+if TYPE_CHECKING:
+    import distributed
 
 FIRST_SHOTS = 10_000_000
 
@@ -42,26 +44,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="Of a run with one worker, about.")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     speeds: dict[int, list[float]] = {1: [], args.workers: []}
     busy: dict[int, list[float]] = {1: [], args.workers: []}
-    clients, clusters = {}, []
-    for workers in speeds:
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-        )
-        clusters.append(cluster)
-        clients[workers] = distributed.Client(cluster, set_as_default=False)
     shots = FIRST_SHOTS
-    while (seconds := run(clients[1], shots, seed=0)[0]) < args.seconds / 4:
-        shots *= 2
+    with dask_client("local", 1) as client:
+        while (seconds := run(client, shots, seed=0)[0]) < args.seconds / 4:
+            shots *= 2
     shots = int(shots * args.seconds / seconds)
     for seed in range(1, args.repeats + 1):
-        for workers, client in clients.items():
-            seconds, working = run(client, shots, seed)
+        for workers in speeds:
+            with dask_client("local", workers) as client:
+                run(client, FIRST_SHOTS, seed=0)  # imports
+                seconds, working = run(client, shots, seed)
             speeds[workers].append(shots / seconds)
             busy[workers].append(working)
     print(description(machine()))
@@ -72,9 +66,6 @@ def main() -> int:
         )
     ratios = [many / one for one, many in zip(speeds[1], speeds[args.workers], strict=True)]
     print(f"{args.workers} workers are {statistics.median(ratios):.2f} times as fast as one")
-    for client, cluster in zip(clients.values(), clusters, strict=True):
-        client.close()
-        cluster.close()
     return 0
 
 

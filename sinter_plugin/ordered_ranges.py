@@ -17,6 +17,7 @@ __all__ = ["OrderedRanges"]
 
 _FIRST_SHOTS = BLOCK_SHOTS
 _GROWTH = 16  # of a range over the largest one before: the first shots are the slowest
+_SHORTER = 32  # times a job may be shorter than ``job_seconds`` at the end of a run
 _WINDOW = 16  # jobs per slot that may be handed out or wait for an earlier one
 
 
@@ -28,9 +29,9 @@ class OrderedRanges:
         >>> first, nothing = ranges.next_job(slots=2), ranges.next_job(slots=2)
         >>> first, nothing  # the speed is not known yet
         (RangeJob(first=0, shots=1024, wanted=None, error_key=None), None)
-        >>> ranges.record(RangeCounts(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.001)))
+        >>> ranges.record(RangeCounts(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.5)))
         >>> ranges.next_job(slots=2).shots  # divided among the slots, in blocks
-        5120
+        3072
         >>> ranges.end_of_accepted, ranges.accepted.errors, ranges.is_done
         (1024, 3, False)
     """
@@ -146,8 +147,12 @@ class OrderedRanges:
         wanted = float(_FIRST_SHOTS)
         if self.accepted.shots:
             speed = self.accepted.shots / max(self.accepted.seconds, 1e-9)
-            wanted = min(speed * self._job_seconds, float(_GROWTH * self._largest))
-            wanted = min(wanted, self._shots_left() / slots)
+            longest = speed * self._job_seconds
+            rest = self._shots_left() / slots
+            if self._wanted is None:
+                # Shorter and shorter towards the end, so that no worker waits long for the last one.
+                rest = max(rest / 2, longest / _SHORTER)
+            wanted = min(longest, float(_GROWTH * self._largest), rest)
         end = self._next + max(1, math.ceil(wanted))
         end = -(-end // BLOCK_SHOTS) * BLOCK_SHOTS
         return (end if self._end is None else min(end, self._end)) - self._next

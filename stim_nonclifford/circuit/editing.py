@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar, overload
 
 import stim
@@ -23,6 +23,7 @@ from ..dialect import (
 from ..errors import ResourceLimitError
 from ..memory import memory_is_a_limit
 from .pauli_twirling import pauli_twirled
+from .replacement import circuit_of, with_replaced
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
@@ -207,22 +208,18 @@ class CircuitEditing:
             T_DAG 0
             H 0
         """
-        return self._wrap(_mapped(self._stim.inverse(), inverse_of_tagged))
+        return self._wrap(
+            with_replaced(self._stim.inverse(), lambda part: circuit_of(inverse_of_tagged(part)))
+        )
 
     def decomposed(self: Self) -> Self:
         """The circuit with Stim's Clifford gates decomposed; non-Clifford gates stay as they are."""
-        result = stim.Circuit()
-        for instruction in self._stim:
-            if isinstance(instruction, stim.CircuitRepeatBlock):
-                body = self._wrap(instruction.body_copy()).decomposed()._stim
-                block = stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag)
-                result.append(block)
-                continue
-            single = stim.Circuit()
-            single.append(instruction)
+
+        def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
             is_kept = is_expectation(instruction) or gate_from_tag(instruction) is not None
-            result += single if is_kept else single.decomposed()
-        return self._wrap(result)
+            return None if is_kept else circuit_of(instruction).decomposed()
+
+        return self._wrap(with_replaced(self._stim, stand_in))
 
     def approx_equals(self, other: object, *, atol: float) -> bool:
         """Whether the circuits are equal, up to ``atol`` in their arguments, as in Stim."""
@@ -319,17 +316,3 @@ def _checked_depth(circuit: stim.Circuit) -> stim.Circuit:
     if is_too_deep(circuit):
         raise ValueError(f"{TOO_DEEP} Combine repetitions: multiply less often, by larger numbers.")
     return circuit
-
-
-def _mapped(
-    circuit: stim.Circuit, change: Callable[[stim.CircuitInstruction], stim.CircuitInstruction]
-) -> stim.Circuit:
-    """The circuit with every instruction replaced."""
-    result = stim.Circuit()
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            body = _mapped(instruction.body_copy(), change)
-            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
-        else:
-            result.append(change(instruction))
-    return result

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import stim
 
 from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
+from .replacement import with_replaced
 
 __all__ = ["pauli_twirled"]
 
@@ -54,19 +55,11 @@ def _count(circuit: stim.Circuit, name: str) -> int:
 
 
 def _twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
-    result = stim.Circuit()
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            body = _twirled(instruction.body_copy(), below)
-            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
-            continue
+    def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
         gate = None if instruction.name == CONDITIONAL_CARRIER else gate_from_tag(instruction)
-        twirled = None if gate is None or not gate.half_turns else _twirl(instruction, gate, below)
-        if twirled is None:
-            result.append(instruction)
-        else:
-            result += twirled
-    return result
+        return None if gate is None or not gate.half_turns else _twirl(instruction, gate, below)
+
+    return with_replaced(circuit, stand_in)
 
 
 def _twirl(instruction: stim.CircuitInstruction, gate: NonCliffordGate, below: float) -> stim.Circuit | None:

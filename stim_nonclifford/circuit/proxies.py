@@ -14,6 +14,7 @@ from ..notebook import Diagram, preformatted, scrolled
 from .diagrams import labelled_diagram
 from .editing import check_flattened
 from .random_outputs import is_of_random_outputs, random_outputs
+from .replacement import circuit_of, with_replaced
 
 __all__ = ["CircuitProxies"]
 
@@ -215,7 +216,7 @@ def _carrier(instruction: stim.CircuitInstruction) -> str:
     gate = gate_from_tag(instruction)
     if instruction.name == CONDITIONAL_CARRIER and gate is not None and not _is_phase_correction(gate):
         raise ValueError(
-            f"`{extended_text(_single(instruction))}` has no stand-in in the S-proxy: of the gates that a"
+            f"`{extended_text(circuit_of(instruction))}` has no stand-in in the S-proxy: of the gates that a"
             " record controls, only S, S_DAG and rotations about products of Z by 0.5 half-turns have one."
             " Use i_proxy(), which leaves the gate out; for a decoder,"
             ' detector_error_model(kind="noise_only").'
@@ -229,26 +230,19 @@ def _is_phase_correction(gate: NonCliffordGate) -> bool:
     return gate.name in ("CS", "CS_DAG") or (about_z and gate.half_turns[0] % 1 == 0.5)
 
 
-def _single(instruction: stim.CircuitInstruction) -> stim.Circuit:
-    circuit = stim.Circuit()
-    circuit.append(instruction)
-    return circuit
+def _without_gates(circuit: stim.Circuit, name_of: Callable[[stim.CircuitInstruction], str]) -> stim.Circuit:
+    """The circuit with a Clifford gate, whose name a function tells, in place of each tagged gate."""
 
-
-def _without_gates(circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstruction], str]) -> stim.Circuit:
-    result = stim.Circuit()
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            body = _without_gates(instruction.body_copy(), stand_in)
-            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
-            continue
+    def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
         if gate_from_tag(instruction) is None:
-            result.append(instruction)
-            continue
-        name = stand_in(instruction)
+            return None
+        name = name_of(instruction)
         targets = instruction.targets_copy()
         if name == "I":
             # I takes qubits, so Pauli targets are replaced by their qubits.
             targets = [target.value for target in targets if target.qubit_value is not None]
+        result = stim.Circuit()
         result.append(name, targets)
-    return result
+        return result
+
+    return with_replaced(circuit, stand_in)

@@ -220,12 +220,20 @@ def measure_all(arguments: argparse.Namespace) -> dict[str, Any]:
     return results
 
 
+def circuit_file(name: str) -> Path:
+    """An argument that names a file of a circuit."""
+    path = Path(name)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{name} is no file; name files of circuits, such as {path}/*.stim")
+    return path
+
+
 def main() -> None:
     """Runs the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("--files", nargs="*", type=Path, default=[], help="further circuits")
+    parser.add_argument("--files", nargs="*", type=circuit_file, default=[], help="further circuits")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--growth", action="store_true", help="measure how time and memory grow, too")
     parser.add_argument("--clifft_python", default=sys.executable, help="a Python that has Clifft")

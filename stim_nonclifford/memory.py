@@ -14,6 +14,7 @@ from .errors import ResourceLimitError
 __all__ = ["can_be_allocated", "collector_paused", "machine_bytes", "memory_is_a_limit"]
 
 _LARGEST_ARRAY = 1 << 62
+_RESERVE = 1 << 22  # bytes; Python takes memory for small objects in pieces of 2^20
 
 
 def machine_bytes() -> int:
@@ -78,12 +79,14 @@ def memory_is_a_limit() -> Iterator[None]:
     Raises:
         ResourceLimitError: There is not enough memory.
     """
+    reserve = bytearray(_RESERVE)
     try:
         yield
     except (MemoryError, TypeError) as error:
         # Stim's bindings raise a TypeError if there is no memory for the Python objects that they return.
         if isinstance(error, TypeError) and not isinstance(error.__cause__, MemoryError):
             raise
+        del reserve  # the failed calls still hold the rest of the memory, and the exception needs some
         raise ResourceLimitError(
             "There is not enough memory to compile the circuit. What compiling needs grows with the number of"
             " noise events and measurements times the number of detectors or records: lower the repeat"

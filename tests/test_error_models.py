@@ -179,6 +179,14 @@ class TestNoiseOnly:
         circuit = snc.Circuit("H 0\nT 1\nM 0\nM 0\nDETECTOR rec[-1]\nDETECTOR rec[-2]")
         assert symptoms(circuit.detector_error_model(kind="noise_only")) == {0b11: 0.5}
 
+    def test_errors_with_the_same_effect_are_one(self) -> None:
+        circuit = snc.Circuit("T 1\nREPEAT 3 {\nY_ERROR(0.5) 0\n}\nM 0\nDETECTOR rec[-1]")
+        assert str(circuit.detector_error_model(kind="noise_only")) == "error(0.5) D0\ndetector D0"
+        # Two exclusive errors, at two places.
+        circuit = snc.Circuit("T 1\nPAULI_CHANNEL_1(0.1, 0.2, 0) 0 0\nM 0\nDETECTOR rec[-1]")
+        expected = 2 * 0.3 * (1 - 0.3)
+        assert symptoms(circuit.detector_error_model(kind="noise_only")) == {1: pytest.approx(expected)}
+
     def test_it_is_decomposed(self) -> None:
         """Without knowledge of the channels: the same errors, and better predictions than undecomposed."""
         circuit = noisy("surface_code:rotated_memory_x", distance=3, rounds=5, p=0.004)

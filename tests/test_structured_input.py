@@ -38,6 +38,23 @@ def test_long_effects_are_refused_in_time() -> None:
         circuit.compile_sampler()
 
 
+def test_many_products_in_one_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of the instruction is for messages. Written for each product, it took ten minutes."""
+
+    def place_of(*arguments: object) -> str:
+        pytest.fail("The text of the instruction was written.")
+
+    monkeypatch.setattr("stim_nonclifford.compiler.flattening._Flattener.place_of", place_of)
+    circuit = snc.Circuit("H 0 1\nT 0\nMPP" + " Y0*Z0*X0*!Z1*Y1*X1" * 65_536)
+    assert circuit.compile().program.num_records == 65_536
+
+
+def test_chains_of_errors_in_long_loops_are_refused() -> None:
+    circuit = snc.Circuit("REPEAT 5000000 {\nE(0.001) X0 X1\nELSE_CORRELATED_ERROR(0.001) Z0\n}\nM 0 1")
+    with pytest.raises(snc.ResourceLimitError, match="15,000,002 instruction targets"):
+        circuit.compile()
+
+
 def test_a_line_whose_targets_do_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before Stim lists its targets, which crashes where the memory ends."""
     monkeypatch.setattr(

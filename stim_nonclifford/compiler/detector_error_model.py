@@ -46,20 +46,32 @@ def detector_error_model(
     rates: dict[int, float] = {}
     for effect, rate in table.noise.independent().items():
         rates[effect & outputs] = rates.get(effect & outputs, 0.0) + rate
-    errors = [(effect, -0.5 * math.expm1(-2 * rate)) for effect, rate in rates.items()]
-    errors.append((table.constant & outputs, 1.0))
+    errors = {effect: -0.5 * math.expm1(-2 * rate) for effect, rate in rates.items()}
+
+    def add(effect: int, probability: float) -> None:
+        """Adds an independent error: it and another that flips the same outputs cancel."""
+        before = errors.get(effect, 0.0)
+        errors[effect] = before + probability - 2 * before * probability
+
+    add(table.constant & outputs, 1.0)
+    known: dict[tuple[tuple[int, float], ...], dict[int, float] | None] = {}  # repeated sites are equal
     for site in table.noise.exclusive():
         choices: dict[int, float] = {}
         for effect, probability in site.items():
             choices[effect & outputs] = choices.get(effect & outputs, 0.0) + probability
-        exact = independent_errors(choices.items())
+        key = tuple(choices.items())
+        if key not in known:
+            known[key] = independent_errors(key)
+        exact = known[key]
         if exact is None:
             _check_approximation(choices.values(), approximate_disjoint_errors)
-        errors += (choices if exact is None else exact).items()
-    errors += [(effect & outputs, 0.5) for effect in masks_of(table.coins)]
+        for effect, probability in (choices if exact is None else exact).items():
+            add(effect, probability)
+    for effect in masks_of(table.coins):
+        add(effect & outputs, 0.5)
 
     model = stim.DetectorErrorModel()
-    for effect, probability in sorted(errors, key=lambda error: ones(error[0])):
+    for effect, probability in sorted(errors.items(), key=lambda error: ones(error[0])):
         if effect:
             targets = [
                 stim.target_relative_detector_id(bit)

@@ -27,7 +27,8 @@ _POWER_FROM = 1000
 # flips other records each time.
 _INSTRUCTION_COST = 1
 _TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _FAULT_COST = 2, 8, 20, 20
-_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 8, 12, 2000
+_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 10, 12, 2000
+_CORRELATED_ERROR_COST = 400  # of its iterations, each is stored
 _COSTS_OF_A_SECOND = 100_000_000
 
 _MAX_POWER_QUBITS = 256
@@ -178,6 +179,7 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
         if gate.is_noisy_gate and not gate.produces_measurements:
             extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
+            extent.cost += _CORRELATED_ERROR_COST * name.endswith("CORRELATED_ERROR")
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
 

@@ -65,7 +65,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
-        ResourceLimitError: It would take more than 15 s to follow the unrolled circuit, or there are more
+        ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
             than 2^24 measurements or detectors, or more than 2^21 observables or expectation values.
 
     Examples:
@@ -218,6 +218,10 @@ class _Flattener:
         """How many records, detectors, instructions and TICKs there are."""
         return Shift(self.num_records, self.num_detectors, self.num_instructions, self.num_ticks)
 
+    def place_of(self, instruction: stim.CircuitInstruction) -> str:
+        """How messages name an instruction. It takes time where there are many targets."""
+        return f"Line {self.line}: `{instruction}`"
+
     def emit(self, step: Step) -> None:
         self.steps.append(step)
         self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
@@ -251,7 +255,7 @@ class _Flattener:
             self.emit(Clifford(named_gate(name), self.groups(instruction, width)))
         elif name not in WITHOUT_EFFECT:
             raise NotImplementedError(
-                f"Line {self.line}: `{instruction}`: {name} is not supported by stim_nonclifford."
+                f"{self.place_of(instruction)}: {name} is not supported by stim_nonclifford."
             )
 
     # Gates
@@ -299,9 +303,8 @@ class _Flattener:
             for qubits in self.groups(instruction, size):
                 yield qubits, (), False
             return
-        where = f"Line {self.line}: `{instruction}`"
         for group in instruction.target_groups():
-            factors, negative = product_of(group, where)
+            factors, negative = product_of(group, lambda: self.place_of(instruction))
             yield (), self.numbered(factors), negative
 
     def add_rotation(self, factors: Factors, half_turns: float) -> None:
@@ -338,7 +341,7 @@ class _Flattener:
             target = {"CX": b, "CY": b, "XCZ": a, "YCZ": a}.get(instruction.name)
             if target is not None and not target.is_qubit_target:
                 raise ValueError(
-                    f"Line {self.line}: `{instruction}`: measurement record editing is not supported: a"
+                    f"{self.place_of(instruction)}: measurement record editing is not supported: a"
                     " record or sweep bit can control a Pauli gate, but not be its target."
                 )
             if classical.is_measurement_record_target and qubit.is_qubit_target:
@@ -354,7 +357,7 @@ class _Flattener:
         flip = arguments[0] if arguments else 0.0
         for group in instruction.target_groups():
             if name == "MPP":
-                labelled, inverted = product_of(group, f"Line {self.line}: `{instruction}`")
+                labelled, inverted = product_of(group, lambda: self.place_of(instruction))
                 factors = self.numbered(labelled)
             elif name == "MPAD":
                 factors, inverted = (), bool(group[0].value)
@@ -420,7 +423,7 @@ class _Flattener:
         index = self.num_records + target.value
         if not 0 <= index < self.num_records:
             raise ValueError(
-                f"Line {self.line}: `{instruction}`: there is no measurement record rec[{target.value}] here;"
+                f"{self.place_of(instruction)}: there is no measurement record rec[{target.value}] here;"
                 f" there have been {self.num_records} measurements."
             )
         return index
@@ -431,7 +434,7 @@ class _Flattener:
         if not self.with_expectations:
             return
         for product in expectation_products(instruction):
-            factors, is_negative = product_of(product, f"Line {self.line}: `{instruction}`")
+            factors, is_negative = product_of(product, lambda: self.place_of(instruction))
             self.emit(ExpectationStep(self.numbered(factors), is_negative))
 
     def add_detector(self, instruction: stim.CircuitInstruction) -> None:
@@ -446,8 +449,7 @@ class _Flattener:
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:
             raise ValueError(
-                f"Line {self.line}: `{instruction}`: the index of an observable must be below"
-                f" {MAX_OBSERVABLES:,}."
+                f"{self.place_of(instruction)}: the index of an observable must be below {MAX_OBSERVABLES:,}."
             )
         self.emit(ObservableStep(index, records, factors))
 

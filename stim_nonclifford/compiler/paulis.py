@@ -5,7 +5,7 @@ Bit 0 of a code is 1 if the Pauli has an X part, bit 1 is 1 if it has a Z part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import stim
 
@@ -36,12 +36,12 @@ def pauli_code(letter: str) -> int:
     return _CODE_OF_LETTER[letter]
 
 
-def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors, bool]:
+def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:
     """The product of Pauli targets such as ``X0*!Y1*X2``.
 
     Args:
         targets: Pauli targets; combiners are skipped.
-        where: The instruction, for the error message.
+        where: Returns the name of the instruction, for the error message.
 
     Returns:
         The factors in order of first appearance, and whether the product has a minus sign.
@@ -51,7 +51,7 @@ def product_of(targets: Iterable[stim.GateTarget], where: str) -> tuple[Factors,
     """
     factors, phase = _product(targets)
     if phase.imag:
-        raise ValueError(f"{where}: the Pauli product is not Hermitian, as its prefactor is imaginary.")
+        raise ValueError(f"{where()}: the Pauli product is not Hermitian, as its prefactor is imaginary.")
     return factors, phase.real < 0
 
 

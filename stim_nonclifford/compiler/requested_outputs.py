@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..memory import memory_is_a_limit
+
 __all__ = ["DetectorMethod", "RequestedOutputs", "checked_mask", "postselected_outputs", "requested_by"]
 
 DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
@@ -29,11 +31,15 @@ class RequestedOutputs:
     def of(reported: Iterable[int], postselected: Iterable[int] = ()) -> RequestedOutputs:
         """Constructs the object from any iterables.
 
+        Raises:
+            ResourceLimitError: There is not enough memory.
+
         Examples:
             >>> RequestedOutputs.of(range(2), [0])
             RequestedOutputs(reported=(0, 1), postselected=(0,))
         """
-        return RequestedOutputs(tuple(reported), tuple(postselected))
+        with memory_is_a_limit():
+            return RequestedOutputs(tuple(reported), tuple(postselected))
 
 
 def requested_by(

@@ -23,7 +23,13 @@ CoordinateTable::CoordinateTable(size_t num_qubits) : num_qubits_(num_qubits) {
     }
 }
 
-void CoordinateTable::store_by_rows() {
+Pauli CoordinateTable::row(size_t number) const {
+    // So many reads take as long as to store the table by rows and back.
+    if (!is_by_rows_ && ++num_read_ > num_qubits_ / 2 + 16) store_by_rows();
+    return is_by_rows_ ? rows_[number] : columns_.row(number);
+}
+
+void CoordinateTable::store_by_rows() const {
     if (is_by_rows_) return;
     rows_ = columns_.rows(2 * num_qubits_);
     columns_ = PauliColumns();
@@ -116,6 +122,7 @@ void CoordinateTable::apply_pauli(QubitPauli factor) {
 void CoordinateTable::change(const CoordinateChange& change) {
     store_by_columns();
     columns_.apply(change);
+    num_read_ = 0;
 }
 
 std::vector<int64_t> DeferredRotations::steps(const Bits& rotations) const {

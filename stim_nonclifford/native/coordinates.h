@@ -25,15 +25,17 @@ class CoordinateTable {
     void change(const CoordinateChange& change);
 
    private:
-    Pauli row(size_t number) const { return is_by_rows_ ? rows_[number] : columns_.row(number); }
+    Pauli row(size_t number) const;
     void flip_sign(size_t number);
-    void store_by_rows();
+    void store_by_rows() const;
     void store_by_columns();
 
     const size_t num_qubits_;
-    bool is_by_rows_ = true;
-    std::vector<Pauli> rows_;  // images of X on each qubit, then those of Z
-    PauliColumns columns_;
+    // Reading may change how the table is stored.
+    mutable bool is_by_rows_ = true;
+    mutable std::vector<Pauli> rows_;  // images of X on each qubit, then those of Z
+    mutable PauliColumns columns_;
+    mutable size_t num_read_ = 0;  // rows read from columns since these were changed
 };
 
 // Rotations that wait until a measurement needs them, in the order of the circuit. They are numbered in this order; a set

@@ -160,7 +160,7 @@ def _product_gate(
     name: str, product: Sequence[stim.GateTarget], gate: NonCliffordGate | None = None
 ) -> Iterator[DrawnGate]:
     """A gate about a product P, unless P is the identity. A gate about -P is drawn as its inverse about P."""
-    factors, is_negative = product_of(product, name)
+    factors, is_negative = product_of(product, lambda: name)
     if not factors:
         return
     half_turns = () if gate is None else gate.half_turns

@@ -23,6 +23,10 @@ _MAX_JOINS_FOR_LIMIT = 5
 """The same where only the end of the interval gets better by it."""
 
 
+_WANTED_SETS = 100
+"""Expected with the largest join, if it is worth while."""
+
+
 class Estimator:
     """Looks at fault sets until the logical error rates of their circuits are known well enough.
 
@@ -135,10 +139,16 @@ class Estimator:
         return found
 
     def _can_get_better(self, stratum: Stratum, factor: float) -> bool:
-        """Whether enough parts can be drawn to know a limit better by a factor."""
+        """Whether enough parts can be drawn to find sets, or to know a limit better by a factor."""
         if not isinstance(stratum, JoinedWeight) or not stratum.is_unknown:
             return True
-        return stratum.draws / 2 * factor <= _MAX_JOINS_FOR_LIMIT * self._known.limits.join_draws
+        most = self._known.limits.join_draws
+        if stratum.draws / 2 * factor <= _MAX_JOINS_FOR_LIMIT * most:
+            return True
+        before = self._known.strata[stratum.weight - 2 : stratum.weight]
+        if any(isinstance(each, JoinedWeight) and each.is_unknown for each in before):
+            return False
+        return most**2 * self._known.next_passing_odds(stratum.weight) > _WANTED_SETS * stratum.scale
 
     def _refine(self) -> bool:
         """One more round for the weights that need it; False if there is nothing that would help."""

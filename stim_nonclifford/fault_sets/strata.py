@@ -223,9 +223,19 @@ class DrawnWeight:
 
 @dataclass(frozen=True)
 class JoinRound:
-    """Sets that were found among all combinations of so many left and right parts."""
+    """Sets that were found among all combinations of so many left and right parts.
+
+    Attributes:
+        draws: Number of left parts, and of right parts.
+        most_of_draw: The largest number of sets that a part is in, stored or not.
+        is_complete: Whether all sets are stored.
+        left: For each stored set the number of its left part.
+        right: The same for the right part.
+    """
 
     draws: int
+    most_of_draw: int
+    is_complete: bool
     left: npt.NDArray[np.uint32]
     right: npt.NDArray[np.uint32]
 
@@ -249,7 +259,7 @@ class JoinedWeight:
         self.weight = weight
         self._odds = odds
         self._totals = totals
-        self._scale = scale
+        self.scale = scale
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, weight), dtype=np.uint32)
         self._ratios = np.zeros((0, len(odds)))
@@ -266,7 +276,10 @@ class JoinedWeight:
         self.members = np.concatenate([self.members, members])
         self.keys = np.concatenate([self.keys, found["keys"]])
         self._ratios = np.concatenate([self._ratios, _ratios(self._odds, members)])
-        self._rounds.append(JoinRound(draws, found["left"], found["right"]))
+        is_complete = int(found["sets"]) == len(members)
+        self._rounds.append(
+            JoinRound(draws, int(found["most_of_draw"]), is_complete, found["left"], found["right"])
+        )
 
     @property
     def rounds(self) -> int:
@@ -304,7 +317,7 @@ class JoinedWeight:
     @property
     def _unit(self) -> float:
         """What a found set counts."""
-        return self._scale / sum(each.draws**2 for each in self._rounds)
+        return self.scale / sum(each.draws**2 for each in self._rounds)
 
     def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
         """See ``Stratum``."""
@@ -316,6 +329,8 @@ class JoinedWeight:
             # Sets with a draw in common are not independent: the draws are.
             part = slice(begin, begin + len(each.left))
             begin = part.stop
+            if not each.is_complete:
+                most = max(most, each.most_of_draw * self._largest_ratio(circuit))
             for side in (each.left, each.right):
                 if len(side):
                     variance += float((np.bincount(side, residuals[part]) ** 2).sum())
@@ -332,6 +347,10 @@ class JoinedWeight:
             variance=unit**2 * max(0.0, variance),
             largest=largest,
         )
+
+    def _largest_ratio(self, circuit: int) -> float:
+        """An upper bound on the ratio of a set."""
+        return float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""

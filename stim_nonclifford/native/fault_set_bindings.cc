@@ -79,6 +79,7 @@ nb::dict join(snc::FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t
     result["sets"] = found.sets;
     result["left_squares"] = found.left_squares;
     result["right_squares"] = found.right_squares;
+    result["most_of_draw"] = found.most_of_draw;
     result["members"] = to_array(std::move(found.members));
     result["left"] = to_array(std::move(found.left));
     result["right"] = to_array(std::move(found.right));

@@ -325,6 +325,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     number_joined(found, weight, ratios, storage);
     for (uint32_t count : left_counts) found.left_squares += static_cast<double>(count) * count;
     for (uint32_t count : right_counts) found.right_squares += static_cast<double>(count) * count;
+    if (draws > 0) found.most_of_draw = std::max(std::ranges::max(left_counts), std::ranges::max(right_counts));
     return found;
 }
 

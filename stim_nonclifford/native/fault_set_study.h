@@ -59,6 +59,7 @@ class FaultSetStudy {
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets sets
         double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
+        uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
         uint64_t sets = 0;
         std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
         std::vector<uint32_t> left, right;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -30,7 +32,7 @@ def laws(plan: SamplingPlan, signatures: Words, width_of_sums: int) -> list[Law]
     found = _native.kept_branches(plain_attributes(plan), signatures.ravel(), len(signatures), width_of_sums)
     starts = found["starts"].astype(int)
     entries = list(zip(found["outputs"].tolist(), found["probabilities"].tolist(), strict=True))
-    return [dict(entries[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [dict(entries[a:b]) for a, b in itertools.pairwise(starts)]
 
 
 def signatures_of_sets(plan: SamplingPlan, draws: int) -> Words:
@@ -60,7 +62,8 @@ def assert_equal(found: list[Law], expected: list[Law]) -> None:
     ],
 )
 def test_cultivation(distance: int, injection: str, draws: int) -> None:
-    plan = plan_of(snc.Circuit(cultivation_circuit(distance, p=1e-3, injection=injection)))
+    circuit = cultivation_circuit(distance, p=1e-3, injection=injection)  # type: ignore[arg-type]
+    plan = plan_of(snc.Circuit(circuit))
     assert _native.has_insertion_laws(plain_attributes(plan))
     signatures = signatures_of_sets(plan, draws)
     expected = laws(plan, signatures, NEVER)

@@ -23,6 +23,9 @@ _MAX_JOINS_FOR_LIMIT = 5
 """The same where only the end of the interval gets better by it."""
 
 
+_OUT_OF_REACH = 1e4
+"""How many times more parts than those of the largest join a limit must need, for no join to be tried."""
+
 _WANTED_SETS = 100
 """Expected with the largest join, if it is worth while."""
 
@@ -143,7 +146,7 @@ class Estimator:
         if not isinstance(stratum, JoinedWeight) or not stratum.is_unknown:
             return True
         most = self._known.limits.join_draws
-        if stratum.draws / 2 * factor <= _MAX_JOINS_FOR_LIMIT * most:
+        if stratum.draws / 2 * factor <= _OUT_OF_REACH * most:
             return True
         before = self._known.strata[stratum.weight - 2 : stratum.weight]
         if any(isinstance(each, JoinedWeight) and each.is_unknown for each in before):

@@ -20,8 +20,8 @@ class Limits:
         relative_error: Standard error over estimate at which it stops.
         max_seconds: No new round begins after that, and no weight is enumerated for longer; None: no limit.
         max_bytes: Memory for pairs, keys and draws, about.
-        long_laws: Whether laws take longer than the search. Then sets with which no shot is kept are not stored,
-            and more of them may be found.
+        long_laws: Whether coefficient vectors are long. Then sets with which no shot is kept are not
+            stored, and more sets may be found.
     """
 
     relative_error: float = 0.01
@@ -58,8 +58,8 @@ class Limits:
 
     @property
     def join_draws(self) -> float:
-        """Parts of either kind that are drawn for a join, some 130 bytes for a pair of them."""
-        return min(1.6e7, self.max_bytes / 130)
+        """Parts of either kind that are drawn for a join, some 130 bytes for a pair of them, and the sets."""
+        return min(1.6e7, self.max_bytes / 130) if self.long_laws else min(4e6, self.max_bytes / 400)
 
     @property
     def sets_of_join(self) -> float:

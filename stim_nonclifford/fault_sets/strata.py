@@ -61,7 +61,7 @@ class Stratum(Protocol):
 
     @property
     def signatures(self) -> int:
-        """Distinct keys: signature and outputs. Of draws, where laws are long, only those that can be kept."""
+        """Distinct keys: signature and outputs. Of draws with long laws only those that can be kept."""
 
     def malignant(self, values: KeyValues) -> int:
         """Those of them with which a kept shot can be wrong."""

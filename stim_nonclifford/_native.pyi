@@ -70,7 +70,10 @@ def run_on_host(
     in_shared: bool,
     reversed: bool,
 ) -> None: ...
-def kept_branches(plan: Any, signatures: npt.NDArray[np.uint64], count: int) -> dict[str, Any]: ...
+def kept_branches(
+    plan: Any, signatures: npt.NDArray[np.uint64], count: int, width_of_sums: int = ...
+) -> dict[str, Any]: ...
+def has_insertion_laws(plan: Any) -> bool: ...
 
 class FaultSetStudy:
     def __init__(
@@ -101,12 +104,25 @@ class FaultSetStudy:
         num_circuits: int,
         max_steps: int,
         max_keys: int,
+        kept_only: bool,
     ) -> dict[str, Any]: ...
     def draw(self, weight: int, spacing: float, seed: int, max_draws: int) -> dict[str, Any]: ...
     def join(
-        self, left: int, right: int, draws: int, stride: float, seed: int, round: int, max_sets: int
+        self,
+        left: int,
+        right: int,
+        draws: int,
+        stride: float,
+        seed: int,
+        round: int,
+        max_sets: int,
+        ratios: npt.NDArray[np.float64],
+        num_circuits: int,
+        kept_only: bool,
     ) -> dict[str, Any]: ...
-    def number_keys(self, members: npt.NDArray[np.uint32], weight: int) -> npt.NDArray[np.uint32]: ...
+    def number_keys(
+        self, members: npt.NDArray[np.uint32], weight: int, kept_only: bool = False
+    ) -> npt.NDArray[np.uint32]: ...
     def evaluate(self) -> dict[str, Any]: ...
     def member_sums(
         self, weight: int, odds: npt.NDArray[np.float64], values: npt.NDArray[np.float64], columns: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -132,19 +132,23 @@ def simulated(case: Case) -> np.ndarray:
     return found
 
 
-def looked_at(case: Case, seed: int) -> Exploration:
-    return exploration_of([case.plan], Limits(), seed, 1, progress=False)
+def looked_at(case: Case, seed: int, kept_only: bool = False) -> Exploration:
+    """What is known at first; ``kept_only``: as for long laws, where only sets that can be kept are stored."""
+    known = exploration_of([case.plan], Limits(), seed, 1, progress=False)
+    known.limits = replace(known.limits, long_laws=kept_only)
+    return known
 
 
+@pytest.mark.parametrize("kept_only", [False, True])
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
-def test_every_weight(seed: int) -> None:
+def test_every_weight(seed: int, kept_only: bool) -> None:
     compared = 0
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
         where = f"seed {seed}, {k}\n{each.circuit}\n{each.detectors} {each.observables}"
         expected = complete_sums(seed, k)
         assert expected.sum(axis=0) == pytest.approx(simulated(each), abs=TOLERANCE), where
-        known = looked_at(each, 0)
+        known = looked_at(each, 0, kept_only)
         for weight in range(known.max_weight + 1):
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
@@ -156,13 +160,14 @@ def test_every_weight(seed: int) -> None:
     assert compared >= 5 * CIRCUITS_PER_SEED
 
 
+@pytest.mark.parametrize("kept_only", [False, True])
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
-def test_sampled_weights(seed: int) -> None:
+def test_sampled_weights(seed: int, kept_only: bool) -> None:
     """Sets of 3 to 7, drawn and joined; the standard errors are right on average."""
     pulls = []
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
-        known = looked_at(each, seed)
+        known = looked_at(each, seed, kept_only)
         for weight in range(min(known.max_weight, 7) + 1):
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
@@ -173,6 +178,7 @@ def test_sampled_weights(seed: int) -> None:
             for stratum in (drawn(known, weight, passing, seed), joined(known, weight, passing, seed)):
                 known.values.evaluate()
                 sums = stratum.sums(0, known.values, 0.0)
+                assert sums.passing == pytest.approx(passing, rel=0.5)
                 wrong, expected = known.factor(0) * sums.wrong, complete_sums(seed, k)[weight, 1]
                 if np.count_nonzero(known.values.wrong[stratum.keys]) >= 100:
                     pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
@@ -189,7 +195,7 @@ def drawn(known: Exploration, weight: int, passing: float, seed: int) -> DrawnWe
     while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS))["is_complete"]:
         spacing *= 4
     stratum = DrawnWeight(weight, known.odds)
-    keys = known.study.number_keys(found["members"], weight)
+    keys = known.study.number_keys(found["members"], weight, known.limits.long_laws)
     known.values.evaluate()
     stratum.add(found["members"], keys, spacing, known.values.kept > 0)
     return stratum
@@ -201,9 +207,11 @@ def joined(known: Exploration, weight: int, passing: float, seed: int) -> Joined
     masses = known.masses[0]
     scale = masses[left] * masses[weight - left] / math.comb(weight, left)
     count = 1 + int(math.sqrt(2 * DRAWS * scale / passing))
-    found = known.study.join(left, weight - left, count, 1.0, seed, weight, 10**8)
+    ones = np.ones(known.odds.shape[1])
+    kept_only = known.limits.long_laws
+    found = known.study.join(left, weight - left, count, 1.0, seed, weight, 10**8, ones, 1, kept_only)
     stratum = JoinedWeight(weight, known.odds, known.masses[:, weight], scale)
-    stratum.add(count, found, known.study.number_keys(found["members"], weight))
+    stratum.add(count, found)
     return stratum
 
 

@@ -10,7 +10,7 @@ import math
 
 from .enumeration import check_events, enumerate_cheap
 from .exploration import Exploration
-from .strata import DrawnWeight, ExactWeight, JoinedWeight
+from .strata import DrawnWeight, ExactWeight, JoinedWeight, Stratum
 from .study import MAX_WEIGHT
 from .wrong_tool import refuse
 
@@ -21,6 +21,13 @@ _MAX_JOINS = 40
 
 _MAX_JOINS_FOR_LIMIT = 5
 """The same where only the end of the interval gets better by it."""
+
+
+_OUT_OF_REACH = 1e4
+"""How many times more parts than those of the largest join a limit must need, for no join to be tried."""
+
+_WANTED_SETS = 100
+"""Expected with the largest join, if it is worth while."""
 
 
 class Estimator:
@@ -127,10 +134,24 @@ class Estimator:
             for weight, sums in sampled.items():
                 # What may be there without having been seen must be little, too.
                 limit = (0.5 if sums.wrong == 0 else 1.5) * math.sqrt(allowed)
-                if sums.largest > limit and self._known.strata[weight].rounds < _MAX_JOINS_FOR_LIMIT:
+                stratum = self._known.strata[weight]
+                if sums.largest > limit and stratum.rounds < _MAX_JOINS_FOR_LIMIT:
                     factor = (sums.largest / max(limit, 1e-300)) ** 2
-                    found[weight] = max(found.get(weight, 0.0), factor)
+                    if self._can_get_better(stratum, math.sqrt(factor)):
+                        found[weight] = max(found.get(weight, 0.0), factor)
         return found
+
+    def _can_get_better(self, stratum: Stratum, factor: float) -> bool:
+        """Whether enough parts can be drawn to find sets, or to know a limit better by a factor."""
+        if not isinstance(stratum, JoinedWeight) or not stratum.is_unknown:
+            return True
+        most = self._known.limits.join_draws
+        if stratum.draws / 2 * factor <= _OUT_OF_REACH * most:
+            return True
+        before = self._known.strata[stratum.weight - 2 : stratum.weight]
+        if any(isinstance(each, JoinedWeight) and each.is_unknown for each in before):
+            return False
+        return most**2 * self._known.next_passing_odds(stratum.weight) > _WANTED_SETS * stratum.scale
 
     def _refine(self) -> bool:
         """One more round for the weights that need it; False if there is nothing that would help."""
@@ -159,12 +180,12 @@ class Estimator:
         draws = math.sqrt(combinations * min(1.1 * factor, 25.0))
         # Not more sets than can be evaluated, and not more draws than fit into memory.
         if stratum.sets:
-            draws = min(draws, math.sqrt(combinations * self._known.limits.draws / 50 / stratum.sets))
-        draws = min(draws, 4e6, self._known.limits.max_bytes / 400)
-        stored = sum(each.sets for each in self._known.strata if isinstance(each, JoinedWeight))
+            draws = min(draws, math.sqrt(combinations * self._known.limits.sets_of_join / stratum.sets))
+        draws = min(draws, self._known.limits.join_draws)
+        stored = sum(len(each.keys) for each in self._known.strata if isinstance(each, JoinedWeight))
         if (
             stratum.rounds >= _MAX_JOINS
-            or stratum.sets > self._known.limits.draws
+            or len(stratum.keys) > self._known.limits.draws
             or stored > self._known.limits.joined_sets
         ):
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,9 @@ __all__ = ["CircuitTotals", "Exploration"]
 
 MAX_PASSING = 0.05
 """Part of the sets that may pass the noise-only checks."""
+
+_LONG_LAW_WIDTH = 14
+"""From this peak width on, the laws of all signatures would take longer than the search for fault sets."""
 
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
@@ -90,7 +93,7 @@ class Exploration:
         threads: int,
         report: Callable[[str], None],
     ) -> None:
-        self.limits = limits
+        self.limits = replace(limits, long_laws=plan.peak_width >= _LONG_LAW_WIDTH)
         self.seed = seed
         self._report = report
         self._begin = time.perf_counter()
@@ -138,7 +141,9 @@ class Exploration:
         """Enumerates a weight, the next one; False if that takes too much."""
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
-        found = self.study.enumerate(weight, self.odds.ravel(), len(self.odds), int(max_steps), max_keys)
+        found = self.study.enumerate(
+            weight, self.odds.ravel(), len(self.odds), int(max_steps), max_keys, self.limits.long_laws
+        )
         if not found["is_complete"]:
             return False
         self.strata.append(ExactWeight(weight, found, len(self.odds)))
@@ -160,7 +165,7 @@ class Exploration:
                 break
             # Far more sets pass than at the weights before.
             spacing *= 30
-        keys = self.study.number_keys(found["members"], stratum.weight)
+        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.long_laws)
         self.values.evaluate()
         stratum.add(found["members"], keys, spacing, self.values.kept > 0)
 
@@ -173,11 +178,21 @@ class Exploration:
         """Adds a join of so many draws of each part."""
         self._report(f"weight {stratum.weight}: {draws:.3g} x {draws:.3g} joins")
         left = stratum.weight // 2
-        most_sets = int(self.limits.draws / 10)
+        most_sets = int(self.limits.most_sets_of_join)
+        ratios = self.odds / self.odds[0]
         while True:
             self._round += 1
             found = self.study.join(
-                left, stratum.weight - left, draws, 1.0, self.seed, self._round, most_sets
+                left,
+                stratum.weight - left,
+                draws,
+                1.0,
+                self.seed,
+                self._round,
+                most_sets,
+                ratios.ravel(),
+                len(ratios),
+                self.limits.long_laws,
             )
             if found["sets"] > MAX_PASSING * draws**2:
                 refuse(f"{found['sets'] / draws**2:.0%} of the sets of {stratum.weight} mechanisms pass them")
@@ -185,8 +200,7 @@ class Exploration:
                 break
             # Far more sets pass than at the weights before.
             draws = max(1000, draws // 8)
-        keys = self.study.number_keys(found["members"], stratum.weight)
-        stratum.add(draws, found, keys)
+        stratum.add(draws, found)
         self.values.evaluate()
 
     def _seed_of_round(self) -> int:

@@ -8,6 +8,9 @@ __all__ = ["DEFAULT_MAX_BYTES", "Limits"]
 
 DEFAULT_MAX_BYTES = 2 << 30
 
+_LONGER = 5
+"""How many times longer a search may take where laws are long."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -17,21 +20,24 @@ class Limits:
         relative_error: Standard error over estimate at which it stops.
         max_seconds: No new round begins after that, and no weight is enumerated for longer; None: no limit.
         max_bytes: Memory for pairs, keys and draws, about.
+        long_laws: Whether coefficient vectors are long. Then sets with which no shot is kept are not
+            stored, and more sets may be found.
     """
 
     relative_error: float = 0.01
     max_seconds: float | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
+    long_laws: bool = False
 
     @property
     def exact_steps(self) -> float:
         """Steps that the enumeration of a weight may take: about a second's, more for a smaller error."""
-        return 2.5e8 * self._patience
+        return 2.5e8 * self._patience * (_LONGER if self.long_laws else 1)
 
     @property
     def exact_sets(self) -> float:
         """Sets that are listed for it."""
-        return 2e7 * self._patience
+        return 2e7 * self._patience * (_LONGER if self.long_laws else 1)
 
     @property
     def draw_steps(self) -> float:
@@ -40,13 +46,30 @@ class Limits:
 
     @property
     def exact_keys(self) -> float:
-        """Distinct keys of a weight that are kept, some 200 bytes each."""
+        """Distinct keys of a weight, some 200 bytes each; those that are not stored need half of that."""
+        if self.long_laws:
+            return self.max_bytes / 200
         return min(1.5e6 * max(1.0, min(8.0, 0.01 / self.relative_error)), self.max_bytes / 400)
 
     @property
     def draws(self) -> float:
         """Sets that are drawn at once, or stored, some 100 bytes each."""
         return min(3e7, self.max_bytes / 200)
+
+    @property
+    def join_draws(self) -> float:
+        """Parts of either kind that are drawn for a join, some 130 bytes for a pair of them, and the sets."""
+        return min(1.6e7, self.max_bytes / 130) if self.long_laws else min(4e6, self.max_bytes / 400)
+
+    @property
+    def sets_of_join(self) -> float:
+        """Sets that a join should find."""
+        return self.draws * 5 if self.long_laws else self.draws / 50
+
+    @property
+    def most_sets_of_join(self) -> float:
+        """Sets after which a join gives up."""
+        return self.draws * 20 if self.long_laws else self.draws / 10
 
     @property
     def joined_sets(self) -> float:

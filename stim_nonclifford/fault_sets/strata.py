@@ -18,6 +18,9 @@ __all__ = ["DrawnWeight", "ExactWeight", "JoinRound", "JoinedWeight", "Stratum",
 
 Keys = npt.NDArray[np.uint32]
 
+_NOT_STORED = 2**32 - 1
+"""The number of a key with which no shot is kept, where only the others are stored."""
+
 
 @dataclass(frozen=True)
 class Sums:
@@ -58,7 +61,7 @@ class Stratum(Protocol):
 
     @property
     def signatures(self) -> int:
-        """Distinct keys: signature and outputs."""
+        """Distinct keys: signature and outputs. Of draws with long laws only those that can be kept."""
 
     def malignant(self, values: KeyValues) -> int:
         """Those of them with which a kept shot can be wrong."""
@@ -87,13 +90,10 @@ class ExactWeight:
         self.weight = weight
         self.sets = int(found["sets"])  # type: ignore[call-overload]
         self.steps = int(found["steps"])  # type: ignore[call-overload]
+        self.signatures = int(found["num_keys"])  # type: ignore[call-overload]
         self.keys = np.asarray(found["keys"])
         self._masses = np.asarray(found["masses"]).reshape(len(self.keys), num_circuits)
-
-    @property
-    def signatures(self) -> int:
-        """Distinct keys."""
-        return len(self.keys)
+        self._left_out = np.asarray(found["left_out"])
 
     def malignant(self, values: KeyValues) -> int:
         """See ``Stratum``."""
@@ -101,14 +101,14 @@ class ExactWeight:
 
     def passing(self, circuit: int) -> float:
         """The sum of all sets that pass the checks."""
-        return float(self._masses[:, circuit].sum())
+        return float(self._masses[:, circuit].sum() + self._left_out[circuit])
 
     def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
         """See ``Stratum``."""
         masses = self._masses[:, circuit]
         wrong = values.wrong[self.keys]
         return Sums(
-            passing=float(masses.sum()),
+            passing=self.passing(circuit),
             kept=float(masses @ values.kept[self.keys]),
             wrong=float(masses @ wrong),
             variance=0.0,
@@ -161,7 +161,7 @@ class DrawnWeight:
 
         Args:
             members: uint32, shape (draws * weight,).
-            keys: Keys of the sets, shape (draws,).
+            keys: Keys of the sets, shape (draws,); 2^32 - 1 for those that are not stored.
             spacing: See above.
             can_be_kept: For each key of the study.
         """
@@ -169,14 +169,16 @@ class DrawnWeight:
         self.draws += len(keys)
         seen = np.zeros(len(can_be_kept), dtype=np.bool_)
         seen[: len(self._seen)] = self._seen
-        seen[keys] = True
+        stored = keys != _NOT_STORED
+        seen[keys[stored]] = True
         self._seen = seen
         for begin in range(0, len(keys), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             ratios = _ratios(self._odds, members[part])
             self._passing += ratios.sum(axis=0)
             self._largest = np.maximum(self._largest, ratios.max(axis=0))
-            kept = can_be_kept[keys[part]]
+            kept = stored[part].copy()
+            kept[kept] = can_be_kept[keys[part][kept]]
             self.keys = np.concatenate([self.keys, keys[part][kept]])
             self.members = np.concatenate([self.members, members[part][kept]])
             self._ratios = np.concatenate([self._ratios, ratios[kept]])
@@ -221,9 +223,19 @@ class DrawnWeight:
 
 @dataclass(frozen=True)
 class JoinRound:
-    """Sets that were found among all combinations of so many left and right parts."""
+    """Sets that were found among all combinations of so many left and right parts.
+
+    Attributes:
+        draws: Number of left parts, and of right parts.
+        most_of_draw: The largest number of sets that a part is in, stored or not.
+        is_complete: Whether all sets are stored.
+        left: For each stored set the number of its left part.
+        right: The same for the right part.
+    """
 
     draws: int
+    most_of_draw: int
+    is_complete: bool
     left: npt.NDArray[np.uint32]
     right: npt.NDArray[np.uint32]
 
@@ -247,19 +259,27 @@ class JoinedWeight:
         self.weight = weight
         self._odds = odds
         self._totals = totals
-        self._scale = scale
+        self.scale = scale
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, weight), dtype=np.uint32)
         self._ratios = np.zeros((0, len(odds)))
+        self._left_out = np.zeros(len(odds))
         self._rounds: list[JoinRound] = []
+        self.sets = 0
+        """Sets found, each as often as it was found."""
 
-    def add(self, draws: int, found: dict[str, npt.NDArray[np.uint32]], keys: Keys) -> None:
-        """Adds a join of so many parts of each kind."""
+    def add(self, draws: int, found: dict[str, npt.NDArray[np.uint32]]) -> None:
+        """Adds what ``FaultSetStudy.join`` found with so many parts of each kind."""
         members = found["members"].reshape(-1, self.weight)
+        self.sets += int(found["sets"])
+        self._left_out += found["left_out"]
         self.members = np.concatenate([self.members, members])
-        self.keys = np.concatenate([self.keys, keys])
+        self.keys = np.concatenate([self.keys, found["keys"]])
         self._ratios = np.concatenate([self._ratios, _ratios(self._odds, members)])
-        self._rounds.append(JoinRound(draws, found["left"], found["right"]))
+        is_complete = int(found["sets"]) == len(members)
+        self._rounds.append(
+            JoinRound(draws, int(found["most_of_draw"]), is_complete, found["left"], found["right"])
+        )
 
     @property
     def rounds(self) -> int:
@@ -272,9 +292,9 @@ class JoinedWeight:
         return 2 * sum(each.draws for each in self._rounds)
 
     @property
-    def sets(self) -> int:
-        """Sets found, each as often as it was found."""
-        return len(self.keys)
+    def is_unknown(self) -> bool:
+        """Whether not even the probability to pass the checks is known."""
+        return self.sets < _FEW_SETS
 
     @property
     def signatures(self) -> int:
@@ -297,7 +317,7 @@ class JoinedWeight:
     @property
     def _unit(self) -> float:
         """What a found set counts."""
-        return self._scale / sum(each.draws**2 for each in self._rounds)
+        return self.scale / sum(each.draws**2 for each in self._rounds)
 
     def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
         """See ``Stratum``."""
@@ -309,22 +329,28 @@ class JoinedWeight:
             # Sets with a draw in common are not independent: the draws are.
             part = slice(begin, begin + len(each.left))
             begin = part.stop
+            if not each.is_complete:
+                most = max(most, each.most_of_draw * self._largest_ratio(circuit))
             for side in (each.left, each.right):
                 if len(side):
                     variance += float((np.bincount(side, residuals[part]) ** 2).sum())
                     most = max(most, float(np.bincount(side, ratios[part]).max()))
                     most_wrong = max(most_wrong, float(np.bincount(side, (ratios * wrong)[part]).max()))
         largest = unit * (most if np.count_nonzero(wrong) < _FEW_SETS else most_wrong)
-        if len(self.keys) < _FEW_SETS:
-            # Not even the probability to pass the checks is known: all there may be is behind one more draw.
+        if self.is_unknown:
+            # All there may be is behind one more draw.
             largest = max(largest, float(self._totals[circuit]) / sum(each.draws for each in self._rounds))
         return Sums(
-            passing=unit * float(ratios.sum()),
+            passing=unit * float(ratios.sum() + self._left_out[circuit]),
             kept=unit * float(ratios @ kept),
             wrong=unit * float(ratios @ wrong),
             variance=unit**2 * max(0.0, variance),
             largest=largest,
         )
+
+    def _largest_ratio(self, circuit: int) -> float:
+        """An upper bound on the ratio of a set."""
+        return float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""

@@ -9,6 +9,7 @@
 #include "fault_set_search.h"
 #include "fault_set_study.h"
 #include "gil.h"
+#include "insertion_laws.h"
 
 namespace nb = nanobind;
 
@@ -39,14 +40,20 @@ void construct(snc::FaultSetStudy* self, nb::handle plan, const Input<uint64_t>&
                                   max_pair_bytes, WithoutGil::check_signals);
 }
 
+snc::FaultSetStudy::Storage storage_of(bool kept_only) {
+    return kept_only ? snc::FaultSetStudy::Storage::can_be_kept : snc::FaultSetStudy::Storage::all;
+}
+
 nb::dict enumerate(snc::FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, size_t num_circuits, uint64_t max_steps,
-                   uint64_t max_keys) {
+                   uint64_t max_keys, bool kept_only) {
     const std::vector<double> weights = to_vector(circuits);
-    auto found = without_gil([&] { return study.enumerate(weight, weights, num_circuits, max_steps, max_keys); });
+    auto found = without_gil([&] { return study.enumerate(weight, weights, num_circuits, max_steps, max_keys, storage_of(kept_only)); });
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["steps"] = found.steps;
     result["sets"] = found.sets;
+    result["num_keys"] = found.num_keys;
+    result["left_out"] = to_array(std::move(found.left_out));
     result["keys"] = to_array(std::move(found.keys));
     result["masses"] = to_array(std::move(found.masses));
     return result;
@@ -62,16 +69,22 @@ nb::dict draw(snc::FaultSetStudy& study, uint32_t weight, double spacing, uint64
 }
 
 nb::dict join(snc::FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
-              uint64_t max_sets) {
-    auto found = without_gil([&] { return study.join(left, right, draws, stride, seed, round, max_sets); });
+              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
+    const std::vector<double> of_mechanisms = to_vector(ratios);
+    auto found = without_gil([&] {
+        return study.join(left, right, draws, stride, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+    });
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["sets"] = found.sets;
     result["left_squares"] = found.left_squares;
     result["right_squares"] = found.right_squares;
+    result["most_of_draw"] = found.most_of_draw;
     result["members"] = to_array(std::move(found.members));
     result["left"] = to_array(std::move(found.left));
     result["right"] = to_array(std::move(found.right));
+    result["keys"] = to_array(std::move(found.keys));
+    result["left_out"] = to_array(std::move(found.left_out));
     return result;
 }
 
@@ -95,12 +108,12 @@ nb::dict evaluate(snc::FaultSetStudy& study) {
     return result;
 }
 
-nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count) {
+nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count, uint32_t width_of_sums) {
     const snc::Plan packed = to_plan(plan);
     const std::vector<uint64_t> words = to_vector(signatures);
     if (words.size() != count * packed.layout.signature_words) throw std::invalid_argument("signatures must be [count][words].");
     return to_dict(without_gil([&] {
-        return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals);
+        return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals, width_of_sums);
     }));
 }
 
@@ -108,8 +121,12 @@ nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_
 
 void bind_fault_sets(nb::module_& m) {
     using snc::FaultSetStudy;
-    m.def("kept_branches", &kept_branches, nb::arg("plan"), nb::arg("signatures"), nb::arg("count"),
-          "The ways in which shots with these signatures are kept.");
+    m.def("kept_branches", &kept_branches, nb::arg("plan"), nb::arg("signatures"), nb::arg("count"), nb::arg("width_of_sums") = snc::long_vector_width,
+          "The ways in which shots with these signatures are kept. From a peak width on, as sums where the plan allows it.");
+    m.def(
+        "has_insertion_laws",
+        [](nb::handle plan) { return snc::InsertionLaws::of(to_plan(plan), snc::kernels()).has_value(); }, nb::arg("plan"),
+        "Whether the laws of a plan can be sums.");
     nb::class_<FaultSetStudy>(m, "FaultSetStudy", "Fault sets of a plan. Not safe for use from several threads at once.")
         .def("__init__", &construct, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
              nb::arg("sites"), nb::arg("coins"), nb::arg("max_weight"), nb::arg("threads"), nb::arg("max_pair_bytes"))
@@ -120,16 +137,18 @@ void bind_fault_sets(nb::module_& m) {
                      "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return study.keys().size(); })
         .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
-             "All sets of a weight, added up by key.")
+             nb::arg("kept_only"), "All sets of a weight, added up by key.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
              "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),
-             nb::arg("round"), nb::arg("max_sets"), "Sets of left + right mechanisms, out of as many draws of each part.")
+             nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
         .def("number_keys",
-             [](FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight) {
-                 return to_array(study.number_keys(to_vector(members), weight));
+             [](FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
+                 const std::vector<uint32_t> of_sets = to_vector(members);
+                 return to_array(without_gil([&] { return study.number_keys(of_sets, weight, storage_of(kept_only)); }));
              },
-             nb::arg("members"), nb::arg("weight"), "The numbers of the keys of sets.")
+             nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
+             "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
         .def("evaluate", &evaluate, "The laws of the keys that are new since the last call.")
         .def("member_sums", &member_sums, nb::arg("weight"), nb::arg("odds"), nb::arg("values"), nb::arg("columns"),
              "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "insertion_laws.h"
 #include "parallel_parts.h"
 #include "path_simulation.h"
 
@@ -245,13 +246,27 @@ std::vector<Part> walk_all(const Sorted& sorted, const Kernels& kernels, uint32_
     return parts;
 }
 
-}  // namespace
+// The same by sums, in the order of the signatures.
+std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std::vector<uint64_t>& signatures, size_t count,
+                          uint32_t num_threads, const std::function<void()>& interrupted) {
+    std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
+    run_parts(parts.size(), num_threads, interrupted, [&] {
+        return [&](size_t part) {
+            for (size_t k = part * chunk_size; k < std::min((part + 1) * chunk_size, count); ++k)
+                for (const auto& [probability, outputs] : laws.kept_branches(signatures.data() + k * plan.layout.signature_words)) {
+                    parts[part].entries.push_back({static_cast<uint32_t>(k), probability});
+                    parts[part].outputs.insert(parts[part].outputs.end(), outputs.begin(), outputs.end());
+                }
+        };
+    });
+    return parts;
+}
 
-KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
-                           uint32_t num_threads, const std::function<void()>& interrupted) {
+std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
+                               uint32_t num_threads, const std::function<void()>& interrupted) {
     const Questions questions(plan);
     Sorted sorted{plan, questions, signatures, std::vector<uint64_t>(count * questions.answer_words()), std::vector<uint32_t>(count)};
-    const uint32_t answer_words = questions.answer_words(), output_words = plan.layout.output_words;
+    const uint32_t answer_words = questions.answer_words();
     for (size_t k = 0; k < count; ++k)
         questions.answer(signatures.data() + k * plan.layout.signature_words, &sorted.answers[k * answer_words]);
     std::iota(sorted.order.begin(), sorted.order.end(), 0U);
@@ -260,8 +275,17 @@ KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::
         const auto order = std::lexicographical_compare_three_way(x, x + answer_words, y, y + answer_words);
         return order != 0 ? order < 0 : a < b;
     });
-    const std::vector<Part> parts = walk_all(sorted, kernels, num_threads, interrupted);
+    return walk_all(sorted, kernels, num_threads, interrupted);
+}
 
+}  // namespace
+
+KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
+                           uint32_t num_threads, const std::function<void()>& interrupted, uint32_t width_of_sums) {
+    const uint32_t output_words = plan.layout.output_words;
+    const auto laws = plan.peak_width >= width_of_sums ? InsertionLaws::of(plan, kernels) : std::nullopt;
+    const std::vector<Part> parts = laws ? sum_all(*laws, plan, signatures, count, num_threads, interrupted)
+                                         : simulate_all(plan, kernels, signatures, count, num_threads, interrupted);
     KeptBranches found;
     found.starts.assign(count + 1, 0);
     for (const Part& part : parts)

@@ -18,7 +18,8 @@ constexpr size_t max_groups = 64;
 // The number of draws of a join that are joined together.
 constexpr uint32_t draw_chunk = 4096;
 
-constexpr size_t max_expanded_keys = size_t{1} << 20;
+// The number of sets of a join after which their keys are numbered.
+constexpr size_t join_block = size_t{1} << 22;
 
 class Uniform {
    public:
@@ -107,7 +108,7 @@ bool FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, uint64_t max_step
 }
 
 FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, uint64_t max_steps,
-                                                    uint64_t max_keys) {
+                                                    uint64_t max_keys, Storage storage) {
     const size_t size = table_.num_mechanisms();
     struct Group {
         FaultSetKeys keys;
@@ -164,7 +165,16 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
             return found;
         }
     }
-    for (uint32_t k = 0; k < keys.size(); ++k) found.keys.push_back(keys_.number_of(keys.key(k)));
+    found.num_keys = keys.size();
+    found.left_out.resize(num_circuits);
+    const std::vector<uint32_t> numbers = store(keys, storage);
+    for (uint32_t k = 0; k < keys.size(); ++k) {
+        const double* const from = &found.masses[k * num_circuits];
+        double* const to = numbers[k] == FaultSetKeys::none ? found.left_out.data() : &found.masses[found.keys.size() * num_circuits];
+        for (size_t c = 0; c < num_circuits; ++c) to[c] = (numbers[k] == FaultSetKeys::none ? to[c] : 0) + from[c];
+        if (numbers[k] != FaultSetKeys::none) found.keys.push_back(numbers[k]);
+    }
+    found.masses.resize(found.keys.size() * num_circuits);
     return found;
 }
 
@@ -240,7 +250,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
 }
 
 FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
-                                         uint64_t max_sets) {
+                                         uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage) {
     struct Side {
         uint32_t weight;
         Stream stream;
@@ -271,6 +281,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     run_parts(2, num_threads_, interrupted_, [&] { return [&](size_t side) { std::ranges::sort(sides[side].hashes); }; });
 
     Join found;
+    found.left_out.resize(num_circuits);
     std::vector<uint32_t> left_counts(draws), right_counts(draws);
     PoissonPoints points(Uniform(seed, Stream::selections, index), stride);
     const uint32_t words = table_.check_words();
@@ -308,54 +319,13 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
                 found.left.push_back(l);
                 found.right.push_back(r);
             }
+            if (found.left.size() >= found.keys.size() + join_block) number_joined(found, weight, ratios, storage);
         }
     }
+    number_joined(found, weight, ratios, storage);
     for (uint32_t count : left_counts) found.left_squares += static_cast<double>(count) * count;
     for (uint32_t count : right_counts) found.right_squares += static_cast<double>(count) * count;
-    return found;
-}
-
-std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight) {
-    std::vector<uint32_t> numbers;
-    std::vector<uint64_t> key(table_.key_words());
-    for (size_t begin = 0; begin < members.size(); begin += weight) {
-        table_.key_of({&members[begin], weight}, key.data());
-        numbers.push_back(keys_.number_of(key.data()));
-    }
-    return numbers;
-}
-
-FaultSetStudy::Laws FaultSetStudy::evaluate() {
-    const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
-    const uint32_t key_words = table_.key_words();
-    const size_t num_coins = key_words == 0 ? 0 : coins_.size() / key_words, num_tosses = size_t{1} << num_coins;
-    Laws found{evaluated_, {{0}, {}, {}}};
-    const size_t block = std::max<size_t>(1, max_expanded_keys / num_tosses);
-    std::vector<uint64_t> key(key_words);
-    while (evaluated_ < keys_.size()) {
-        const auto end = static_cast<uint32_t>(std::min<size_t>(keys_.size(), evaluated_ + block));
-        std::vector<uint64_t> signatures, outputs;
-        for (uint32_t number = evaluated_; number < end; ++number)
-            for (size_t toss = 0; toss < num_tosses; ++toss) {
-                std::copy_n(keys_.key(number), key_words, key.begin());
-                for (size_t coin = 0; coin < num_coins; ++coin)
-                    if ((toss >> coin & 1) != 0)
-                        for (uint32_t w = 0; w < key_words; ++w) key[w] ^= coins_[coin * key_words + w];
-                signatures.insert(signatures.end(), key.begin(), key.begin() + signature_words);
-                outputs.insert(outputs.end(), key.begin() + signature_words, key.end());
-            }
-        const size_t count = (end - evaluated_) * num_tosses;
-        const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, num_threads_, interrupted_);
-        for (size_t k = 0; k < count; ++k) {
-            for (uint64_t e = branches.starts[k]; e < branches.starts[k + 1]; ++e) {
-                found.branches.probabilities.push_back(branches.probabilities[e] / static_cast<double>(num_tosses));
-                for (uint32_t w = 0; w < output_words; ++w)
-                    found.branches.outputs.push_back(branches.outputs[e * output_words + w] ^ outputs[k * output_words + w]);
-            }
-            if ((k + 1) % num_tosses == 0) found.branches.starts.push_back(found.branches.probabilities.size());
-        }
-        evaluated_ = end;
-    }
+    if (draws > 0) found.most_of_draw = std::max(std::ranges::max(left_counts), std::ranges::max(right_counts));
     return found;
 }
 

@@ -71,9 +71,10 @@ def test_cat_check_measures_the_logical_operator_and_keeps_the_code() -> None:
         assert builder.circuit.has_flow(stim.Flow(f"{z_check} -> {z_check}"))
         flipped = " xor rec[0]" if TREE.root in tile.data else ""
         assert builder.circuit.has_flow(stim.Flow(f"{x_check} -> {x_check}{flipped}"))
-    # Every flag ends in the state in which it began.
-    for record in range(1, builder.circuit.num_measurements):
-        assert builder.circuit.has_flow(stim.Flow(f"1 -> rec[{record}]"))
+    # Every flag ends in the state in which it began, except that of the root, which repeats the product.
+    for record, site in enumerate((*TREE.hook_flags, *TREE.flags), start=1):
+        repeats = " xor rec[0]" if site == (5, 0) else ""
+        assert builder.circuit.has_flow(stim.Flow(f"1 -> rec[{record}]{repeats}"))
 
 
 def test_hook_flags_see_x_on_the_sites_that_they_compare() -> None:
@@ -129,7 +130,7 @@ def test_fault_distance_is_four(gate: GateChoice) -> None:
     assert (found.at_least, found.value) == (4, 4)
 
 
-@pytest.mark.parametrize(("gate", "coefficient"), [("T", 475.803316), ("S", 1478464 / 16875)])
+@pytest.mark.parametrize(("gate", "coefficient"), [("T", 430.841507), ("S", 3209864 / 50625)])
 def test_leading_term(gate: GateChoice, coefficient: float) -> None:
     # Small enough for the next order, some 10^3 times p, to be below the tolerance.
     p = 1e-12
@@ -178,6 +179,24 @@ def test_command_line_at_other_distances(tmp_path: Path, capsys: pytest.CaptureF
         main(["--d", "3", "--p", "0.001", "--variant", "flagged", "--out", str(tmp_path)])
     assert error.value.code == 2
     assert "variant 'flagged' is not available at distance 3" in capsys.readouterr().err
+
+
+def test_detector_table() -> None:
+    circuit = snc.Circuit(cultivation_circuit(5, variant="flagged"))
+    flips = 0
+    for effect in circuit.compile().effects("detectors").outcomes:
+        flips |= effect
+    stages = build_noiseless(5, variant="flagged").stages
+    first, end = (stage.first_moment for stage in stages[-2:])
+    places = circuit.get_detector_coordinates()
+    of_check = {k: (x, y) for k, (x, y, t, _) in places.items() if first <= t < end}
+    dependent = [site for k, site in of_check.items() if flips >> k & 1]
+    assert sorted(dependent) == [(5, 0), TREE.root]
+    assert len(of_check) == 1 + len(TREE.flags) + len(TREE.hook_flags)
+    row = f"the product; {len(TREE.flags)} flags; {len(TREE.hook_flags)} hook flags | {len(of_check)} | 2:"
+    assert f"| cat check d=5, flagged | {row}" in README
+    total = sum(flips >> k & 1 for k in places)
+    assert f"for the flagged distance 5 {circuit.num_detectors} and {total}." in README
 
 
 def test_size_table() -> None:

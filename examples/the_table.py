@@ -82,7 +82,7 @@ class Rate:
         if not self.reaches_far:
             return with_error(self.error, self.standard_error)
         low, high = self.interval
-        return f"{low:.2g} to {high:.2g}"
+        return f"{low:.2g} to {high:.2g}" if low else f"below {high:.2g}"
 
 
 Rates = dict[Point, Rate]
@@ -187,15 +187,14 @@ def print_table(points: Sequence[Point], rates: Rates) -> None:
         t = rates.get(point)
         s = rates.get(Point(point.d, point.variant, point.p, "S"))
         known = [rate for rate in (t, s) if rate is not None]
-        if not known:
-            continue
-        kept = known[0].kept
+        # Sets of faults that were not looked at are missing in it, so the larger one is the better one.
+        kept = max((rate.kept for rate in known), default=math.nan)
         print(
-            f"{name_of(point.d, point.variant):<13}{point.p:7g}{kept:11.6f}{1 / kept:10.4g}"
+            f"{name_of(point.d, point.variant):<13}{point.p:7g}{kept:11.6g}{1 / kept:10.4g}"
             f"{t or '-'!s:>22}{s or '-'!s:>22}{ratio_of(t, s):>13}"
             f"{sum(rate.seconds for rate in known):9.1f}  {published_rates(point)}".rstrip()
         )
-    print(f"\n{SOURCES}")
+    print(f"\n-: unknown, or too many faults for this method\n{SOURCES}")
 
 
 def plot(points: Sequence[Point], rates: Rates, path: Path) -> None:

@@ -9,7 +9,8 @@ OUT/the_table.csv, a file of Sinter's statistics, so that the command, run again
 with more seconds, it computes again the points whose error is still too large.
 
 Errors in brackets are standard errors of the last digits. If the 95% interval reaches much farther up, as
-sets of many faults were sampled in vain or were not looked at, the interval is shown instead.
+sets of many faults were sampled in vain or were not looked at, the interval is shown instead. (Then P(kept)
+is a little too small.)
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ SOURCES = """\
 
 def print_table(points: Sequence[Point], rates: Rates) -> None:
     """Prints a row for each circuit and strength."""
-    head = f"{'circuit':<13}{'p':>7}{'kept':>11}{'attempts':>10}{'T gates':>22}{'S-proxy':>22}{'T / S':>13}"
+    head = f"{'circuit':<13}{'p':>7}{'kept':>13}{'attempts':>11}{'T gates':>21}{'S-proxy':>22}{'T / S':>16}"
     print(f"\n{head}{'seconds':>9}  published")
     for point in points:
         if point.gate != "T":
@@ -187,11 +188,10 @@ def print_table(points: Sequence[Point], rates: Rates) -> None:
         t = rates.get(point)
         s = rates.get(Point(point.d, point.variant, point.p, "S"))
         known = [rate for rate in (t, s) if rate is not None]
-        # Sets of faults that were not looked at are missing in it, so the larger one is the better one.
-        kept = max((rate.kept for rate in known), default=math.nan)
+        kept = known[0].kept if known else math.nan
         print(
-            f"{name_of(point.d, point.variant):<13}{point.p:7g}{kept:11.6g}{1 / kept:10.4g}"
-            f"{t or '-'!s:>22}{s or '-'!s:>22}{ratio_of(t, s):>13}"
+            f"{name_of(point.d, point.variant):<13}{point.p:7g}{kept:13.6g}{1 / kept:11.4g}"
+            f"{t or '-'!s:>21}{s or '-'!s:>22}{ratio_of(t, s):>16}"
             f"{sum(rate.seconds for rate in known):9.1f}  {published_rates(point)}".rstrip()
         )
     print(f"\n-: unknown, or too many faults for this method\n{SOURCES}")

@@ -227,8 +227,8 @@ def plot(points: Sequence[Point], rates: Rates, path: Path) -> None:
         left.plot(
             *zip(*places, strict=True), "x", color="black", label="T gates, exact (published)", zorder=5
         )
-    left.set(xlabel="physical error rate p", ylabel="logical error per kept shot", title="95% intervals")
-    right.set(xlabel="attempts per kept shot", title="T gates: what the strengths on the left cost")
+    left.set(xlabel="physical error rate p", ylabel="logical error per kept shot", title="Logical error rate")
+    right.set(xlabel="attempts per kept shot", title="Against attempts, T gates")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log")
         axes.grid(alpha=0.3)

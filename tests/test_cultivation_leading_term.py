@@ -98,3 +98,15 @@ def test_leading_term(distance: int, noise: str, injection: str, expected: float
     for fewer in range(1, fault_distance):
         assert mechanisms.leading_term(fewer) < 1e-12
     assert mechanisms.leading_term(fault_distance) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("distance", "fault_distance", "expected"), [(3, 3, 119609 / 375), (5, 4, 88928 / 16875)]
+)
+def test_leading_term_of_the_proxy(distance: int, fault_distance: int, expected: float) -> None:
+    p = 1e-12
+    circuit = snc.Circuit(cultivation_circuit(distance, p=p, gate="S"))
+    sets = circuit.malignant_sets(max_weight=fault_distance, threads=2)
+    assert {len(each.causes) for each in sets} == {fault_distance}
+    leading = sum(each.probability * each.kept_and_wrong for each in sets)
+    assert leading / (p / (1 - p)) ** fault_distance == pytest.approx(expected, rel=1e-7)

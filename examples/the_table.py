@@ -8,9 +8,9 @@ at distance 7). Published numbers are printed beside it, with their sources. The
 OUT/the_table.csv, a file of Sinter's statistics, so that the command, run again, goes on where it stopped:
 with more seconds, it computes again the points whose error is still too large.
 
-Errors in brackets are standard errors of the last digits. If the 95% interval reaches much farther up, as
-sets of many faults were sampled in vain or were not looked at, the interval is shown instead. (Then P(kept)
-is a little too small.)
+Errors in brackets are standard errors of the last digits. A value with an asterisk has a 95% interval that
+reaches much farther up, as sets of many faults were sampled in vain or were not looked at; the interval is
+then printed below the table. (If they were not looked at, P(kept) is a little too small.)
 """
 
 from __future__ import annotations
@@ -80,10 +80,9 @@ class Rate:
         return self.interval[1] - self.error > 5 * self.standard_error + 0.02 * self.error
 
     def __str__(self) -> str:
-        if not self.reaches_far:
-            return with_error(self.error, self.standard_error)
-        low, high = self.interval
-        return f"{low:.2g} to {high:.2g}" if low else f"below {high:.2g}"
+        if not self.error:
+            return f"below {self.interval[1]:.2g}"
+        return with_error(self.error, self.standard_error) + ("*" if self.reaches_far else "")
 
 
 Rates = dict[Point, Rate]
@@ -148,8 +147,8 @@ def name_of(d: int, variant: str) -> str:
 
 
 def ratio_of(t: Rate | None, s: Rate | None) -> str:
-    """T / S and its standard error, if both are known well."""
-    if t is None or s is None or not s.error or t.reaches_far or s.reaches_far:
+    """T / S and its standard error, if both are known."""
+    if t is None or s is None or not t.error or not s.error:
         return "-"
     ratio = t.error / s.error
     return with_error(ratio, ratio * math.hypot(t.standard_error / t.error, s.standard_error / s.error))
@@ -194,6 +193,11 @@ def print_table(points: Sequence[Point], rates: Rates) -> None:
             f"{t or '-'!s:>21}{s or '-'!s:>22}{ratio_of(t, s):>16}"
             f"{sum(rate.seconds for rate in known):9.1f}  {published_rates(point)}".rstrip()
         )
+    for point in points:
+        if point in rates and rates[point].reaches_far:
+            low, high = rates[point].interval
+            where = f"{name_of(point.d, point.variant)}, p = {point.p:g}, {point.gate}"
+            print(f"* {where}: 95% interval {low:.3g} to {high:.3g}")
     print(f"\n-: unknown, or too many faults for this method\n{SOURCES}")
 
 

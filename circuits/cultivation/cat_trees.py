@@ -219,10 +219,10 @@ _TREE_D7 = CatTree(
     ),
 )
 
-# Four hook flags, and a tree in which what they do not see is unlikely to be wrong. Of the two sites that a
-# hook flag compares, one should be or have a flag in |+>: then a Z on the hook flag, which becomes Z on both
-# sites, is seen. That holds for three of the four. The tree came out of a random search that minimized the
-# probability of malignant sets of four faults in the check.
+# Three hook flags, and a tree in which what they do not see is unlikely to be wrong. Of the two sites that a
+# hook flag compares, one is or has a flag in |+>: so a Z on the hook flag, which becomes Z on both sites, is
+# seen. The tree came out of a random search that minimized the probability of malignant sets of four faults
+# in the check.
 _FLAGGED_TREE_D5 = CatTree(
     root=(5, 1),
     folds=(
@@ -241,8 +241,8 @@ _FLAGGED_TREE_D5 = CatTree(
             ((5, 4), (6, 4)),
             ((5, 6), (4, 6)),
             ((6, 0), (6, 1)),
-            ((6, 3), (7, 3)),
             ((7, 1), (7, 0)),
+            ((7, 3), (7, 2)),
             ((8, 1), (8, 0)),
         ),
         (
@@ -254,7 +254,6 @@ _FLAGGED_TREE_D5 = CatTree(
             ((5, 5), (5, 6)),
             ((6, 3), (6, 4)),
             ((7, 1), (8, 1)),
-            ((7, 2), (7, 3)),
         ),
         (
             ((2, 1), (1, 1)),
@@ -297,13 +296,13 @@ _FLAGGED_TREE_D5 = CatTree(
         (6, 0),
         (6, 2),
         (7, 1),
+        (7, 3),
         (8, 1),
     ),
     hook_flags=(
         (2, 2),
         (4, 3),
         (6, 4),
-        (7, 3),
     ),
     rotate_at_reset=True,
 )

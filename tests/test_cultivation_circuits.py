@@ -27,7 +27,8 @@ from stim_nonclifford.cultivation import (
 from stim_nonclifford.cultivation.__main__ import main
 from stim_nonclifford.cultivation.bell_pairs import BellPairs
 from stim_nonclifford.cultivation.builder import CircuitBuilder, Pauli
-from stim_nonclifford.cultivation.cat_check import CAT_TREES, append_double_cat_check
+from stim_nonclifford.cultivation.cat_check import append_double_cat_check
+from stim_nonclifford.cultivation.cat_trees import CAT_TREES
 from stim_nonclifford.cultivation.color_code import ColorCode, Coord
 from stim_nonclifford.cultivation.growth import append_growth
 from stim_nonclifford.cultivation.injection import INJECTIONS

@@ -15,7 +15,7 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import INJECTION_CHOICES, cultivation_circuit
+from stim_nonclifford.cultivation import INJECTION_CHOICES, NoiseChoice, cultivation_circuit
 from stim_nonclifford.engines import CpuEngine
 
 P = 1e-7  # small enough for the next order, some 10^2 times P, to be below the tolerance
@@ -98,3 +98,22 @@ def test_leading_term(distance: int, noise: str, injection: str, expected: float
     for fewer in range(1, fault_distance):
         assert mechanisms.leading_term(fewer) < 1e-12
     assert mechanisms.leading_term(fault_distance) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("noise", ["uniform", "si1000"])
+def test_three_faults_are_harmless_in_the_flagged_circuit(noise: NoiseChoice) -> None:
+    circuit = snc.Circuit(cultivation_circuit(5, p=P, noise=noise, variant="flagged"))
+    mechanisms = Mechanisms(circuit)
+    assert max(mechanisms.leading_term(size) for size in (1, 2, 3)) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("distance", "fault_distance", "expected"), [(3, 3, 119609 / 375), (5, 4, 88928 / 16875)]
+)
+def test_leading_term_of_the_proxy(distance: int, fault_distance: int, expected: float) -> None:
+    p = 1e-12
+    circuit = snc.Circuit(cultivation_circuit(distance, p=p, gate="S"))
+    sets = circuit.malignant_sets(max_weight=fault_distance, threads=2)
+    assert {len(each.causes) for each in sets} == {fault_distance}
+    leading = sum(each.probability * each.kept_and_wrong for each in sets)
+    assert leading / (p / (1 - p)) ** fault_distance == pytest.approx(expected, rel=1e-7)

@@ -16,6 +16,7 @@ import sinter
 import examples.fault_set_rates
 import examples.rates
 import examples.teleported_t
+import examples.the_table
 import stim_nonclifford as snc
 from examples.failures import examine
 from examples.published import EXACT, FEWEST_FAULTS, STRENGTHS, TABLE_II
@@ -140,6 +141,46 @@ def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
     # Counted elsewhere: 9.58 [5.9, 17.0].
     assert 8 < float(ratio) < 14
     assert 0 < int(error) < 100
+
+
+def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
+    # Seconds that suffice, so that the results depend on the seed alone.
+    arguments = ("--p", "0.0001", "--relative-error", "0.5", "--seconds", "1000", "--out", str(tmp_path))
+    run("-m", "examples.the_table", "--d", "5", *arguments)
+    rows = sinter.read_stats_from_csv_files(tmp_path / "the_table.csv")
+    printed = run("-m", "examples.the_table", "--d", "3", "5", *arguments)
+    assert (tmp_path / "the_table.png").read_bytes().startswith(PNG)
+    more = sinter.read_stats_from_csv_files(tmp_path / "the_table.csv")
+    assert len(rows) == 4
+    assert len(more) == 6
+    assert {row.strong_id: row for row in more}.items() >= {row.strong_id: row for row in rows}.items()
+
+    lines = [line for line in printed.splitlines() if line.startswith("d=")]
+    assert [line.split("  ")[0].strip() for line in lines] == ["d=3", "d=5", "d=5, flagged"]
+    assert "2.59(84)e-13 (c)" in lines[1]
+    at = {(row.json_metadata.get("variant"), row.json_metadata["g"]): row for row in rows}
+    found = {key: row.json_metadata["estimate"]["logical_error_rate"] for key, row in at.items()}
+    # arXiv 2609.18922 has 1.657e-12; half of the error is far more than the sampled part of it.
+    assert found[None, "T"] == pytest.approx(1.657e-12, rel=0.02)
+    assert found["flagged", "T"] < 0.05 * found[None, "T"]
+    assert found["flagged", "S"] < found["flagged", "T"]
+
+
+def test_the_table_at_strengths_with_too_many_faults(tmp_path: Path) -> None:
+    arguments = ("--d", "5", "--p", "0.02", "--seconds", "1", "--out", str(tmp_path))
+    printed = run("-m", "examples.the_table", *arguments)
+    lines = [line for line in printed.splitlines() if line.startswith("d=")]
+    assert len(lines) == 2
+    assert all(line.split("0.02")[1].split()[2:5] == ["-", "-", "-"] for line in lines)
+
+
+def test_rates_of_the_table_as_text() -> None:
+    known = examples.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 2.02e-9), 1.0)
+    far = examples.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 3e-6), 1.0)
+    none = examples.the_table.Rate(0.5, 0.0, 0.0, (0.0, 3e-6), 1.0)
+    assert list(map(str, (known, far, none))) == ["2.000(10)e-09", "2.000(10)e-09*", "below 3e-06"]
+    assert examples.the_table.ratio_of(known, known) == "1.0000(71)"
+    assert examples.the_table.ratio_of(known, none) == examples.the_table.ratio_of(None, known) == "-"
 
 
 def test_throughput_measures_and_plots(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ The modules, each of which uses those above it:
 
 * `color_code`: positions of the qubits, and the checks (for any distance);
 * `builder`: writes a noiseless circuit moment by moment, with qubits named by their coordinates;
+* `cat_trees`: the gates of the cat checks;
 * `unitary_injection`, `bell_injection`, `degenerate_injection`, `syndrome_cycle`, `cat_check`, `growth`,
   `final_check`: one stage of the protocol each; `injection` lists the first three, and several stages use
   `rotations`, `bell_pairs` and `bell_paths`;
@@ -25,6 +26,7 @@ Examples:
 """
 
 from .builder import GateChoice
+from .cat_trees import VARIANT_CHOICES, VariantChoice
 from .counts import CircuitStatistics, circuit_statistics
 from .end_to_end import end_to_end_circuit
 from .files import circuit_file_name, write_circuit_file, write_end_to_end_file
@@ -36,10 +38,12 @@ __all__ = [
     "AVAILABLE_DISTANCES",
     "INJECTION_CHOICES",
     "NOISE_CHOICES",
+    "VARIANT_CHOICES",
     "CircuitStatistics",
     "GateChoice",
     "InjectionChoice",
     "NoiseChoice",
+    "VariantChoice",
     "circuit_file_name",
     "circuit_statistics",
     "cultivation_circuit",

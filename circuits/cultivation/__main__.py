@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .builder import GATE_CHOICES
+from .cat_trees import VARIANT_CHOICES
 from .end_to_end import DEFAULT_ROUNDS
 from .files import write_circuit_file, write_end_to_end_file
 from .noise import NOISE_CHOICES, noise_model
@@ -54,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     "gate": gate,
                     "noise": arguments.noise,
                     "injection": arguments.injection,
+                    "variant": arguments.variant,
                 }
                 try:
                     if arguments.escape_distance is None:
@@ -105,6 +107,12 @@ def _parser() -> argparse.ArgumentParser:
         choices=INJECTION_CHOICES,
         default="unitary",
         help="how the T state is injected into the code (default: unitary)",
+    )
+    parser.add_argument(
+        "--variant",
+        choices=VARIANT_CHOICES,
+        default="published",
+        help="flagged: distance 5 with flags that see hook errors (default: published)",
     )
     parser.add_argument(
         "--escape-distance",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import stim
 
 from .builder import CircuitBuilder, GateChoice
+from .cat_trees import VariantChoice
 from .color_code import ColorCode
 from .escape import append_escape
 from .final_check import append_decoded_check
 from .injection import InjectionChoice
 from .noise import NoiseChoice, add_noise, noise_model
-from .protocol import append_inject_and_cultivate, cultivated_codes, extra_sites
+from .protocol import append_inject_and_cultivate, chosen_trees, cultivated_codes, extra_sites
 
 DEFAULT_ROUNDS = 5
 
@@ -25,6 +26,7 @@ def end_to_end_circuit(
     *,
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    variant: VariantChoice = "published",
 ) -> stim.Circuit:
     """Returns a circuit of injection, cultivation and escape, with noiseless checks at its end.
 
@@ -42,6 +44,7 @@ def end_to_end_circuit(
         injection: Name of the injection; see `cultivation_circuit`.
         postselected_rounds: Number of syndrome cycles after the escape that postselect; `distance` if None.
         rounds: Number of syndrome cycles after these, whose detectors are for the decoder.
+        variant: Variant of the cultivation; see `cultivation_circuit`.
 
     Returns:
         The circuit. Without noise, all detectors are 0. Detectors have the coordinates (x, y, moment, color,
@@ -71,6 +74,7 @@ def end_to_end_circuit(
         injection,
         postselected_rounds=postselected_rounds,
         rounds=rounds,
+        variant=variant,
     )
     return add_noise(builder.circuit, model)
 
@@ -83,6 +87,7 @@ def build_noiseless_end_to_end(
     *,
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    variant: VariantChoice = "published",
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
@@ -93,6 +98,7 @@ def build_noiseless_end_to_end(
         injection: See `end_to_end_circuit`.
         postselected_rounds: See `end_to_end_circuit`.
         rounds: See `end_to_end_circuit`.
+        variant: See `end_to_end_circuit`.
 
     Returns:
         The circuit and its stages.
@@ -113,6 +119,7 @@ def build_noiseless_end_to_end(
         74 final check
     """
     codes = cultivated_codes(distance)
+    trees = chosen_trees(codes, variant)
     if escape_distance <= distance or escape_distance % 2 == 0:
         raise ValueError(
             f"escape_distance must be odd and larger than distance={distance}, but is {escape_distance}"
@@ -125,8 +132,8 @@ def build_noiseless_end_to_end(
     if postselected_rounds + rounds == 0:
         raise ValueError("postselected_rounds and rounds must not both be 0: the final check needs a cycle")
     large = ColorCode.triangular(escape_distance)
-    builder = CircuitBuilder(large.sites(extra=extra_sites(codes, injection)), gate=gate, colored=True)
-    append_inject_and_cultivate(builder, codes, injection)
+    builder = CircuitBuilder(large.sites(extra=extra_sites(trees, injection)), gate=gate, colored=True)
+    append_inject_and_cultivate(builder, codes, injection, trees)
     last = append_escape(builder, codes[-1], large, postselected_rounds=postselected_rounds, rounds=rounds)
     append_decoded_check(builder, large, last)
     return builder

@@ -8,6 +8,7 @@ from pathlib import Path
 import stim
 
 from .builder import GateChoice
+from .cat_trees import VariantChoice
 from .end_to_end import DEFAULT_ROUNDS, end_to_end_circuit
 from .injection import InjectionChoice
 from .noise import NoiseChoice
@@ -21,12 +22,14 @@ def circuit_file_name(
     gate: GateChoice,
     noise: NoiseChoice,
     injection: InjectionChoice = "unitary",
+    variant: VariantChoice = "published",
 ) -> str:
     """Returns the name of the file of a circuit, composed of its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
     --metadata_func auto`): `c` (the stages of the protocol), `d` (distance), `g` (gate: T, or S for the
-    S-proxy), `injection` (left out if it is unitary), `noise` and `p` (noise strength).
+    S-proxy), `injection` (left out if it is unitary), `noise`, `p` (noise strength) and `variant` (left out
+    if it is the published one).
 
     Args:
         distance: Distance of the color code.
@@ -34,6 +37,7 @@ def circuit_file_name(
         gate: "T" or "S".
         noise: Name of the noise model.
         injection: Name of the injection.
+        variant: Name of the variant.
 
     Returns:
         The name, without a folder.
@@ -47,11 +51,16 @@ def circuit_file_name(
         {'c': 'inject+cultivate', 'd': 3, 'g': 'T', 'noise': 'uniform', 'p': 0.001}
         >>> circuit_file_name(distance=5, p=1e-3, gate="S", noise="si1000", injection="bell")
         'c=inject+cultivate,d=5,g=S,injection=bell,noise=si1000,p=0.001.stim'
+        >>> circuit_file_name(distance=5, p=1e-3, gate="T", noise="uniform", variant="flagged")
+        'c=inject+cultivate,d=5,g=T,noise=uniform,p=0.001,variant=flagged.stim'
     """
     terms: dict[str, object] = {"c": "inject+cultivate", "d": distance, "g": gate}
     if injection != "unitary":
         terms["injection"] = injection
-    return _joined(terms | {"noise": noise, "p": float(p)})
+    terms |= {"noise": noise, "p": float(p)}
+    if variant != "published":
+        terms["variant"] = variant
+    return _joined(terms)
 
 
 def write_circuit_file(
@@ -62,6 +71,7 @@ def write_circuit_file(
     gate: GateChoice,
     noise: NoiseChoice,
     injection: InjectionChoice = "unitary",
+    variant: VariantChoice = "published",
 ) -> Path:
     """Writes one circuit to a file, and replaces a file of that name.
 
@@ -72,6 +82,7 @@ def write_circuit_file(
         gate: "T" or "S".
         noise: Name of the noise model.
         injection: Name of the injection.
+        variant: Name of the variant.
 
     Returns:
         The path of the file.
@@ -80,8 +91,10 @@ def write_circuit_file(
         ValueError: A parameter is not one that `cultivation_circuit` accepts.
         OSError: The file or its folder cannot be written.
     """
-    circuit = cultivation_circuit(distance, p, gate, noise, injection)
-    name = circuit_file_name(distance=distance, p=p, gate=gate, noise=noise, injection=injection)
+    circuit = cultivation_circuit(distance, p, gate, noise, injection, variant)
+    name = circuit_file_name(
+        distance=distance, p=p, gate=gate, noise=noise, injection=injection, variant=variant
+    )
     return _written(circuit, Path(folder) / name)
 
 
@@ -96,6 +109,7 @@ def write_end_to_end_file(
     injection: InjectionChoice = "unitary",
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    variant: VariantChoice = "published",
 ) -> Path:
     """Writes an end-to-end circuit to a file, and replaces a file of that name.
 
@@ -112,6 +126,7 @@ def write_end_to_end_file(
         injection: Name of the injection.
         postselected_rounds: Number of rounds that postselect; `distance` if None.
         rounds: Number of rounds for the decoder.
+        variant: Name of the variant.
 
     Returns:
         The path of the file.
@@ -129,6 +144,7 @@ def write_end_to_end_file(
         injection,
         postselected_rounds=postselected_rounds,
         rounds=rounds,
+        variant=variant,
     )
     terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
     terms["g"] = gate
@@ -136,6 +152,8 @@ def write_end_to_end_file(
         terms["injection"] = injection
     terms |= {"noise": noise, "p": float(p)}
     terms |= {"post": distance if postselected_rounds is None else postselected_rounds, "r": rounds}
+    if variant != "published":
+        terms["variant"] = variant
     return _written(circuit, Path(folder) / _joined(terms))
 
 

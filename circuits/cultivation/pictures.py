@@ -33,6 +33,7 @@ def all_pictures() -> Mapping[str, str]:
     unitary, bell, degenerate = (
         build_noiseless(5, injection=injection) for injection in ("unitary", "bell", "degenerate")
     )
+    flagged = build_noiseless(5, variant="flagged")
     escape = build_noiseless_end_to_end(3, 7)
     pictures = {
         "layout": _layout(unitary, large),
@@ -44,6 +45,7 @@ def all_pictures() -> Mapping[str, str]:
         "growth_d5": _stage(unitary, 3, large.tiles, corrections_in=5),
         "syndrome_cycle_d5": _stage(unitary, 4, large.tiles),
         "cat_check_d5": _stage(unitary, 7, large.tiles),
+        "cat_check_d5_flagged": _stage(flagged, 7, large.tiles),
         "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}

@@ -8,7 +8,8 @@ from itertools import pairwise
 import stim
 
 from .builder import CircuitBuilder, GateChoice
-from .cat_check import CAT_TREES, append_double_cat_check
+from .cat_check import append_double_cat_check
+from .cat_trees import CAT_TREES, FLAGGED_CAT_TREES, VARIANT_CHOICES, CatTree, VariantChoice
 from .color_code import ColorCode, Coord
 from .final_check import append_final_check
 from .growth import append_growth
@@ -37,6 +38,7 @@ def cultivation_circuit(
     gate: GateChoice = "T",
     noise: NoiseChoice = "uniform",
     injection: InjectionChoice = "unitary",
+    variant: VariantChoice = "published",
 ) -> stim.Circuit:
     """Returns a circuit of injection and cultivation, with a noiseless final check at its end.
 
@@ -51,6 +53,8 @@ def cultivation_circuit(
         noise: Name of the noise model: "uniform" (depolarizing), "si1000" (superconducting inspired)
             or "none" (p is ignored).
         injection: How the T state is injected into the code, one of `INJECTION_CHOICES`.
+        variant: "published", or "flagged" (distance 5 only): the last cat check has flags that see hook
+            errors, and with T gates a larger fault distance; see `cat_trees`.
 
     Returns:
         The circuit. Without noise all detectors and the observable are 0, for T gates and for the
@@ -74,11 +78,14 @@ def cultivation_circuit(
         ValueError: distance 9 is not available; distances available: 3, 5, 7
     """
     model = noise_model(noise, p)
-    return add_noise(build_noiseless(distance, gate, injection).circuit, model)
+    return add_noise(build_noiseless(distance, gate, injection, variant).circuit, model)
 
 
 def build_noiseless(
-    distance: int, gate: GateChoice = "T", injection: InjectionChoice = "unitary"
+    distance: int,
+    gate: GateChoice = "T",
+    injection: InjectionChoice = "unitary",
+    variant: VariantChoice = "published",
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
@@ -86,6 +93,7 @@ def build_noiseless(
         distance: See `cultivation_circuit`.
         gate: See `cultivation_circuit`.
         injection: See `cultivation_circuit`.
+        variant: See `cultivation_circuit`.
 
     Returns:
         The circuit and its stages.
@@ -107,8 +115,9 @@ def build_noiseless(
         94 final check
     """
     codes = cultivated_codes(distance)
-    builder = CircuitBuilder(codes[-1].sites(extra=extra_sites(codes, injection)), gate=gate)
-    append_inject_and_cultivate(builder, codes, injection)
+    trees = chosen_trees(codes, variant)
+    builder = CircuitBuilder(codes[-1].sites(extra=extra_sites(trees, injection)), gate=gate)
+    append_inject_and_cultivate(builder, codes, injection, trees)
     append_final_check(builder, codes[-1])
     return builder
 
@@ -123,11 +132,35 @@ def cultivated_codes(distance: int) -> list[ColorCode]:
     return [ColorCode.triangular(d) for d in range(3, distance + 1, 2)]
 
 
-def extra_sites(codes: Sequence[ColorCode], injection: InjectionChoice) -> list[Coord]:
-    """Lists sites that injection and cultivation use beside those of the codes.
+def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[CatTree]:
+    """Lists the trees of the cat checks, one for each code.
 
     Args:
         codes: The codes that cultivation goes through.
+        variant: See `cultivation_circuit`.
+
+    Raises:
+        ValueError: There is no such variant, or not for this distance.
+    """
+    if variant not in VARIANT_CHOICES:
+        raise ValueError(f"unknown variant {variant!r}; variants: {', '.join(VARIANT_CHOICES)}")
+    trees = [CAT_TREES[code.distance] for code in codes]
+    if variant == "flagged":
+        distance = codes[-1].distance
+        if distance not in FLAGGED_CAT_TREES:
+            available = ", ".join(str(d) for d in FLAGGED_CAT_TREES)
+            raise ValueError(
+                f"variant 'flagged' is not available at distance {distance}; distances available: {available}"
+            )
+        trees[-1] = FLAGGED_CAT_TREES[distance]
+    return trees
+
+
+def extra_sites(trees: Sequence[CatTree], injection: InjectionChoice) -> list[Coord]:
+    """Lists sites that injection and cultivation use beside those of the codes.
+
+    Args:
+        trees: The trees of the cat checks.
         injection: See `cultivation_circuit`.
 
     Returns:
@@ -138,12 +171,15 @@ def extra_sites(codes: Sequence[ColorCode], injection: InjectionChoice) -> list[
     """
     if injection not in INJECTIONS:
         raise ValueError(f"unknown injection {injection!r}; injections: {', '.join(INJECTION_CHOICES)}")
-    flags = [site for code in codes for site in CAT_TREES[code.distance].flags]
+    flags = [site for tree in trees for site in (*tree.flags, *tree.hook_flags)]
     return [*INJECTIONS[injection].extra_sites, *flags]
 
 
 def append_inject_and_cultivate(
-    builder: CircuitBuilder, codes: Sequence[ColorCode], injection: InjectionChoice
+    builder: CircuitBuilder,
+    codes: Sequence[ColorCode],
+    injection: InjectionChoice,
+    trees: Sequence[CatTree],
 ) -> None:
     """Appends injection and cultivation.
 
@@ -151,11 +187,12 @@ def append_inject_and_cultivate(
         builder: A circuit that has no operations yet, with all sites of the codes and `extra_sites`.
         codes: The codes that cultivation goes through.
         injection: See `cultivation_circuit`.
+        trees: The trees of the cat checks, one for each code.
     """
     chosen = INJECTIONS[injection]
     chosen.append(builder)
     append_syndrome_cycle(builder, codes[0], arriving=chosen.arriving)
-    append_double_cat_check(builder, codes[0])
-    for small, large in pairwise(codes):
+    append_double_cat_check(builder, codes[0], trees[0])
+    for (small, large), tree in zip(pairwise(codes), trees[1:], strict=True):
         append_growth(builder, small, large)
-        append_double_cat_check(builder, large)
+        append_double_cat_check(builder, large, tree)

@@ -1,0 +1,271 @@
+"""The table of cultivation: kept shots, attempts and logical errors, with T gates and as S-proxy.
+
+    python -m examples.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out out/the_table]
+
+For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
+fault sets to a standard error of 1% (--relative-error), or as far as --seconds a point allow (--seconds-d7
+at distance 7). Published numbers are printed beside it, with their sources. The rows are kept in
+OUT/the_table.csv, a file of Sinter's statistics, so that the command, run again, goes on where it stopped:
+with more seconds, it computes again the points whose error is still too large.
+
+Errors in brackets are standard errors of the last digits. A value with an asterisk has a 95% interval that
+reaches much farther up, as sets of many faults were sampled in vain or were not looked at; the interval is
+then printed below the table. (If they were not looked at, P(kept) is a little too small.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import sinter
+
+from examples.fault_set_rates import with_error
+from examples.published import EXACT, IMPORTANCE_SAMPLED, PROXY_SAMPLED, TABLE_III
+from sinter_plugin.__main__ import main as sinter_plugin
+from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, VariantChoice, write_circuit_file
+from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.cultivation.cat_trees import FLAGGED_CAT_TREES
+
+STRENGTHS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005)
+QUIET = () if sys.stderr.isatty() else ("--quiet",)
+COLORS = {(3, "published"): "C0", (5, "published"): "C3", (5, "flagged"): "C2", (7, "published"): "C4"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A circuit of the table.
+
+    Attributes:
+        d: Distance of the code.
+        variant: Variant of the protocol.
+        p: Strength of the noise.
+        gate: "T" for T gates, "S" for the S-proxy.
+    """
+
+    d: int
+    variant: VariantChoice
+    p: float
+    gate: GateChoice
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What is known of a point.
+
+    Attributes:
+        kept: Probability that a shot is kept.
+        error: Probability that a kept shot is wrong.
+        standard_error: Of `error`.
+        interval: 95% interval of `error`.
+        seconds: Seconds that it took.
+    """
+
+    kept: float
+    error: float
+    standard_error: float
+    interval: tuple[float, float]
+    seconds: float
+
+    @property
+    def reaches_far(self) -> bool:
+        """Whether the interval reaches much farther up than the standard error says."""
+        return self.interval[1] - self.error > 5 * self.standard_error + 0.02 * self.error
+
+    def __str__(self) -> str:
+        if not self.error:
+            return f"below {self.interval[1]:.2g}"
+        return with_error(self.error, self.standard_error) + ("*" if self.reaches_far else "")
+
+
+Rates = dict[Point, Rate]
+
+
+def points_of(distances: Sequence[int], strengths: Sequence[float]) -> Iterator[Point]:
+    """The circuits of the table, those of small distances first."""
+    variants: tuple[VariantChoice, ...] = ("published", "flagged")
+    for d, variant in itertools.product(sorted(distances), variants):
+        if variant == "published" or d in FLAGGED_CAT_TREES:
+            for p, gate in itertools.product(sorted(strengths), GATE_CHOICES):
+                yield Point(d, variant, p, gate)
+
+
+def compute(point: Point, arguments: argparse.Namespace) -> int:
+    """Has `python -m sinter_plugin estimate` compute a point and add it to the file.
+
+    Returns:
+        Its exit code: 1 if there are too many fault sets for the method, 130 after an interrupt.
+    """
+    path = write_circuit_file(
+        arguments.out / "circuits",
+        distance=point.d,
+        variant=point.variant,
+        p=point.p,
+        gate=point.gate,
+        noise="uniform",
+    )
+    seconds = arguments.seconds_d7 if point.d == 7 else arguments.seconds
+    # Seeds differ, so that the errors of the numerator and of the denominator of a ratio are independent.
+    seed = arguments.seed + (point.gate == "S")
+    return sinter_plugin(
+        [
+            *("estimate", "--circuits", str(path), "--metadata_func", "auto"),
+            *("--relative_error", str(arguments.relative_error), "--max_seconds", str(seconds)),
+            *("--threads", str(arguments.threads), "--seed", str(seed), *QUIET),
+            *("--save_resume_filepath", str(arguments.out / "the_table.csv")),
+        ]
+    )
+
+
+def read(csv: Path) -> Rates:
+    """The rows of the file."""
+    rates: Rates = {}
+    for row in sinter.read_stats_from_csv_files(csv) if csv.exists() else ():
+        about = row.json_metadata
+        found = about["estimate"]
+        point = Point(about["d"], about.get("variant", "published"), about["p"], about["g"])
+        rates[point] = Rate(
+            found["kept"],
+            found["logical_error_rate"],
+            found["standard_error"],
+            (found["interval"][0], found["interval"][1]),
+            found["seconds"],
+        )
+    return rates
+
+
+def name_of(d: int, variant: str) -> str:
+    """A circuit as tables and legends name it."""
+    return f"d={d}" if variant == "published" else f"d={d}, {variant}"
+
+
+def ratio_of(t: Rate | None, s: Rate | None) -> str:
+    """T / S and its standard error, if both are known."""
+    if t is None or s is None or not t.error or not s.error:
+        return "-"
+    ratio = t.error / s.error
+    return with_error(ratio, ratio * math.hypot(t.standard_error / t.error, s.standard_error / s.error))
+
+
+def published_rates(point: Point) -> str:
+    """Published logical error rates of kept shots, with T gates, and their sources by letter."""
+    if point.variant != "published":
+        return ""
+    found = []
+    if (exact := EXACT.get((point.d, point.p))) is not None:
+        found.append(f"{exact.error:.7g} (a)")
+    if point.d == 5:
+        if point.p in TABLE_III:
+            found.append(f"{TABLE_III[point.p].rate:.3g}, {TABLE_III[point.p].errors} errors (b)")
+        if point.p in IMPORTANCE_SAMPLED["T"]:
+            value, error = IMPORTANCE_SAMPLED["T"][point.p]
+            found.append(f"{with_error(value, error) if error else f'{value:.3g}'} (c)")
+        if point.p in PROXY_SAMPLED and (counted := PROXY_SAMPLED[point.p]).errors:
+            found.append(f"S: {counted.rate:.3g}, {counted.errors} errors (d)")
+    return "; ".join(found)
+
+
+SOURCES = """\
+(a) exact, arXiv 2609.18922   (b) SOFT, arXiv 2512.23037, counted   (c) importance sampling, Clifft paper
+(d) S-proxy, counted from samples of Gidney, Shutty and Jones, arXiv 2409.17595"""
+
+
+def print_table(points: Sequence[Point], rates: Rates) -> None:
+    """Prints a row for each circuit and strength."""
+    head = f"{'circuit':<13}{'p':>7}{'kept':>13}{'attempts':>11}{'T gates':>21}{'S-proxy':>22}{'T / S':>16}"
+    print(f"\n{head}{'seconds':>9}  published")
+    for point in points:
+        if point.gate != "T":
+            continue
+        t = rates.get(point)
+        s = rates.get(Point(point.d, point.variant, point.p, "S"))
+        known = [rate for rate in (t, s) if rate is not None]
+        kept = known[0].kept if known else math.nan
+        print(
+            f"{name_of(point.d, point.variant):<13}{point.p:7g}{kept:13.6g}{1 / kept:11.4g}"
+            f"{t or '-'!s:>21}{s or '-'!s:>22}{ratio_of(t, s):>16}"
+            f"{sum(rate.seconds for rate in known):9.1f}  {published_rates(point)}".rstrip()
+        )
+    for point in points:
+        if point in rates and rates[point].reaches_far:
+            low, high = rates[point].interval
+            where = f"{name_of(point.d, point.variant)}, p = {point.p:g}, {point.gate}"
+            print(f"* {where}: 95% interval {low:.3g} to {high:.3g}")
+    print(f"\n-: unknown, or too many faults for this method\n{SOURCES}")
+
+
+def plot(points: Sequence[Point], rates: Rates, path: Path) -> None:
+    """Logical error rates against the noise strength, and against the attempts that they cost."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6.5), sharey=True, layout="constrained")
+    curves: dict[tuple[int, str, str], list[Point]] = {}
+    for point in points:
+        if point in rates and rates[point].error:
+            curves.setdefault((point.d, point.variant, point.gate), []).append(point)
+    for (d, variant, gate), curve in curves.items():
+        known = [rates[point] for point in curve]
+        values = [rate.error for rate in known]
+        bars = [
+            [rate.error - rate.interval[0] for rate in known],
+            [rate.interval[1] - rate.error for rate in known],
+        ]
+        style: dict[str, Any] = {"color": COLORS[d, variant], "linestyle": "-" if gate == "T" else "--"}
+        style |= {"marker": ".", "capsize": 2}
+        name = f"{name_of(d, variant)}, {'T gates' if gate == 'T' else 'S-proxy'}"
+        left.errorbar([point.p for point in curve], values, bars, label=name, **style)
+        if gate == "T":
+            right.errorbar([1 / rate.kept for rate in known], values, bars, label=name, **style)
+    distances = {point.d for point in points}
+    exact = {p: each.error for (d, p), each in EXACT.items() if d in distances}
+    if exact:
+        places = [(p, each.error) for (d, p), each in EXACT.items() if d in distances]
+        left.plot(
+            *zip(*places, strict=True), "x", color="black", label="T gates, exact (published)", zorder=5
+        )
+    left.set(xlabel="physical error rate p", ylabel="logical error per kept shot", title="Logical error rate")
+    right.set(xlabel="attempts per kept shot", title="Against attempts, T gates")
+    for axes in (left, right):
+        axes.set(xscale="log", yscale="log")
+        axes.grid(alpha=0.3)
+        if curves:
+            axes.legend(fontsize=9)
+    figure.savefig(path, dpi=120)
+
+
+def main() -> int:
+    """Computes, prints and plots."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument(
+        "--distances", "--d", dest="d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=[3, 5, 7]
+    )
+    parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
+    parser.add_argument("--relative-error", type=float, default=0.01, help="standard error over rate")
+    parser.add_argument("--seconds", type=float, default=60, help="for a point, about")
+    parser.add_argument("--seconds-d7", type=float, default=1800, help="the same at distance 7")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("out/the_table"), help="folder for rows and plot")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    points = list(points_of(arguments.d, arguments.p))
+    for point in points:
+        if compute(point, arguments) == 130:
+            return 130
+    rates = read(arguments.out / "the_table.csv")
+    print_table(points, rates)
+    plot(points, rates, arguments.out / "the_table.png")
+    print(f"\n{arguments.out / 'the_table.png'} written; the rows are in {arguments.out / 'the_table.csv'}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,7 +7,8 @@ first. Everything but atomics, shuffles and barriers (``kernels/team_device.h``)
 from __future__ import annotations
 
 import types
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -109,20 +110,39 @@ def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: s
     return Circuit("\n".join(lines)).compile().record_plan()
 
 
+class DeviceStep(NamedTuple):
+    """As ``_native.image_steps`` gives it."""
+
+    kind: int
+    width: int
+    new_coordinates: int
+    rotations: int
+    projects: bool
+    sums: bool
+
+    def __str__(self) -> str:
+        """R rotates, G also adds coordinates, A activates one, M measures, W measures weakly."""
+        return "G" if self.kind == 0 and self.new_coordinates else "RAMW"[self.kind]
+
+
+def steps_of(plan: SamplingPlan) -> list[DeviceStep]:
+    image = _native.plan_image(plain_attributes(plan))
+    return [DeviceStep(*step) for step in _native.image_steps(image.ctypes.data)]
+
+
 @pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
 def test_weak_measurements(options: dict[str, Any]) -> None:
-    """Before and after rotations, wakings and each other."""
+    """Before and after passes that rotate, with and without new coordinates, and before each other."""
     plans = [
         coherent_memory("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
         coherent_memory("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
     ]
-    kinds = []
+    pairs = set()
     for plan in plans:
-        image = _native.plan_image(plain_attributes(plan))
-        kinds.append("".join("RAMW"[kind] for kind, _, _ in _native.image_steps(image.ctypes.data)))
+        names = [str(step) for step in steps_of(plan)]
+        pairs |= {first + second for first, second in pairwise(names)}
         assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
-    for pair in ("RW", "WR", "AW", "WA", "WW"):
-        assert any(pair in steps for steps in kinds), kinds
+    assert {"GW", "WG", "RW", "WR", "WW", "RM", "GM"} <= pairs
 
 
 def test_backends_are_what_they_should_be() -> None:

@@ -71,7 +71,7 @@ def agree(arguments: argparse.Namespace) -> Iterator[Result]:
 
 
 def streams(arguments: argparse.Namespace) -> Iterator[Result]:
-    """Work of the caller that reads rows is pending when the rows are freed and the engine writes new ones."""
+    """The caller's work that reads rows is pending when they are freed and the engine writes new ones."""
     import cupy
 
     engine = GpuEngine(WORKLOADS["d5-all-bits"].plan(arguments.circuits), CupyBackend())

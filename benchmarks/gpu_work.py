@@ -27,9 +27,9 @@ INSTRUCTIONS_PER_EVENT_APPLIED = 17
 INSTRUCTIONS_PER_ROW = 75
 WARP = 32
 COEFFICIENT_BYTES = 16
-# Multiply-adds per coefficient. A pair of coefficients adds four to the squared norm of the vector, and two to
-# the inner product; a weak measurement adds a multiple of one coefficient to the other; another measurement
-# adds pairs, and normalizes the sums.
+# Multiply-adds per coefficient. A pair of coefficients takes four for the squared norm of the vector, and two
+# for the inner product; a weak measurement adds a multiple of one coefficient to the other; another
+# measurement adds pairs, and normalizes the sums.
 FUSED_PER_ROTATION, FUSED_PER_WEIGHTS, FUSED_PER_WEAK_PROJECTION, FUSED_PER_PROJECTION = 2, 3, 4, 2
 # enum StepKind in kernels/plan_image.h; the fourth is the weak measurement.
 ROTATE_STEP, ACTIVATE_STEP, MEASURE_STEP = 0, 1, 2
@@ -141,15 +141,12 @@ def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
     steps = _native.image_steps(image.ctypes.data)
     for k, (kind, width, new_coordinates, rotations, projects, sums) in enumerate(steps):
         old_size, size = 2.0**width, 2.0 ** (width + new_coordinates)
+        passed, fused = 0.0, 0  # coefficients, and multiply-adds for each
         if kind in (ROTATE_STEP, ACTIVATE_STEP):
             passed = old_size + size
-            fused = (
-                FUSED_PER_ROTATION * rotations
-                + FUSED_PER_WEAK_PROJECTION * projects
-                + FUSED_PER_WEIGHTS * sums
-            )
+            fused += FUSED_PER_ROTATION * rotations + FUSED_PER_WEIGHTS * sums
+            fused += FUSED_PER_WEAK_PROJECTION * projects
         else:
-            passed = fused = 0.0
             if not sums:  # by the pass before
                 passed += size
                 fused += FUSED_PER_WEIGHTS

@@ -23,7 +23,7 @@ from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.engines.random_streams import Stream, words
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
+from stim_nonclifford.plan import BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from .oracle.random_circuits import seeded_circuits
@@ -128,6 +128,30 @@ class DeviceStep(NamedTuple):
 def steps_of(plan: SamplingPlan) -> list[DeviceStep]:
     image = _native.plan_image(plain_attributes(plan))
     return [DeviceStep(*step) for step in _native.image_steps(image.ctypes.data)]
+
+
+def test_steps_make_each_operation_once() -> None:
+    """Of circuits of the seeds [5, 0], ..., [5, 19]: rotations, widths, and measurements in their order."""
+    circuits = [*FIXED.values(), DEEP]
+    circuits += [str(c) for _, _, c in seeded_circuits(5, 20, num_qubits=5, num_operations=40)]
+    activated_together = joined = 0
+    for text in circuits:
+        for kind, plan in plans_of(text):
+            operations, steps = plan.operations, steps_of(plan)
+            measured = operations["outcome"] >= 0
+            has_rotation = operations["kind"] != MEASURE
+            assert sum(step.rotations for step in steps) == has_rotation.sum(), f"{kind}\n{text}"
+            measurements = [step for step in steps if str(step) in "MW"]
+            assert [step.kind for step in measurements] == operations["kind"][measured].tolist()
+            assert [step.width for step in measurements] == operations["width"][measured].tolist()
+            width = 0
+            for step in steps:
+                assert step.width == width
+                width += step.new_coordinates - (str(step) == "M")
+            activated_together += any(step.new_coordinates > 1 for step in steps)
+            joined += any(step.projects or step.sums for step in steps)
+    assert activated_together > 10
+    assert joined > 20
 
 
 @pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)

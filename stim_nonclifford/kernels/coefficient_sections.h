@@ -117,7 +117,6 @@ SNC_HOST_DEVICE Weights weights_of(const Step& measurement, const Coefficient& f
 struct WeakProjection {
     Coefficient factor;  // with the sign of the outcome
     double scale;        // by which the vector is multiplied first
-
 };
 
 // v + factor * partner.

@@ -2,7 +2,7 @@
 //
 // Here, and nowhere else, is it found out which operations form a step: runs of rotations, deferred phases, coordinates that
 // are activated together, measurements that share a pass with their neighbours. The engines say by their rules what
-// their kernels can do, and execute the steps, or translate them (`device_plan.cc`).
+// their kernels can do, and execute the steps, or translate them (`device_steps.h`).
 //
 // Diagonal operations are not applied at once. A rotation about (-1)^|index & z| becomes a *deferred phase* with the mask z,
 // whose angle depends on the shot, and an activated coordinate stays *implicit in |+>*: the amplitude at an
@@ -61,7 +61,7 @@ struct SimulationStep {
         rotate_in_groups, // several rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
         weakly_measure,   // of the stored vector: it keeps its size
-        apply_phases,     // applies the phases of `product`, and adds coordinates
+        apply_phases,     // applies `phases`, and adds coordinates
         measure,          // of the stored vector
         measure_through,  // of the stored vector with the phases of `product`
     };
@@ -71,7 +71,7 @@ struct SimulationStep {
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // executed first
     std::vector<Phase> phases;                          // those that apply_phases applies
-    PhaseProduct product;                               // as a table, if the rules have tables
+    PhaseProduct product;                               // the same, or those that measure_through needs, as tables
     RotationPass groups;                                // operations that rotate or rotate_in_groups applies
     std::vector<std::pair<uint32_t, uint32_t>> merged;  // executed last: phase `second` becomes part of phase `first`
 

@@ -159,14 +159,17 @@ def test_weak_measurements(options: dict[str, Any]) -> None:
     """Before and after passes that rotate, with and without new coordinates, and before each other."""
     plans = [
         coherent_memory("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
+        coherent_memory("repetition_code:memory", 7, 2, 1, "0 2 4 6 8 10 12"),
         coherent_memory("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
     ]
-    pairs = set()
+    pairs, longest = set(), 0
     for plan in plans:
         names = [str(step) for step in steps_of(plan)]
         pairs |= {first + second for first, second in pairwise(names)}
+        longest = max(longest, *(run.count("W") for run in "".join(names).split("M")))
         assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
     assert {"GW", "WG", "RW", "WR", "WW", "RM", "GM"} <= pairs
+    assert longest > 8  # so many that the vector has to be normalized on the way
 
 
 def test_backends_are_what_they_should_be() -> None:

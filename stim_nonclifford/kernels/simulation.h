@@ -14,8 +14,8 @@ constexpr uint64_t max_progress_bytes = 256;
 
 constexpr uint64_t weak_bytes = sizeof(WeakProjection);
 
-// Vectors are normalized again when their squared norm is this far from 1.
-constexpr double max_norm = 0x1p200, min_norm = 0x1p-200;
+// Weak measurements normalize the vector when its squared norm is this far from 1. Each of them multiplies it by up to 4.
+constexpr double max_norm = 0x1p16, min_norm = 0x1p-16;
 
 // Shared memory of a team that simulates, with a vector of this width in it.
 SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, uint64_t shared_width) {

@@ -91,6 +91,7 @@ def stop(arguments: argparse.Namespace) -> Iterator[Result]:
     name = "coherent-d5r5" if "coherent-d5r5" in arguments.workloads else "d5-all-bits"
     plan, fraction = WORKLOADS[name].plan(arguments.circuits), arguments.fraction
     engine = GpuEngine(plan, CupyBackend())
+    engine.sample(1, 0, 1_000_000 // fraction)
     engine.count(1, 0, 1_000_000_000 // fraction, 1)
     del engine
     found = GpuEngine(plan, CupyBackend()).sample(9, 0, 20_000 // fraction)

@@ -27,6 +27,10 @@ INSTRUCTIONS_PER_EVENT_APPLIED = 17
 INSTRUCTIONS_PER_ROW = 75
 WARP = 32
 COEFFICIENT_BYTES = 16
+# Multiply-adds per coefficient. A pair of coefficients takes four for the squared norm of the vector, and two
+# for the inner product; a weak measurement adds a multiple of one coefficient to the other; another
+# measurement adds pairs, and normalizes the sums.
+FUSED_PER_ROTATION, FUSED_PER_WEIGHTS, FUSED_PER_WEAK_PROJECTION, FUSED_PER_PROJECTION = 2, 3, 4, 2
 # enum StepKind in kernels/plan_image.h; the fourth is the weak measurement.
 ROTATE_STEP, ACTIVATE_STEP, MEASURE_STEP = 0, 1, 2
 
@@ -133,32 +137,33 @@ def noise_work(plan: SamplingPlan, device_plan: DevicePlan, *, queued: float, wr
 def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
     """The work of the kernel `simulate` for one shot that no check discards."""
     image = _native.plan_image(plain_attributes(plan))
-    vector_bytes = fused = 0.0
+    work = Work()
     steps = _native.image_steps(image.ctypes.data)
-    for k, (kind, width, rotations) in enumerate(steps):
-        size = 2.0**width
-        if kind == ROTATE_STEP:
-            vector_bytes += 2 * COEFFICIENT_BYTES * size
-            fused += 2 * size * rotations
-        elif kind == ACTIVATE_STEP:
-            vector_bytes += 3 * COEFFICIENT_BYTES * size
-        elif kind == MEASURE_STEP:
-            # The sums read the whole vector; the projection reads it again and writes half of it.
-            vector_bytes += 2.5 * COEFFICIENT_BYTES * size
-            fused += 4 * size
+    for k, (kind, width, new_coordinates, rotations, projects, sums) in enumerate(steps):
+        old_size, size = 2.0**width, 2.0 ** (width + new_coordinates)
+        passed, fused = 0.0, 0  # coefficients, and multiply-adds for each
+        if kind in (ROTATE_STEP, ACTIVATE_STEP):
+            passed = old_size + size
+            fused += FUSED_PER_ROTATION * rotations + FUSED_PER_WEIGHTS * sums
+            fused += FUSED_PER_WEAK_PROJECTION * projects
         else:
-            # A preceding rotation also sums the weights; a following rotation also applies the projection.
-            summed = k > 0 and steps[k - 1][0] == ROTATE_STEP
-            projected = k + 1 < len(steps) and steps[k + 1][0] == ROTATE_STEP
-            vector_bytes += (1 - summed + 2 * (1 - projected)) * COEFFICIENT_BYTES * size
-            # The squared norm and an inner product; then the projection rotates two entries and adds them.
-            fused += (8 + 6) * size
-    in_shared = device_plan.simulate is not None and device_plan.simulate.in_shared
-    return Work(
-        shared_bytes=vector_bytes if in_shared else 0,
-        hbm_bytes=0 if in_shared else vector_bytes,
-        fused=fused,
-    )
+            if not sums:  # by the pass before
+                passed += size
+                fused += FUSED_PER_WEIGHTS
+            if kind == MEASURE_STEP:
+                passed += 1.5 * size
+                fused += FUSED_PER_PROJECTION
+            elif k + 1 < len(steps) and not steps[k + 1][4]:  # projected in a pass of its own
+                passed += 2 * size
+                fused += FUSED_PER_WEAK_PROJECTION
+        is_narrow = width + new_coordinates <= device_plan.shared_width
+        vector_bytes = COEFFICIENT_BYTES * passed
+        work += Work(
+            shared_bytes=vector_bytes if is_narrow else 0,
+            hbm_bytes=0 if is_narrow else vector_bytes,
+            fused=fused * size,
+        )
+    return work
 
 
 def _iterations(at_most: npt.NDArray[np.float64]) -> float:

@@ -7,7 +7,8 @@ first. Everything but atomics, shuffles and barriers (``kernels/team_device.h``)
 from __future__ import annotations
 
 import types
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.engines.random_streams import Stream, words
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
+from stim_nonclifford.plan import BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
 
 from .engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from .oracle.random_circuits import seeded_circuits
@@ -109,20 +110,66 @@ def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: s
     return Circuit("\n".join(lines)).compile().record_plan()
 
 
+class DeviceStep(NamedTuple):
+    """As ``_native.image_steps`` gives it."""
+
+    kind: int
+    width: int
+    new_coordinates: int
+    rotations: int
+    projects: bool
+    sums: bool
+
+    def __str__(self) -> str:
+        """R rotates, G also adds coordinates, A activates one, M measures, W measures weakly."""
+        return "G" if self.kind == 0 and self.new_coordinates else "RAMW"[self.kind]
+
+
+def steps_of(plan: SamplingPlan) -> list[DeviceStep]:
+    image = _native.plan_image(plain_attributes(plan))
+    return [DeviceStep(*step) for step in _native.image_steps(image.ctypes.data)]
+
+
+def test_steps_make_each_operation_once() -> None:
+    """Of circuits of the seeds [5, 0], ..., [5, 19]: rotations, widths, and measurements in their order."""
+    circuits = [*FIXED.values(), DEEP]
+    circuits += [str(c) for _, _, c in seeded_circuits(5, 20, num_qubits=5, num_operations=40)]
+    activated_together = joined = 0
+    for text in circuits:
+        for kind, plan in plans_of(text):
+            operations, steps = plan.operations, steps_of(plan)
+            measured = operations["outcome"] >= 0
+            has_rotation = operations["kind"] != MEASURE
+            assert sum(step.rotations for step in steps) == has_rotation.sum(), f"{kind}\n{text}"
+            measurements = [step for step in steps if str(step) in "MW"]
+            assert [step.kind for step in measurements] == operations["kind"][measured].tolist()
+            assert [step.width for step in measurements] == operations["width"][measured].tolist()
+            width = 0
+            for step in steps:
+                assert step.width == width
+                width += step.new_coordinates - (str(step) == "M")
+            activated_together += any(step.new_coordinates > 1 for step in steps)
+            joined += any(step.projects or step.sums for step in steps)
+    assert activated_together > 10
+    assert joined > 20
+
+
 @pytest.mark.parametrize("options", BACKENDS.values(), ids=BACKENDS)
 def test_weak_measurements(options: dict[str, Any]) -> None:
-    """Before and after rotations, wakings and each other."""
+    """Before and after passes that rotate, with and without new coordinates, and before each other."""
     plans = [
         coherent_memory("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
+        coherent_memory("repetition_code:memory", 7, 2, 1, "0 2 4 6 8 10 12"),
         coherent_memory("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
     ]
-    kinds = []
+    pairs, longest = set(), 0
     for plan in plans:
-        image = _native.plan_image(plain_attributes(plan))
-        kinds.append("".join("RAMW"[kind] for kind, _, _ in _native.image_steps(image.ctypes.data)))
+        names = [str(step) for step in steps_of(plan)]
+        pairs |= {first + second for first, second in pairwise(names)}
+        longest = max(longest, *(run.count("W") for run in "".join(names).split("M")))
         assert_same_shots(plan, GpuEngine(plan, host(**options)), 1000, 1500)
-    for pair in ("RW", "WR", "AW", "WA", "WW"):
-        assert any(pair in steps for steps in kinds), kinds
+    assert {"GW", "WG", "RW", "WR", "WW", "RM", "GM"} <= pairs
+    assert longest > 8  # so many that the vector has to be normalized on the way
 
 
 def test_backends_are_what_they_should_be() -> None:

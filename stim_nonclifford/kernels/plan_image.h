@@ -33,16 +33,22 @@ enum class StepKind : uint32_t { rotate = 0, activate = 1, measure = 2, weak_mea
 struct Step {
     StepKind kind;
     uint32_t width;                  // of the vector before the step
+    uint32_t grown;                  // rotate: number of coordinates that are activated in |+> first
     uint32_t first_rotation, end_rotation;  // rotate: of the pass; activate, weak measure: the activating rotation
-    uint32_t span;                   // rotate: number of generators
     uint32_t angles_end;             // end of the rotations whose angles are known at this step
+    uint32_t span;                   // rotate: number of generators
     uint32_t generators[max_span];   // rotate: ascending by their highest bits, which are all different
-    // rotate: combinations of generators that lead to the partners in the weak measurement just before the step,
-    // and in the one after it; the latter's weights are summed if they have one.
-    uint32_t projected_flips, summed_flips, sums_weights;
-    uint32_t x, z;                   // measure; of activate, only whether x is 0
+    // rotate: whether the pass projects on the outcome of the weak measurement just before it, and sums the weights of the
+    // measurement just after it; the combinations of generators that these two flip; and for each combination, as bits,
+    // whether it is odd with their z.
+    uint32_t projects, projected_flips, projected_odd;
+    uint32_t sums, summed_flips, summed_odd;
+    // Measurements, of i^i_power (-1)^|index & z| |index ^ x><index|; without the coordinate that a weak one activates. Of
+    // activate, only whether x is 0.
+    uint32_t x, z;
     int32_t i_power, pivot, outcome;
-    uint32_t has_checks;             // measure: whether an outcome check is final after it
+    uint32_t is_summed;              // measurements: whether the pass before sums the weights
+    uint32_t has_checks;             // measurements: whether an outcome check is final after it
 };
 
 // A table of rows in the form that the plan chooses for it. Arrays are given by their offsets in bytes.

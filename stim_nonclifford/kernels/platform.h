@@ -76,6 +76,17 @@ SNC_HOST_DEVICE double square_root(double a) {
 #endif
 }
 
+// The value, negated if a bit is set.
+SNC_HOST_DEVICE double signed_by(uint32_t bits, uint32_t place, double value) {
+#if defined(__CUDA_ARCH__)
+    // Integer operations: those on doubles are scarce.
+    const int sign = static_cast<int>(bits << (31 - place) & 0x80000000);
+    return __hiloint2double(__double2hiint(value) ^ sign, __double2loint(value));
+#else
+    return (bits >> place & 1) != 0 ? -value : value;
+#endif
+}
+
 SNC_HOST_DEVICE double magnitude(double a) { return a < 0 ? -a : a; }
 
 SNC_HOST_DEVICE constexpr uint32_t words_for(uint32_t bits) { return (bits + 63) / 64; }

@@ -1,10 +1,20 @@
-// A rotation of the circuit, as a part of an operation of the plan: one record of ROTATION_TERM_DTYPE.
+// Angles of rotations, as all engines sum them.
 #pragma once
 
 #include "platform.h"
 
 namespace snc {
 
+// Half a rotation angle.
+struct Angle {
+    double cosine, sine;
+};
+
+SNC_HOST_DEVICE Angle operator+(const Angle& a, const Angle& b) {
+    return {a.cosine * b.cosine - a.sine * b.sine, a.sine * b.cosine + a.cosine * b.sine};
+}
+
+// A rotation of the circuit, as a part of an operation of the plan: one record of ROTATION_TERM_DTYPE.
 struct RotationTerm {
     double cosine;        // of half the rotation angle
     double sine;
@@ -12,5 +22,14 @@ struct RotationTerm {
     int32_t is_reversed;  // whether the rotation is about minus the operation's Pauli
 };
 static_assert(sizeof(RotationTerm) == 24, "must match ROTATION_TERM_DTYPE in plan.py");
+
+// The sum of the angles of an operation's terms, of which there is at least one. is_set(bit) tells the signs.
+template <typename IsSet>
+SNC_HOST_DEVICE Angle sum_of_angles(const RotationTerm* terms, uint32_t count, IsSet is_set) {
+    Angle sum{terms[0].cosine, signed_by(is_set(terms[0].sign), 0, terms[0].sine)};
+    for (uint32_t t = 1; t < count; ++t)
+        sum = sum + Angle{terms[t].cosine, signed_by(is_set(terms[t].sign) != (terms[t].is_reversed != 0), 0, terms[t].sine)};
+    return sum;
+}
 
 }  // namespace snc

@@ -12,8 +12,10 @@ constexpr uint32_t max_shared_branch_words = 256;
 // The size of a ShotProgress.
 constexpr uint64_t max_progress_bytes = 256;
 
-// One for the next weak measurement, and one for the previous one.
-constexpr uint64_t weak_bytes = 2 * sizeof(WeakProjection);
+constexpr uint64_t weak_bytes = sizeof(WeakProjection);
+
+// Weak measurements normalize the vector when its squared norm is this far from 1. Each of them multiplies it by up to 4.
+constexpr double max_norm = 0x1p16, min_norm = 0x1p-16;
 
 // Shared memory of a team that simulates, with a vector of this width in it.
 SNC_HOST_DEVICE uint64_t simulation_bytes(const PlanImage& plan, uint64_t shared_width) {
@@ -34,7 +36,7 @@ class Simulation {
         uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, job.shared_width);
         angles_ = reinterpret_cast<Angle*>(shared);
         shared += max_angles * sizeof(Angle);
-        weak_ = reinterpret_cast<WeakProjection*>(shared);
+        projection_ = reinterpret_cast<WeakProjection*>(shared);
         shared += weak_bytes;
         vector_ = narrow();
         shared += (uint64_t{1} << job.shared_width) * sizeof(Coefficient);
@@ -67,7 +69,7 @@ class Simulation {
         next_step_ = 0;
         known_begin_ = known_end_ = 0;
         check_fired_ = false;
-        projection_is_pending_ = weights_are_known_ = false;
+        projection_is_pending_ = false;
         close_ = 0;
     }
 
@@ -78,39 +80,24 @@ class Simulation {
         while (next_step_ < plan_.num_steps) {
             const Step& step = steps[next_step_];
             move_vector(step);
-            if (step.kind == StepKind::rotate) {
+            if (projection_is_pending_ && step.projects == 0)
+                weak_project(team_, vector_, steps[next_step_ - 1], *projection_);
+            if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
                 know_angles(step);
-                // The pass also sums the weights of the weak measurement that follows, if its angle is already known.
-                const Step& next = steps[next_step_ + 1 < plan_.num_steps ? next_step_ + 1 : next_step_];
-                weights_are_known_ = step.sums_weights != 0 && next.end_rotation <= known_end_;
-                if (weights_are_known_) know_weak(next);
-                const WeakWork work{projection_is_pending_, weights_are_known_, outcome_, before_weak(), weak()};
-                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles_of(step), work, norm_, overlap_);
+                const Angle* angles = angles_of(step);
+                if (step.kind == StepKind::activate)
+                    activate(team_, vector_, step, angles[0]);
+                else
+                    rotate(team_, vector_, step, rotations_ + step.first_rotation, angles,
+                           {steps[next_step_ - step.projects], *projection_, steps[next_step_ + step.sums], norm_, overlap_});
                 projection_is_pending_ = false;
                 ++next_step_;
                 continue;
             }
-            if (projection_is_pending_) {
-                weak_project(team_, vector_, step.width, before_weak(), outcome_);
-                projection_is_pending_ = false;
-            }
-            if (step.kind == StepKind::activate) {
-                know_angles(step);
-                activate(team_, vector_, step, angles_of(step)[0]);
-                ++next_step_;
-                continue;
-            }
-            if (step.kind == StepKind::weak_measure) {
-                if (!weights_are_known_) {
-                    know_angles(step);
-                    know_weak(step);
-                    weak_overlap(team_, vector_, step.width, weak(), norm_, overlap_);
-                }
-                weights_are_known_ = false;
-                weights_ = weak().weights(norm_, overlap_);
-            } else {
-                weights_ = outcome_weights(team_, vector_, step);
-            }
+            projection_is_pending_ = false;
+            if (step.is_summed == 0) sum_weights(team_, vector_, step, norm_, overlap_);
+            if (step.kind == StepKind::weak_measure) know_angles(step);
+            weights_ = weights_of(step, factor(step), norm_, overlap_);
             probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
             const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
             close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
@@ -130,7 +117,7 @@ class Simulation {
         const Step& step = plan_.array<Step>(plan_.steps)[next_step_];
         const double weight = outcome ? weights_.one : weights_.zero;
         if (step.kind == StepKind::weak_measure)
-            project_weakly_later(outcome, weight);
+            project_weakly_later(step, outcome, weight);
         else
             project(team_, vector_, step, outcome, weight);
         const auto number = static_cast<uint64_t>(step.outcome);
@@ -146,7 +133,7 @@ class Simulation {
 
    private:
     // Where the vector may be. Computed when needed: pointers would take registers from the rotations.
-    SNC_HOST_DEVICE Coefficient* narrow() const { return reinterpret_cast<Coefficient*>(weak_ + 2); }
+    SNC_HOST_DEVICE Coefficient* narrow() const { return reinterpret_cast<Coefficient*>(projection_ + 1); }
     SNC_HOST_DEVICE Coefficient* wide() const {
         return reinterpret_cast<Coefficient*>(job_.vectors + team_.index() * job_.vector_bytes);
     }
@@ -154,7 +141,7 @@ class Simulation {
     // Moves the vector to where it is kept during a step.
     SNC_HOST_DEVICE void move_vector(const Step& step) {
         if constexpr (!all_in_shared) {
-            const uint32_t width = step.width + (step.kind == StepKind::activate ? 1 : 0);
+            const uint32_t width = step.width + (step.kind == StepKind::activate ? 1 : step.grown);
             Coefficient* to = width <= job_.shared_width ? narrow() : wide();
             if (to == vector_) return;
             team_.for_each(uint32_t{1} << step.width, [&](uint32_t k) { to[k] = vector_[k]; });
@@ -194,20 +181,18 @@ class Simulation {
         return angles_ + (step.first_rotation - known_begin_);
     }
 
-    SNC_HOST_DEVICE const WeakProjection& weak() const { return weak_[newer_]; }
-    SNC_HOST_DEVICE const WeakProjection& before_weak() const { return weak_[newer_ ^ 1]; }
-    SNC_HOST_DEVICE void know_weak(const Step& step) {
-        team_.once([&] { weak_[newer_] = WeakProjection(step, angles_of(step)[0]); });
+    // The factor of a measured Pauli, of which a weak measurement's angle is known.
+    SNC_HOST_DEVICE Coefficient factor(const Step& step) const {
+        return factor_of(step, step.kind == StepKind::weak_measure ? angles_of(step)[0] : Angle{1, 0});
     }
 
-    SNC_HOST_DEVICE void project_weakly_later(bool outcome, double weight) {
-        const double scale = 1 / square_root(weight);
+    SNC_HOST_DEVICE void project_weakly_later(const Step& step, bool outcome, double weight) {
         team_.once([&] {
-            weak_[newer_].angle.cosine *= scale;
-            weak_[newer_].angle.sine *= scale;
+            const Coefficient plus = factor(step);
+            const double sign = outcome ? -1 : 1;
+            const bool is_far = weight > max_norm || weight < min_norm;
+            *projection_ = {{sign * plus.re, sign * plus.im}, is_far ? 1 / square_root(weight) : 1};
         });
-        newer_ ^= 1;
-        outcome_ = outcome;
         projection_is_pending_ = true;
     }
 
@@ -221,7 +206,7 @@ class Simulation {
             return bit >= 0 && (row_[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
         };
         team_.for_each(known_end_ - known_begin_, [&](uint64_t k) {
-            angles_[k] = sum_of_angles(rotations_[known_begin_ + k], terms, is_set);
+            angles_[k] = angle_of(rotations_[known_begin_ + k], terms, is_set);
         });
     }
 
@@ -236,13 +221,12 @@ class Simulation {
     uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
     bool check_fired_ = false;
     double probability_of_one_ = 0;
-    double norm_ = 0, overlap_ = 0;  // from which the weights of the next weak measurement follow
+    double norm_ = 0, overlap_ = 0;  // from which the weights of the next measurement follow
     Weights weights_{};
-    // In shared memory, so that they take no registers from the passes: the weak measurement at which `advance` stops
-    // (number newer_), and the one before, whose projection the next pass through the vector makes.
-    WeakProjection* weak_;
-    uint32_t newer_ = 0;
-    bool weights_are_known_ = false, projection_is_pending_ = false, outcome_ = false;
+    // Of the last weak measurement, if the next pass through the vector has to make it. In shared memory, so that it takes no
+    // registers from the passes.
+    WeakProjection* projection_;
+    bool projection_is_pending_ = false;
 };
 
 // The state of a shot besides its vector. One thread of the team writes it. It lies in shared memory, because it would take

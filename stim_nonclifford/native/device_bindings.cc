@@ -70,14 +70,20 @@ nb::dict image_sizes(uint64_t address) {
     return result;
 }
 
-// (kind, width, number of rotations) of each step.
-std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> image_steps(uint64_t address) {
+// For each step its kind, the width before it, the number of coordinates that it adds, its number of rotations, whether it
+// projects on the outcome of the step before it, and whether it is a pass that sums the weights of a measurement, or that
+// measurement.
+std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> image_steps(uint64_t address) {
     const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
     const auto* steps = image.array<snc::Step>(image.steps);
-    std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> found;
-    for (uint32_t k = 0; k < image.num_steps; ++k)
-        found.emplace_back(static_cast<uint32_t>(steps[k].kind), steps[k].width,
-                           steps[k].end_rotation - steps[k].first_rotation);
+    std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> found;
+    for (uint32_t k = 0; k < image.num_steps; ++k) {
+        const snc::Step& step = steps[k];
+        const bool activates = step.kind == snc::StepKind::activate;
+        found.emplace_back(static_cast<uint32_t>(step.kind), step.width, activates ? 1 : step.grown,
+                           step.end_rotation - step.first_rotation, step.projects != 0,
+                           step.sums != 0 || step.is_summed != 0);
+    }
     return found;
 }
 
@@ -94,7 +100,8 @@ void bind_device(nb::module_& m) {
     m.def("device_constants", &device_constants, "Numbers that the device's kernels and their callers share.");
     m.def("image_sizes", &image_sizes, nb::arg("address"),
           "Sizes of a plan's image, and of the shared memory that its kernels need.");
-    m.def("image_steps", &image_steps, nb::arg("address"), "Kind, width and number of rotations of a plan's steps.");
+    m.def("image_steps", &image_steps, nb::arg("address"),
+          "Kind, width, new coordinates, rotations, and joined measurements of a plan's steps.");
     m.def("run_on_host", &run_on_host, nb::arg("kernel"), nb::arg("job"), nb::arg("round"), nb::arg("num_teams"),
           nb::arg("row_words"), nb::arg("team_size"), nb::arg("in_shared"), nb::arg("reversed"),
           "Runs a device kernel on the host. The job, and all that it points to, must be valid.");

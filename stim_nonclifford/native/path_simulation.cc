@@ -229,19 +229,13 @@ PathSimulation::Stop PathSimulation::advance(const Stop* known) {
 }
 
 VectorRotation PathSimulation::rotation_of(const Operation& operation) const {
-    VectorRotation sum = pauli_of_rotation(operation);
-    const RotationTerm& first = plan_.terms[size_t(operation.first_term)];
-    sum.cosine = first.cosine;
-    sum.sine = test(state_.row, first.sign) ? -first.sine : first.sine;
-    for (auto k = size_t(operation.first_term) + 1; k < size_t(operation.end_term); ++k) {
-        const RotationTerm& next = plan_.terms[k];
-        const bool reverse = test(state_.row, next.sign) != (next.is_reversed != 0);
-        const double sine = reverse ? -next.sine : next.sine;
-        const double cosine = sum.cosine * next.cosine - sum.sine * sine;
-        sum.sine = sum.sine * next.cosine + sum.cosine * sine;
-        sum.cosine = cosine;
-    }
-    return sum;
+    VectorRotation rotation = pauli_of_rotation(operation);
+    const Angle sum =
+        sum_of_angles(&plan_.terms[size_t(operation.first_term)], static_cast<uint32_t>(operation.end_term - operation.first_term),
+                      [&](int32_t sign) { return test(state_.row, sign); });
+    rotation.cosine = sum.cosine;
+    rotation.sine = sum.sine;
+    return rotation;
 }
 
 VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {

@@ -26,15 +26,6 @@ struct SimulationWork {
 
 class PathSimulation {
    private:
-    // The angle of a phase.
-    struct Angle {
-        double cosine, sine;
-
-        Angle operator+(const Angle& other) const {
-            return {cosine * other.cosine - sine * other.sine, sine * other.cosine + cosine * other.sine};
-        }
-    };
-
     // The position of a simulation in the steps, and its state there.
     struct State {
         size_t step;
@@ -44,7 +35,7 @@ class PathSimulation {
         bool check_fired;
         OutcomeWeights weights;        // at a MEASURE, if they have been calculated
         double probability_of_one;     // there
-        Angle activated;                   // the activation's angle, at a weak measurement
+        Angle activated;               // the activation's angle, at a weak measurement
     };
 
    public:

@@ -51,7 +51,7 @@ SparseRows checks_by_deadline(const PlanArrays& arrays, uint32_t num_outcomes) {
 void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.operations = arrays.operations;
     plan.terms = arrays.terms;
-    plan.steps = find_steps(plan.operations);
+    plan.steps = find_steps(plan.operations, cpu_step_rules);
     plan.peak_width = arrays.peak_width;
     plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
     plan.num_outcome_checks = arrays.num_outcome_checks;

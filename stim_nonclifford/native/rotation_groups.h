@@ -1,4 +1,4 @@
-// Groups the rotations of a long vector, so that few passes over the vector apply them.
+// Groups rotations of the vector, so that few passes over it apply them.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,26 @@ constexpr size_t max_pass_masks = 8;
 // Rotations that are applied in one pass over the vector, in groups.
 using RotationPass = std::vector<std::vector<uint32_t>>;
 
-// Distributes a run of rotations, given as operations. The block masks that the rotations of a group flip are sums of
-// max_group_masks masks, so that the group mixes few blocks; those of a pass are sums of max_pass_masks masks if the vector
-// does not fit into the nearest caches. Rotations change their order only if they commute.
-std::vector<RotationPass> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run);
+// What the passes of an engine can do.
+struct GroupRules {
+    int lane_bits;               // low bits of the masks, which do not count
+    size_t max_rotations;        // of a group
+    size_t max_masks;            // the masks that the rotations of a group flip are sums of this many masks
+    int32_t min_width_of_long_passes;  // narrower vectors have one group in a pass
+    size_t max_pass_masks;       // as max_masks, for all groups of a pass
+};
+constexpr GroupRules cpu_group_rules{
+    .lane_bits = index_lane_bits,
+    .max_rotations = max_group_size,
+    .max_masks = max_group_masks,
+    // A narrower vector fits into the second cache, from which passes with one group each are as fast.
+    .min_width_of_long_passes = 17,
+    .max_pass_masks = max_pass_masks,
+};
+
+// Distributes a run of rotations, given as operations. Rotations change their order only if they commute. The first group
+// flips `first_mask` too, if it is not 0.
+std::vector<RotationPass> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run,
+                                          const GroupRules& rules, uint64_t first_mask = 0);
 
 }  // namespace snc

@@ -12,113 +12,17 @@ namespace snc {
 
 namespace {
 
-// Narrower vectors take less time than the bookkeeping of phases.
-constexpr int32_t min_width = 6;
-
 // Phases are applied before the stored vector has fewer than this many coordinates, because tables cover whole blocks.
-constexpr int32_t min_width_with_phases = 4;
-
-// The number of coordinates that are added at a time: most phases are applied while the vector is small.
-constexpr int32_t max_growth = 3;
-
-// Narrower vectors take less time than the setup of a group of rotations.
-constexpr int32_t min_width_for_groups = 9;
-
-// A table has at most 2^8 rows, and at most 2^-4 as many as the vector has blocks.
-constexpr int32_t max_parities = 8;
-constexpr int32_t rows_margin = 4;
-
-struct Phase {
-    uint32_t slot;
-    uint64_t z;
-};
+constexpr int32_t min_measured_width = 4;
 
 bool anticommutes(const Phase& phase, const Operation& measurement) {
     return (std::popcount(phase.z & measurement.x) & 1) != 0;
 }
 
-class ProductBuilder {
-   public:
-    explicit ProductBuilder(int32_t width)
-        : block_bits_(width - index_lane_bits), max_parities_(std::clamp(block_bits_ - rows_margin, 1, max_parities)) {}
-
-    // Returns false if there is no room for it.
-    bool add(const Phase& phase) {
-        const uint64_t mask = phase.z >> index_lane_bits;
-        for (size_t g = 0; g < groups_.size(); ++g)
-            if (const Sum sum = as_sum(groups_[g], mask); sum.rest == 0) {
-                groups_[g].factors.push_back({phase.slot, sum.parities, false, phase.z});
-                return true;
-            }
-        for (Group& group : groups_)
-            if (std::cmp_less(group.masks.size(), max_parities_)) {
-                add_with_parity(group, phase, mask);
-                return true;
-            }
-        if (groups_.size() == PhaseProduct::max_groups) return false;
-        groups_.emplace_back();
-        if (mask == 0)
-            groups_.back().factors.push_back({phase.slot, 0, false, phase.z});
-        else
-            add_with_parity(groups_.back(), phase, mask);
-        return true;
-    }
-
-    // At least one group: the empty product is 1.
-    PhaseProduct product() {
-        if (groups_.empty()) groups_.emplace_back();
-        PhaseProduct product;
-        product.columns.assign(static_cast<size_t>(block_bits_), 0);
-        for (size_t g = 0; g < groups_.size(); ++g) {
-            const Group& group = groups_[g];
-            product.groups.push_back(group.factors);
-            product.num_rows.push_back(uint32_t{1} << group.masks.size());
-            product.total_rows += product.num_rows.back();
-            for (size_t j = 0; j < group.masks.size(); ++j)
-                for (size_t bit = 0; bit < product.columns.size(); ++bit)
-                    product.columns[bit] |= (group.masks[j] >> bit & 1) << (8 * g + j);
-        }
-        return product;
-    }
-
-   private:
-    struct Group {
-        std::vector<PhaseProduct::Factor> factors;
-        std::vector<uint64_t> masks;  // of the parities, over blocks
-    };
-    struct Sum {
-        uint64_t rest;
-        uint32_t parities;
-    };
-
-    // Writes the mask as a sum of the group's masks and a rest without their highest bits.
-    static Sum as_sum(const Group& group, uint64_t mask) {
-        Sum sum{mask, 0};
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (size_t j = 0; j < group.masks.size(); ++j)
-                if ((sum.rest & std::bit_floor(group.masks[j])) != 0) {
-                    sum.rest ^= group.masks[j];
-                    sum.parities ^= 1U << j;
-                    changed = true;
-                }
-        }
-        return sum;
-    }
-
-    static void add_with_parity(Group& group, const Phase& phase, uint64_t mask) {
-        const Sum sum = as_sum(group, mask);
-        group.factors.push_back({phase.slot, sum.parities, true, phase.z});
-        group.masks.push_back(sum.rest);
-    }
-
-    int32_t block_bits_, max_parities_;
-    std::vector<Group> groups_;
-};
-
 class StepFinder {
    public:
-    explicit StepFinder(const std::vector<Operation>& operations) : operations_(operations), next_change_(operations.size()) {
+    StepFinder(const std::vector<Operation>& operations, const StepRules& rules)
+        : operations_(operations), rules_(rules), next_change_(operations.size()) {
         // For each operation, the next one that is not diagonal.
         auto change = static_cast<uint32_t>(operations.size());
         for (uint32_t k = change; k-- > 0;) {
@@ -137,14 +41,15 @@ class StepFinder {
    private:
     void add(uint32_t k) {
         const Operation& operation = operations_[k];
-        const bool stays_narrow = phases_.empty() && stored_ == width_ && operation.width < min_width - 1;
-        const bool before_rotation = next_change_[k] < operations_.size() && !operations_[next_change_[k]].measures();
+        const bool stays_narrow =
+            phases_.empty() && stored_ == width_ && operation.width < rules_.min_width_with_phases - 1;
         switch (operation.kind) {
             case Kind::measure:
                 measure(k);
                 return;
             case Kind::weak_measure:
-                if (stays_narrow) {
+                if (!rules_.measures_through) make_phases(width_);
+                if (stays_narrow || !rules_.measures_through) {
                     add_step(SimulationStep::Kind::weakly_measure, k, k + 1);
                     return;
                 }
@@ -154,7 +59,7 @@ class StepFinder {
                 return;
             case Kind::activate:
                 ++width_;
-                if (operation.x == 0 && !stays_narrow && !before_rotation) {
+                if (operation.x == 0 && !stays_narrow && is_deferred(k)) {
                     absorb(k);
                     return;
                 }
@@ -165,24 +70,35 @@ class StepFinder {
                 return;
             case Kind::rotate:
                 if (operation.x != 0) make_phases(width_);
-                if (operation.x == 0 && !stays_narrow && !before_rotation) {
+                if (operation.x == 0 && !stays_narrow && is_deferred(k)) {
                     absorb(k);
-                } else if (stored_ >= min_width_for_groups) {
+                } else if (stored_ >= rules_.min_width_for_groups) {
                     run_.push_back(k);
                     run_end_ = k + 1;
                 } else {
-                    add_step(SimulationStep::Kind::rotate, k, k + 1);
+                    add_step(SimulationStep::Kind::rotate, k, k + 1).groups = {{k}};
                 }
                 return;
         }
     }
 
+    // Whether a diagonal operation becomes a phase.
+    bool is_deferred(uint32_t k) const {
+        const bool before_rotation = next_change_[k] < operations_.size() && !operations_[next_change_[k]].measures();
+        if (rules_.measures_through) return !before_rotation;
+        // A phase takes as long as a rotation. It is for the pass that activates a coordinate, or that comes before a
+        // measurement.
+        if (operations_[k].kind == Kind::activate || stored_ < width_) return true;
+        return run_.empty() && !before_rotation;
+    }
+
     void measure(uint32_t k) {
         const Operation& measurement = operations_[k];
         const bool activates_pivot = measurement.pivot >= stored_;
-        if (measurement.x == 0 || (stored_ < width_ && !activates_pivot) || width_ <= min_width_with_phases)
+        if (measurement.x == 0 || (stored_ < width_ && !activates_pivot) || width_ <= min_measured_width ||
+            !rules_.measures_through)
             make_phases(width_);
-        while (width_ - stored_ > max_growth) make_phases(width_ - max_growth * ((width_ - stored_ - 1) / max_growth));
+        while (width_ - stored_ > rules_.max_growth) make_phases(next_width_before(width_));
         if (stored_ < width_ && measurement.pivot < stored_) make_phases(width_);
         const bool needs_phases =
             std::ranges::any_of(phases_, [&](const Phase& phase) { return anticommutes(phase, measurement); });
@@ -203,7 +119,7 @@ class StepFinder {
     // The phases that a measurement needs; nothing if they do not fit, or if the measurement cannot use them.
     std::optional<PhaseProduct> product_for(const Operation& measurement) const {
         if (measurement.pivot < index_lane_bits || stored_ < index_lane_bits) return std::nullopt;
-        ProductBuilder builder(width_);
+        PhaseProductBuilder builder(width_);
         for (const Phase& phase : phases_)
             if (anticommutes(phase, measurement) && !builder.add(phase)) return std::nullopt;
         return builder.product();
@@ -237,18 +153,26 @@ class StepFinder {
         absorbed_ = k + 1;
     }
 
+    // The width after the next growth, the first of those that end at `width`.
+    int32_t next_width_before(int32_t width) const {
+        return width - rules_.max_growth * (std::max(width - stored_ - 1, 0) / rules_.max_growth);
+    }
+
     // Applies the phases of the coordinates below `width`, and adds these coordinates to the stored vector.
     void make_phases(int32_t width) {
         while (stored_ < width || std::ranges::any_of(phases_, [&](const Phase& p) { return p.z >> width == 0; })) {
-            // Step by step: most phases are applied while the vector is small.
-            const int32_t to = width - max_growth * (std::max(width - stored_ - 1, 0) / max_growth);
-            ProductBuilder builder(to);
-            std::vector<Phase> left;
-            for (const Phase& phase : phases_)
-                if (phase.z >> to != 0 || !builder.add(phase)) left.push_back(phase);
+            const int32_t to = next_width_before(width);
+            PhaseProductBuilder builder(to);
+            std::vector<Phase> made, left;
+            const auto has_room_for = [&](const Phase& phase) {
+                return rules_.measures_through ? builder.add(phase) : made.size() < rules_.groups.max_rotations;
+            };
+            for (const Phase& phase : phases_) (phase.z >> to == 0 && has_room_for(phase) ? made : left).push_back(phase);
             SimulationStep& step = add_step(SimulationStep::Kind::apply_phases, 0, 0);
             step.width_after = to;
-            step.product = builder.product();
+            step.phases = std::move(made);
+            if (rules_.measures_through) step.product = builder.product();
+            if (rules_.passes_measure) join_pass(step);
             phases_ = std::move(left);
             stored_ = to;
             list_.widest = std::max(list_.widest, stored_);
@@ -257,12 +181,39 @@ class StepFinder {
 
     // Adds the collected rotations of a long vector, in groups.
     void make_run() {
-        for (RotationPass& groups : group_rotations(operations_, std::exchange(run_, {}))) {
-            if (groups.size() == 1 && groups.front().size() == 1)
-                add_step(SimulationStep::Kind::rotate, groups.front().front(), run_end_);
-            else
-                add_step(SimulationStep::Kind::rotate_in_groups, 0, run_end_).groups = std::move(groups);
+        const std::vector<uint32_t> run = std::exchange(run_, {});
+        const uint64_t first_mask = run.empty() ? 0 : projected_mask();
+        for (RotationPass& groups : group_rotations(operations_, run, rules_.groups, first_mask)) {
+            const bool is_one = groups.size() == 1 && groups.front().size() == 1;
+            SimulationStep& step =
+                add_step(is_one ? SimulationStep::Kind::rotate : SimulationStep::Kind::rotate_in_groups, groups.front().front(), run_end_);
+            step.groups = std::move(groups);
+            if (rules_.passes_measure) join_pass(step);
         }
+    }
+
+    // What the next pass flips if it projects on the outcome of the weak measurement before it; else 0.
+    uint64_t projected_mask() const {
+        if (!rules_.passes_measure || list_.steps.empty()) return 0;
+        const SimulationStep& last = list_.steps.back();
+        return last.kind == SimulationStep::Kind::weakly_measure ? flips_of(operations_[last.operation]) : 0;
+    }
+
+    // Lets a new pass, the last step, make the projection of the weak measurement before it, if there is room.
+    void join_pass(SimulationStep& pass) {
+        for (int32_t bit = pass.width_before; bit < pass.width_after; ++bit) pass.masks.add(uint64_t{1} << bit);
+        for (const std::vector<uint32_t>& group : pass.groups)
+            for (const uint32_t k : group) pass.masks.add(operations_[k].x);
+        if (list_.steps.size() < 2) return;
+        const SimulationStep& before = list_.steps[list_.steps.size() - 2];
+        if (before.kind == SimulationStep::Kind::weakly_measure) pass.projects = joins(before, pass);
+    }
+    // Whether a pass has room for a measurement; adds what it flips.
+    bool joins(const SimulationStep& measurement, SimulationStep& pass) {
+        const uint64_t flips = flips_of(operations_[measurement.operation]);
+        if (!pass.masks.has_room_for(flips, rules_.groups.max_masks)) return false;
+        pass.masks.add(flips);
+        return true;
     }
 
     // Adds a step that applies the operations up to `end`.
@@ -275,11 +226,15 @@ class StepFinder {
         done_ = std::max({done_, end, absorbed_});
         step.width_before = step.width_after = stored_;
         step.absorptions = std::exchange(absorptions_, {});
+        const bool measures = kind == SimulationStep::Kind::measure || kind == SimulationStep::Kind::weakly_measure;
+        if (rules_.passes_measure && measures && !list_.steps.empty() && list_.steps.back().is_pass())
+            step.is_summed = joins(step, list_.steps.back());
         list_.steps.push_back(std::move(step));
         return list_.steps.back();
     }
 
     const std::vector<Operation>& operations_;
+    const StepRules& rules_;
     std::vector<uint32_t> next_change_;
     int32_t width_ = 0, stored_ = 0;
     uint32_t done_ = 0, absorbed_ = 0;  // number of operations that steps apply or absorb; that are absorbed
@@ -292,8 +247,12 @@ class StepFinder {
 
 }  // namespace
 
-StepList find_steps(const std::vector<Operation>& operations) {
-    return StepFinder(operations).find();
+uint64_t flips_of(const Operation& measurement) {
+    return measurement.kind == Kind::weak_measure ? measurement.x ^ uint64_t{1} << measurement.pivot : measurement.x;
+}
+
+StepList find_steps(const std::vector<Operation>& operations, const StepRules& rules) {
+    return StepFinder(operations, rules).find();
 }
 
 }  // namespace snc

@@ -29,7 +29,7 @@ test: $(INSTALLED)-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25 $(TESTS)
 
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
-# structure. CASES of each kind take about an hour of a core.
+# structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
 CASES ?= 100000
 fuzz: $(INSTALLED)-test
 	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/test_fuzzed_input.py

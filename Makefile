@@ -11,21 +11,29 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo install test check docs notebooks portable wheel sanitize clean
+.PHONY: demo install test fuzz check docs notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo --started $(STARTED)
 
-# What all targets below need.
-install: $(INSTALLED)-dev $(INSTALLED)-docs
+# What all targets below need, at once.
+install: $(INSTALLED)-all
 
-# All tests, as CI runs them, in two processes; the tests of a file run one after the other. Shows how many of them
-# have run, and at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the files to
-# run.
+# All tests, as CI runs them, in two processes; the one that is done first takes tests from the other. Shows how many of
+# them have run, and at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the
+# files to run. NumPy's products of matrices would take all cores in each process, and mostly wait for each other there.
+test: export OPENBLAS_NUM_THREADS = 1
 test: $(INSTALLED)-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -o console_output_style=count -rs --durations=25 $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25 $(TESTS)
+
+# What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
+# structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
+CASES ?= 100000
+fuzz: $(INSTALLED)-test
+	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/test_fuzzed_input.py
+	$(BIN)/python -m tests.structured_texts $$(( $(CASES) / 10 ))
 
 # Style, types and compiler warnings.
 check: $(INSTALLED)-dev
@@ -77,7 +85,7 @@ $(INSTALLED): .venv/build-tools $(NATIVE)
 	$(INSTALL) -e .
 	touch $@
 
-# These three compile the C++ code themselves, so they do not depend on the target above.
+# These compile the C++ code themselves, so they do not depend on the target above.
 $(INSTALLED)-test: .venv/build-tools $(NATIVE)
 	$(INSTALL) -e '.[test]'
 	touch $(INSTALLED) $@
@@ -89,6 +97,10 @@ $(INSTALLED)-dev: .venv/build-tools $(NATIVE)
 $(INSTALLED)-docs: .venv/build-tools $(NATIVE)
 	$(INSTALL) -e '.[docs]'
 	touch $(INSTALLED) $@
+
+$(INSTALLED)-all: .venv/build-tools $(NATIVE)
+	$(INSTALL) -e '.[dev,docs]'
+	touch $(INSTALLED) $(INSTALLED)-test $(INSTALLED)-dev $(INSTALLED)-docs $@
 
 clean:
 	rm -rf .venv build out

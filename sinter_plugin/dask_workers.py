@@ -170,8 +170,9 @@ def dask_client(where: str, num_processes: int) -> Iterator[distributed.Client]:
                 else:
                     client = distributed.Client(where)
             except (OSError, TimeoutError, ValueError) as error:
+                reason = str(error) or "it did not answer in time"
                 raise ValueError(
-                    f"--dask {where}: there is no scheduler ({error}). Start one with `dask scheduler`, or"
+                    f"--dask {where}: there is no scheduler ({reason}). Start one with `dask scheduler`, or"
                     " use --dask local."
                 ) from None
         stack.enter_context(client)

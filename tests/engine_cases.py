@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.engines import ReferenceEngine
+from stim_nonclifford.engines.reference import Shot
 from stim_nonclifford.plan import SamplingPlan
 
 SEED = 0x1E3779B97F4A7C15
@@ -168,3 +170,17 @@ def plans_of(text: str) -> Iterator[tuple[str, SamplingPlan]]:
     yield "detectors", compiled.detector_plan(RequestedOutputs.of([*detectors, *observables]))
     yield "kept", compiled.detector_plan(RequestedOutputs.of([*observables, *detectors], detectors[::3]))
     yield "counts", compiled.detector_plan(RequestedOutputs.of(observables, detectors[:2]))
+
+
+class RememberedReference(ReferenceEngine):
+    """The reference engine, which simulates the shots of a range once for all of its methods."""
+
+    def __init__(self, plan: SamplingPlan) -> None:
+        super().__init__(plan)
+        self._known: dict[tuple[int, int, int], list[Shot]] = {}
+
+    def _shots(self, seed: int, first_shot: int, shots: int) -> Iterable[Shot]:
+        key = (seed, first_shot, shots)
+        if key not in self._known:
+            self._known[key] = list(super()._shots(*key))
+        return self._known[key]

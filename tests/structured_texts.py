@@ -345,8 +345,8 @@ def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
         process.stdout.close()
 
 
-def main(count: int, seed: str = "structure", first: int = 0) -> None:
-    """Prints how many cases had which outcome, and the longest and the wrong ones."""
+def main(count: int, seed: str = "structure", first: int = 0) -> int:
+    """Prints how many cases had which outcome, and the longest and the wrong ones; returns 1 if some were wrong."""
     outcomes = []
     for outcome in run_cases(seed, first, first + count):
         outcomes.append(outcome)
@@ -356,10 +356,11 @@ def main(count: int, seed: str = "structure", first: int = 0) -> None:
         print(f"{number:8d}  {what}")
     seconds = sorted(outcome.seconds for outcome in outcomes)
     print(f"{len(outcomes)} cases; median {seconds[len(seconds) // 2]:.4f} s, longest {seconds[-5:]}")
+    return int(any(outcome.is_wrong for outcome in outcomes))
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "work":
         work(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     else:
-        main(int(sys.argv[1]), *sys.argv[2:3], *map(int, sys.argv[3:4]))
+        sys.exit(main(int(sys.argv[1]), *sys.argv[2:3], *map(int, sys.argv[3:4])))

@@ -17,7 +17,16 @@ from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEn
 from stim_nonclifford.engines.reference import likely_outputs, sample_shots
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
-from .engine_cases import FIXED, LAYERS, LONG_SIGNATURE, REPEATED_SITES, REPETITION, SEED, plans_of
+from .engine_cases import (
+    FIXED,
+    LAYERS,
+    LONG_SIGNATURE,
+    REPEATED_SITES,
+    REPETITION,
+    SEED,
+    RememberedReference,
+    plans_of,
+)
 from .exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
 from .oracle.agreement import p_value
 from .oracle.density_matrix import record_distribution
@@ -28,7 +37,7 @@ def assert_same_shots(
     plan: SamplingPlan, cpu: CpuEngine, first_shot: int, shots: int, where: str, max_errors: int = 3
 ) -> None:
     """Compares all methods of the engines."""
-    reference = ReferenceEngine(plan)
+    reference = RememberedReference(plan)
     kept = reference.sample_kept(SEED, first_shot, shots)
     np.testing.assert_array_equal(cpu.sample_kept(SEED, first_shot, shots), kept, err_msg=where)
     if not plan.num_checks + plan.num_outcome_checks and not plan.never_kept:

@@ -19,7 +19,7 @@ from stim_nonclifford.engines import AutoEngine, CpuEngine, GpuEngine, Reference
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import SamplingPlan, SparseRows
 
-from .engine_cases import FIXED, SEED, plans_of
+from .engine_cases import FIXED, SEED, RememberedReference, plans_of
 from .fake_cupy import make_cupy
 from .oracle.random_circuits import seeded_circuits
 
@@ -67,7 +67,7 @@ def assert_same_in_both_forms(
     monkeypatch: pytest.MonkeyPatch, plan: SamplingPlan, first_shot: int, shots: int, where: str
 ) -> None:
     """Compares every engine and every method with the reference engine."""
-    reference = ReferenceEngine(plan)
+    reference = RememberedReference(plan)
     kept = reference.sample_kept(SEED, first_shot, shots)
     tallies = [reference.count(SEED, first_shot, shots, limit, list_errors=True) for limit in (0, 3)]
     keeps_all = not plan.num_checks + plan.num_outcome_checks and not plan.never_kept

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,7 +94,7 @@ class ReferenceEngine:
         attempted = discards = 0
         patterns: dict[int, int] = {}
         error_shots: list[int] = []
-        for number, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots), start=first_shot):
+        for number, shot in enumerate(self._shots(seed, first_shot, shots), start=first_shot):
             if max_errors and len(error_shots) >= max_errors and number % BLOCK_SHOTS == 0:
                 break
             attempted += 1
@@ -125,11 +125,15 @@ class ReferenceEngine:
     def _kept_bits(self, seed: int, first_shot: int, shots: int) -> tuple[Bits, npt.NDArray[np.int64]]:
         kept = [
             (first_shot + k, shot.outputs)
-            for k, shot in enumerate(sample_shots(self.plan, seed, first_shot, shots))
+            for k, shot in enumerate(self._shots(seed, first_shot, shots))
             if not shot.discarded
         ]
         bits = np.array([outputs for _, outputs in kept], dtype=np.bool_)
         return bits.reshape(len(kept), self.plan.num_outputs), np.array([k for k, _ in kept], dtype=np.int64)
+
+    def _shots(self, seed: int, first_shot: int, shots: int) -> Iterable[Shot]:
+        """The shots that the methods above count or return."""
+        return sample_shots(self.plan, seed, first_shot, shots)
 
     def statistics(self) -> dict[str, int]:
         """An empty dictionary, as this engine stores nothing and does not count its work."""

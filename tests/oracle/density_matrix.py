@@ -11,7 +11,7 @@ Sweep bits are 0, as in Stim's samplers when no sweep data is given.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,9 @@ Tensor = npt.NDArray[np.complex128]
 
 TIE_TOLERANCE = 1e-9
 
+_QUBITS_OF_SUPEROPERATORS = 2
+"""On more qubits, superoperators are too large to be worth it."""
+
 _ANNOTATIONS = {"TICK", "QUBIT_COORDS", "SHIFT_COORDS", "I_ERROR", "II_ERROR"}
 _MEASURED_BASIS = {
     "M": "Z", "MX": "X", "MY": "Y",
@@ -63,18 +66,39 @@ _FEEDBACK = {
 }  # fmt: skip
 
 
+def transformed(tensor: Tensor, matrix: Matrix, axes: Sequence[int]) -> Tensor:
+    """A matrix applied to some axes of a tensor, the first of them its most significant one."""
+    order = [*axes, *(axis for axis in range(tensor.ndim) if axis not in axes)]
+    moved = tensor.transpose(order)
+    product = matrix @ moved.reshape(len(matrix), -1)
+    return product.reshape(moved.shape).transpose(np.argsort(order))
+
+
 def sandwich(rho: Tensor, operator: Matrix, qubits: Sequence[int]) -> Tensor:
     """K rho K^dagger, for an operator K on some of the qubits."""
-    arity = len(qubits)
-    tensor = operator.reshape((2,) * (2 * arity))
-    inputs = range(arity, 2 * arity)
+    rows, columns = _axes(rho, qubits)
+    return transformed(transformed(rho, operator, rows), operator.conj(), columns)
+
+
+def _axes(rho: Tensor, qubits: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The row axes and the column axes of some qubits."""
     # The first qubit is the least significant bit, hence the last axis.
     rows = list(reversed(qubits))
-    columns = [rho.ndim // 2 + qubit for qubit in rows]
-    for factor, axes in ((tensor, rows), (tensor.conj(), columns)):
-        rho = np.tensordot(factor, rho, axes=(inputs, axes))
-        rho = np.moveaxis(rho, range(arity), axes)
-    return rho
+    return rows, [rho.ndim // 2 + qubit for qubit in rows]
+
+
+def superoperators(instrument: Iterable[Term]) -> dict[Records, Matrix]:
+    """By the bits of the terms, the sum of weight * K (x) K*, which acts on rows and columns at once."""
+    by_bits: dict[Records, list[tuple[float, Matrix]]] = {}
+    for weight, bits, operator in instrument:
+        by_bits.setdefault(bits, []).append((weight, operator))
+    result = {}
+    for bits, terms in by_bits.items():
+        weights, operators = np.array([w for w, _ in terms]), np.array([k for _, k in terms])
+        factors = weights[:, np.newaxis, np.newaxis] * operators
+        size = operators.shape[1] ** 2
+        result[bits] = np.einsum("kab,kcd->acbd", factors, operators.conj()).reshape(size, size)
+    return result
 
 
 def probability(rho: Tensor) -> float:
@@ -159,15 +183,19 @@ class Simulator:
     ) -> None:
         """Applies an instrument, in the branches whose controlling records are all 1."""
         positions = [self.position[qubit] for qubit in qubits]
+        terms = [term for term in instrument if term[0] > 0]
+        sums = superoperators(terms) if len(qubits) <= _QUBITS_OF_SUPEROPERATORS else None
         new: dict[Key, Tensor] = {}
         for (records, flag), rho in self.branches.items():
-            if all(records[control] for control in controls):
-                for weight, bits, operator in instrument:
-                    if weight > 0:
-                        term = weight * sandwich(rho, operator, positions)
-                        _accumulate(new, (records + bits, flag), term)
-            else:
+            if not all(records[control] for control in controls):
                 _accumulate(new, (records, flag), rho)
+            elif sums is not None:
+                rows, columns = _axes(rho, positions)
+                for bits, matrix in sums.items():
+                    _accumulate(new, (records + bits, flag), transformed(rho, matrix, rows + columns))
+            else:
+                for weight, bits, operator in terms:
+                    _accumulate(new, (records + bits, flag), weight * sandwich(rho, operator, positions))
         self._replace_branches(new)
         self.num_records += len(instrument[0][1])
 
@@ -293,12 +321,20 @@ def used_qubits(circuit: stim.Circuit) -> list[int]:
 
 
 def _simulate(circuit: stim.Circuit, cutoff: float = 0.0) -> tuple[Simulator, Distribution]:
+    """The simulator after the circuit, and the distribution of its records; neither is to be changed."""
+    if _last and _last[0][0] == (circuit, cutoff):
+        return _last[0][1]
     simulator = Simulator(used_qubits(circuit), cutoff)
     simulator.run(circuit)
     distribution: Distribution = {}
     for (records, _), rho in simulator.branches.items():
         distribution[records] = distribution.get(records, 0.0) + probability(rho)
+    _last[:] = [((circuit.copy(), cutoff), (simulator, distribution))]
     return simulator, distribution
+
+
+_last: list[tuple[tuple[stim.Circuit, float], tuple[Simulator, Distribution]]] = []
+"""What was simulated last, as many tests ask for the records of a circuit and then for its detectors."""
 
 
 def record_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distribution:
@@ -307,7 +343,7 @@ def record_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distri
     Branches whose probability drops to the cutoff or below are forgotten. Rounding errors may
     leave impossible records with a probability of about 1e-17; a cutoff of 1e-14 removes them.
     """
-    return _simulate(circuit, cutoff)[1]
+    return dict(_simulate(circuit, cutoff)[1])
 
 
 def detector_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distribution:

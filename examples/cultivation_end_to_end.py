@@ -92,7 +92,7 @@ def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
     first = stats[0].json_metadata
     axes.set(xlabel="attempts per kept shot", ylabel="logical error of kept shots", yscale="log")
     axes.set_title(
-        f"d={first['d']}, p={first['p']}, {first['postselected']} rounds postselected, {first['r']} decoded"
+        f"d={first['d']}, p={first['p']}, rounds: {first['postselected']} postselected, {first['r']} decoded"
     )
     axes.grid(alpha=0.3, which="both")
     axes.legend()

@@ -73,6 +73,26 @@ def test_all_weights() -> None:
     assert circuit.malignant_sets(max_weight=1) == []
 
 
+def test_a_shot_without_faults_can_be_discarded() -> None:
+    """Of two faults that make up for an error that is certain, one flips the observable."""
+    circuit = snc.Circuit(
+        """
+        X_ERROR(1) 0
+        X_ERROR(0.1) 1
+        X_ERROR(0.2) 2
+        CX 1 0 2 0
+        M 0 2
+        DETECTOR rec[-2]
+        OBSERVABLE_INCLUDE(0) rec[-1]
+        """
+    )
+    [each] = circuit.malignant_sets()
+    assert [fault.pauli for fault in each.faults] == ["X2"]
+    assert (each.kept, each.kept_and_wrong) == (1, 1)
+    assert each.probability == pytest.approx(0.9 * 0.2)
+    assert circuit.fault_distance().value == 1
+
+
 def test_a_bound() -> None:
     """The search ends before a malignant set."""
     found = cultivation_circuit(5, 1e-3).fault_distance(max_weight=2)

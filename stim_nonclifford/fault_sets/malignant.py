@@ -113,7 +113,7 @@ def malignant_sets(
         members = (
             known.study.sets_with(weight, values.wrong).reshape(-1, weight)
             if weight
-            else np.zeros((int(values.wrong[0] > 0), 0), dtype=np.uint32)
+            else np.zeros((int(np.any(values.wrong[:1] > 0)), 0), dtype=np.uint32)
         )
         keys = (
             known.study.number_keys(members.ravel(), weight) if weight else np.zeros(len(members), np.uint32)

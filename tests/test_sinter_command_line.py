@@ -76,7 +76,9 @@ def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler:
     wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal
     _, stderr = process.communicate(timeout=30)
-    assert "Interrupted" in stderr
+    if command is OURS:
+        # Sinter itself says so only if the interrupt comes while it waits, and not while it writes a row.
+        assert "Interrupted" in stderr
     assert process.returncode == (130 if command is OURS else 0)
 
     saved = folder.shots()

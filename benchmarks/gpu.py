@@ -39,6 +39,8 @@ from stim_nonclifford.plan import SamplingPlan
 
 SWEEP_RATES = (5e-4, 1e-3, 2e-3, 3e-3, 5e-3)
 SWEEP_CALLS = [4**k for k in range(5, 19)]
+FEWEST_SHOTS = 1 << 16
+"""Of a call whose rate is measured."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def timed(engine: GpuEngine, workload: Workload, seed: int, shots: int) -> float
 
 def shots_for(engine: GpuEngine, workload: Workload, seconds: float) -> int:
     """The number of shots for which one call takes about the given time."""
-    shots = 1 << 16
+    shots = FEWEST_SHOTS
     # Without postselection, the outputs of all shots must fit into the memory of the GPU.
     largest = 1 << 40 if workload.postselected else 1 << 27
     while shots < largest:

@@ -92,7 +92,7 @@ def stop(arguments: argparse.Namespace) -> Iterator[Result]:
     plan, fraction = WORKLOADS[name].plan(arguments.circuits), arguments.fraction
     engine = GpuEngine(plan, CupyBackend())
     engine.sample(1, 0, 1_000_000 // fraction)
-    engine.count(1, 0, 1_000_000_000 // fraction, 1)
+    engine.count(1, 0, 200_000_000 // fraction, 1)
     del engine
     found = GpuEngine(plan, CupyBackend()).sample(9, 0, 20_000 // fraction)
     expected = CpuEngine(plan, threads=arguments.threads).sample(9, 0, 20_000 // fraction)

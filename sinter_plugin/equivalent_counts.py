@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import sinter
-from scipy.special import betaincinv
 
 import stim_nonclifford as snc
 
@@ -79,6 +78,8 @@ def _num_errors(estimate: snc.LogicalErrorRate) -> int:
 
 def _upper_limit(errors: float, rate: float, coverage: float) -> float:
     """Upper end of the interval of Clopper and Pearson for so many errors at a rate."""
+    from scipy.special import betaincinv  # takes as long to import as Sinter and this package
+
     right = errors / rate - errors
     return float(betaincinv(errors + 1, right, (1 + coverage) / 2)) if right > 0 else 1.0
 

@@ -82,5 +82,6 @@ def _apply_pauli(vector: Vector, pauli: IndexPauli) -> Vector:
 def _parity(index: npt.NDArray[np.int64], mask: int) -> npt.NDArray[np.int64]:
     bits = index & mask
     for shift in (32, 16, 8, 4, 2, 1):
-        bits ^= bits >> shift
+        if shift < mask.bit_length():
+            bits ^= bits >> shift
     return bits & 1

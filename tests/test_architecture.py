@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +72,14 @@ def test_types_of_the_native_module_have_different_names() -> None:
                 places.setdefault(f"{namespace and namespace[1]}::{name}", []).append(path.name)
     assert len(places) > 50
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_import_is_light() -> None:
+    """Every worker imports both packages, and few calls need what takes as long to import as they do."""
+    code = "import sys, stim_nonclifford, sinter_plugin; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert {"stim_nonclifford", "sinter_plugin", "stim", "sinter", "numpy"} <= loaded
+    assert loaded.isdisjoint({"scipy", "matplotlib", "pymatching", "dask", "distributed", "cupy"})

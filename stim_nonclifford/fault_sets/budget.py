@@ -24,23 +24,19 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
 from ..compiler import CompiledCircuit
 from ..plan import SamplingPlan
-from .budget_table import BudgetShare, ErrorBudget
+from .budget_table import BudgetShare, ErrorBudget, Grouping
 from .exploration import CircuitTotals, Exploration
 from .laws import Floats
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoisePlace, NoiseSources, noise_sources
 
-__all__ = ["NO_FAULT", "BudgetBasis", "BudgetKind", "Grouping"]
-
-BudgetKind = Literal["instruction", "qubit", "tick", "noise"]
-Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
+__all__ = ["NO_FAULT", "BudgetBasis"]
 
 NO_FAULT = "no fault"
 """The group of the empty fault set, where a shot can be wrong, or discarded, without any noise."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["BudgetShare", "ErrorBudget"]
+from .noise_sources import NoisePlace
+
+__all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
+
+BudgetKind = Literal["instruction", "qubit", "tick", "noise"]
+Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
 
 _MAX_PRINTED = 40
 

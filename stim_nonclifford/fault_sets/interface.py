@@ -12,7 +12,6 @@ import numpy as np
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..plan import SamplingPlan
 from ..sampling.bits import checked_seed
-from .budget import BudgetBasis
 from .estimator import Estimator
 from .exploration import Exploration
 from .interval import interval_of_weighted_sum
@@ -95,6 +94,8 @@ def estimate_rates(
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
     """
+    from .budget import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)
     for family in families_of(plans):

@@ -8,8 +8,6 @@ ln(2 / (1 - coverage)).
 
 from __future__ import annotations
 
-from scipy.special import gammaincinv
-
 __all__ = ["interval_of_weighted_sum"]
 
 
@@ -35,6 +33,8 @@ def interval_of_weighted_sum(
         >>> low, round(high, 6)
         (0.0, 3.688879)
     """
+    from scipy.special import gammaincinv  # takes as long to import as this package
+
     tail = (1 - coverage) / 2
     low = 0.0
     if total > 0 and variance > 0:

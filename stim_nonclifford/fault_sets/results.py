@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..notebook import html_table
-from .budget import Grouping
-from .budget_table import ErrorBudget
+from .budget_table import ErrorBudget, Grouping
 
 __all__ = ["LogicalErrorRate", "WeightShare"]
 

@@ -66,12 +66,16 @@ class FileLock:
                 " file and add both up with `sinter combine`. Nothing was changed."
             ) from None
         started = time.strftime("%Y-%m-%d %H:%M:%S %z")
-        with contextlib.suppress(OSError):  # the lock holds even if a full disk prevents the note
-            self._note.unlink(missing_ok=True)
-            self._note.write_text(
-                f"process {os.getpid()} on {platform.node()}, started {started}\n"
-                f"This note names the process that saves statistics to {path.name}. It may be deleted.\n"
-            )
+        try:
+            with contextlib.suppress(OSError):  # the lock holds even if a full disk prevents the note
+                self._note.unlink(missing_ok=True)
+                self._note.write_text(
+                    f"process {os.getpid()} on {platform.node()}, started {started}\n"
+                    f"This note names the process that saves statistics to {path.name}. It may be deleted.\n"
+                )
+        except BaseException:  # an interrupt
+            self.remove_note()
+            raise
 
     def remove_note(self) -> None:
         """Deletes the note. To be called before the file is closed."""

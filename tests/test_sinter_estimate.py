@@ -28,7 +28,6 @@ from .sinter_runs import (
     OURS,
     T_CIRCUIT,
     Folder,
-    wait_until,
 )
 
 ESTIMATE = [*OURS[:-1], "estimate"]
@@ -261,7 +260,10 @@ def test_interrupts(folder: Folder) -> None:
     arguments = f"--circuits d=3,g=T,p=0.001.stim d=5,g=T,p=0.002.stim {SAVED} --relative_error 2e-4"
     for number in (signal.SIGINT, signal.SIGTERM):
         process = folder.start(ESTIMATE, arguments)
-        wait_until(lambda: (folder.path / "stats.csv.lock").exists() and len(folder.rows()) == 1)
+        assert process.stderr is not None
+        while "] d=5,g=T" not in process.stderr.readline():  # which is being computed then
+            assert process.poll() is None
+        assert (folder.path / "stats.csv.lock").exists()
         os.kill(process.pid, number)
         _, stderr = process.communicate(timeout=30)
         assert process.returncode == 130, stderr

@@ -48,6 +48,23 @@ class TestTwoRuns:
         assert folder.shots() == saved + 1000
         assert not (folder.path / "stats.csv.lock").exists()
 
+    def test_interrupt_at_the_start_leaves_no_note(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "stats.csv"
+
+        def interrupted(note: Path, text: str) -> None:
+            note.touch()
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "write_text", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                opened(path)
+        assert not path.with_name("stats.csv.lock").exists()
+        with opened(path):  # the lock was released
+            pass
+
     def test_no_shot_too_many_of_runs_at_the_same_time(self, folder: Folder) -> None:
         runs = [folder.start(OURS, f"{COLLECT} 10_000") for _ in range(4)]
         endings = [run.communicate(timeout=120)[1] for run in runs]

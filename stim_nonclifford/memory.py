@@ -79,8 +79,9 @@ def memory_is_a_limit() -> Iterator[None]:
     Raises:
         ResourceLimitError: There is not enough memory.
     """
-    reserve = bytearray(_RESERVE)
+    reserve = None
     try:
+        reserve = np.empty(_RESERVE, dtype=np.uint8)  # a bytearray would be filled with zeros
         yield
     except (MemoryError, TypeError) as error:
         # Stim's bindings raise a TypeError if there is no memory for the Python objects that they return.

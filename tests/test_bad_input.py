@@ -149,10 +149,10 @@ def test_products_that_are_not_hermitian(line: str) -> None:
 def test_repetitions_without_end() -> None:
     """Refused at once: a circuit of 10^15 gates is not unrolled."""
     circuit = Circuit("REPEAT 1000000000 {\n    REPEAT 1000000 {\n        T 0\n    }\n}\nH 0\nM 0")
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(ResourceLimitError, match=r"1,000,000,000,000,002 instruction targets.*limit is 10 s"):
         circuit.compile_sampler()
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 # Width
@@ -163,7 +163,7 @@ def test_too_many_active_coordinates() -> None:
     circuit = Circuit(f"{wide(60)}\nOBSERVABLE_INCLUDE(0) rec[-1]")
     compiled = circuit.compile()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.monotonic()
+    start = time.process_time()
     for ask in (
         circuit.compile_sampler,
         circuit.compile_detector_sampler,
@@ -183,7 +183,7 @@ def test_too_many_active_coordinates() -> None:
         assert "max_active_coordinates=" not in message
         assert "earlier measurements" in message
         assert "print(circuit.plan())" in message
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # KiB
 
 
@@ -409,7 +409,7 @@ def test_results_larger_than_the_memory(shots: int) -> None:
     """Refused before anything is sampled or allocated: the product of shots and bytes must not wrap around."""
     sampler = Circuit(DETECTORS).compile_detector_sampler(seed=1)
     records = Circuit(DETECTORS).compile_sampler(seed=1)
-    start = time.monotonic()
+    start = time.process_time()
     for method, arguments in (
         (sampler.sample, {}),
         (sampler.sample, {"bit_packed": True}),
@@ -420,7 +420,7 @@ def test_results_larger_than_the_memory(shots: int) -> None:
     ):
         with pytest.raises(ResourceLimitError, match=rf"{shots:,} shots .* need [\d,]+ bytes.*sample_counts"):
             method(shots, **arguments)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
     np.testing.assert_array_equal(
         sampler.sample(10), Circuit(DETECTORS).compile_detector_sampler(seed=1).sample(10)
     )

@@ -35,6 +35,7 @@ from .exploration import CircuitTotals, Exploration
 from .laws import Floats
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoisePlace, NoiseSources, noise_sources
+from .two_searches import TwoSearches
 
 __all__ = ["NO_FAULT", "BudgetBasis"]
 
@@ -56,7 +57,7 @@ class BudgetBasis:
         plan: Its plan.
     """
 
-    known: Exploration
+    known: Exploration | TwoSearches
     circuit: int
     compiled: CompiledCircuit
     plan: SamplingPlan

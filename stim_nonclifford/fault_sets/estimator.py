@@ -131,27 +131,44 @@ class Estimator:
                     if sums.variance > target:
                         factor = sums.variance / target if target > 0 else math.inf
                         found[weight] = max(found.get(weight, 0.0), factor)
+            # What may be there without having been seen must be little, too.
+            improvable: dict[int, float] = {}
+            out_of_reach = 0.0
             for weight, sums in sampled.items():
-                # What may be there without having been seen must be little, too.
                 limit = (0.5 if sums.wrong == 0 else 1.5) * math.sqrt(allowed)
                 stratum = self._known.strata[weight]
-                if sums.largest > limit and stratum.rounds < _MAX_JOINS_FOR_LIMIT:
-                    factor = (sums.largest / max(limit, 1e-300)) ** 2
-                    if self._can_get_better(stratum, math.sqrt(factor)):
-                        found[weight] = max(found.get(weight, 0.0), factor)
+                if sums.largest <= limit:
+                    continue
+                factor = (sums.largest / max(limit, 1e-300)) ** 2
+                if stratum.rounds >= _MAX_JOINS_FOR_LIMIT:
+                    out_of_reach = max(out_of_reach, sums.largest)
+                elif self._may_find_sets(stratum):
+                    found[weight] = max(found.get(weight, 0.0), factor)
+                elif self._is_in_reach(stratum, math.sqrt(factor)):
+                    improvable[weight] = factor
+                else:
+                    out_of_reach = max(out_of_reach, sums.largest)
+            for weight, factor in improvable.items():
+                # The interval knows the largest one only.
+                if sampled[weight].largest > out_of_reach:
+                    found[weight] = max(found.get(weight, 0.0), factor)
         return found
 
-    def _can_get_better(self, stratum: Stratum, factor: float) -> bool:
-        """Whether enough parts can be drawn to find sets, or to know a limit better by a factor."""
+    def _may_find_sets(self, stratum: Stratum) -> bool:
+        """Whether more draws of a weight will find sets, as far as the weights before tell."""
         if not isinstance(stratum, JoinedWeight) or not stratum.is_unknown:
-            return True
-        most = self._known.limits.join_draws
-        if stratum.draws / 2 * factor <= _OUT_OF_REACH * most:
             return True
         before = self._known.strata[stratum.weight - 2 : stratum.weight]
         if any(isinstance(each, JoinedWeight) and each.is_unknown for each in before):
             return False
+        if self._known.limits.few_sets:
+            return True  # where sets are few, those of a weight say little about the next one
+        most = self._known.limits.join_draws
         return most**2 * self._known.next_passing_odds(stratum.weight) > _WANTED_SETS * stratum.scale
+
+    def _is_in_reach(self, stratum: Stratum, factor: float) -> bool:
+        """Whether so many times more parts can be drawn that a limit gets better, without any set found."""
+        return stratum.draws / 2 * factor <= _OUT_OF_REACH * self._known.limits.join_draws
 
     def _refine(self) -> bool:
         """One more round for the weights that need it; False if there is nothing that would help."""

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _native
 from ..engines.random_streams import Stream
 from ..plan import SamplingPlan
+from .interval import interval_of_weighted_sum
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
@@ -74,6 +75,7 @@ class Exploration:
         seed: 0 <= seed < 2^64.
         threads: Number of threads.
         report: Called with a line about what is under way.
+        passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too.
 
     Attributes:
         odds: float64, shape (num_circuits, num_mechanisms).
@@ -92,8 +94,10 @@ class Exploration:
         seed: int,
         threads: int,
         report: Callable[[str], None],
+        passing_only: bool = False,
     ) -> None:
         self.limits = replace(limits, long_laws=plan.peak_width >= _LONG_LAW_WIDTH)
+        self._passing_only = passing_only
         self.seed = seed
         self._report = report
         self._begin = time.perf_counter()
@@ -102,7 +106,7 @@ class Exploration:
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
         self._nothing = np.array([each.nothing for each in mechanisms])
         self.study = study_of(plan, first, threads, limits.max_bytes // 4)
-        self.values = KeyValues(self.study, plan.num_outputs)
+        self.values = KeyValues(self.study, plan.num_outputs, passing_only)
         self.max_weight = min(MAX_WEIGHT, _most_members(first))
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
         self.strata: list[Stratum] = []
@@ -172,7 +176,9 @@ class Exploration:
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
         a, b = (self.strata[k].sums(0, self.values, 0.0).passing for k in (weight - 2, weight - 1))
-        return b * min(1.0, b / a) if a and b else float(self.masses[0, weight]) * 1e-6
+        if not b:
+            return float(self.masses[0, weight]) * 1e-6
+        return b * (min(1.0, b / a) if a else float(self.masses[0, weight] / self.masses[0, weight - 1]))
 
     def join(self, stratum: JoinedWeight, draws: int) -> None:
         """Adds a join of so many draws of each part."""
@@ -213,7 +219,7 @@ class Exploration:
         sums = [self._sums(stratum, circuit, 0.0) for stratum in self.strata]
         kept = math.fsum(each.kept for each in sums)
         wrong = math.fsum(each.wrong for each in sums)
-        if kept and wrong / kept > _RATE_THAT_MATTERS:
+        if kept and wrong / kept > _RATE_THAT_MATTERS and not self._passing_only:
             sums = [self._sums(stratum, circuit, wrong / kept) for stratum in self.strata]
         exact = [
             each.wrong for each, stratum in zip(sums, self.strata, strict=True) if stratum.method == "exact"
@@ -232,6 +238,30 @@ class Exploration:
                 for stratum, mass, each in zip(self.strata, masses, sums, strict=True)
             ),
         )
+
+    def interval_of_wrong(self, circuit: int, coverage: float) -> tuple[float, float]:
+        """Limits for P(kept and wrong)."""
+        totals = self.totals(circuit)
+        sampled = totals.wrong - totals.exact_wrong
+        low, high = interval_of_weighted_sum(sampled, totals.variance, totals.largest, coverage)
+        return totals.exact_wrong + low, totals.exact_wrong + high + totals.rest
+
+    def interval(self, circuit: int, coverage: float) -> tuple[float, float]:
+        """Limits for the logical error rate."""
+        kept = self.totals(circuit).kept
+        low, high = self.interval_of_wrong(circuit, coverage)
+        return (low / kept, high / kept) if kept else (0.0, 1.0)
+
+    def error_patterns(self, circuit: int) -> dict[int, float]:
+        """For each combination of flipped observables P(kept and this combination)."""
+        coefficients = np.zeros(len(self.values.kept))
+        for stratum in self.strata:
+            coefficients += self.factor(circuit) * stratum.coefficients(circuit, len(coefficients))
+        return self.values.pattern_sums(coefficients)
+
+    def malignant(self, stratum: Stratum) -> int:
+        """How many of the signatures of a weight can make a kept shot wrong."""
+        return stratum.malignant(self.values)
 
     def _sums(self, stratum: Stratum, circuit: int, rate: float) -> Sums:
         place = (stratum.weight, circuit)

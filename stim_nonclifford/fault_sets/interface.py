@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -14,10 +14,10 @@ from ..plan import SamplingPlan
 from ..sampling.bits import checked_seed
 from .estimator import Estimator
 from .exploration import Exploration
-from .interval import interval_of_weighted_sum
 from .limits import Limits
 from .mechanisms import mechanisms_of
 from .results import LogicalErrorRate, WeightShare
+from .two_searches import TwoSearches, decided_by_faults
 
 __all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
@@ -66,16 +66,35 @@ def exploration_of(
         ResourceLimitError: A plan has too many coins.
         ValueError: An argument is out of range.
     """
+    mechanisms = [mechanisms_of(plan) for plan in plans]
+    return Exploration(plans[0], mechanisms, limits, *_checked(limits, seed, threads, progress))
+
+
+def _searched(
+    plans: Sequence[SamplingPlan], limits: Limits, seed: int | None, threads: int, progress: bool
+) -> Exploration | TwoSearches:
+    """What is known of plans that differ in their rates only, after all searches; arguments as above."""
+    mechanisms = [mechanisms_of(plan) for plan in plans]
+    arguments = plans[0], mechanisms, limits, *_checked(limits, seed, threads, progress)
+    if decided_by_faults(plans[0], mechanisms[0]):
+        return TwoSearches.of(*arguments)
+    known = Exploration(*arguments)
+    Estimator(known).run()
+    known.study.release()
+    return known
+
+
+def _checked(
+    limits: Limits, seed: int | None, threads: int, progress: bool
+) -> tuple[int, int, Callable[[str], None]]:
+    """Seed, number of threads, and what reports the progress."""
     if threads < 1:
         raise ValueError(f"threads is {threads}; it must be at least 1.")
     if not 0 < limits.relative_error < math.inf:
         raise ValueError(f"relative_error is {limits.relative_error}; it must be positive.")
     if limits.max_seconds is not None and not limits.max_seconds > 0:
         raise ValueError(f"max_seconds is {limits.max_seconds}; it must be positive, or None.")
-    report = _print_progress if progress else _say_nothing
-    return Exploration(
-        plans[0], [mechanisms_of(plan) for plan in plans], limits, checked_seed(seed), threads, report
-    )
+    return checked_seed(seed), threads, _print_progress if progress else _say_nothing
 
 
 def estimate_rates(
@@ -104,28 +123,17 @@ def estimate_rates(
             raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
         # The strongest noise needs the most draws: they are made for it.
         family = sorted(family, key=lambda k: -plans[k].mean_events)
-        known = exploration_of([plans[k] for k in family], limits, seed, threads, progress)
-        Estimator(known).run()
+        known = _searched([plans[k] for k in family], limits, seed, threads, progress)
         for place, k in enumerate(family):
             basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])
             results[k] = replace(rate_of(known, place, plans[k].num_outputs), _budget=basis.budget)
-        known.study.release()
     return [result for result in results if result is not None]
 
 
-def rate_of(known: Exploration, circuit: int, num_observables: int) -> LogicalErrorRate:
+def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int) -> LogicalErrorRate:
     """The result for one of the circuits."""
     totals = known.totals(circuit)
-    sampled = totals.wrong - totals.exact_wrong
-    low, high = interval_of_weighted_sum(sampled, totals.variance, totals.largest, COVERAGE)
-    kept = totals.kept
-    values = known.values
-    num_keys = len(values.kept)
-    factor = known.factor(circuit)
-    coefficients = np.zeros(num_keys)
-    for stratum in known.strata:
-        coefficients += factor * stratum.coefficients(circuit, num_keys)
-    patterns = values.pattern_sums(coefficients)
+    patterns = known.error_patterns(circuit)
     flips = np.zeros(num_observables)
     for pattern, probability in patterns.items():
         for observable in range(num_observables):
@@ -139,7 +147,7 @@ def rate_of(known: Exploration, circuit: int, num_observables: int) -> LogicalEr
             draws=stratum.draws,
             sets=stratum.sets,
             signatures=stratum.signatures,
-            malignant=stratum.malignant(values),
+            malignant=known.malignant(stratum),
             passing=sums.passing,
             kept=sums.kept,
             kept_and_wrong=sums.wrong,
@@ -147,14 +155,12 @@ def rate_of(known: Exploration, circuit: int, num_observables: int) -> LogicalEr
         )
         for weight, stratum, mass, sums in totals.by_weight
     )
+    low, high = known.interval(circuit, COVERAGE)
     return LogicalErrorRate(
-        kept=kept,
+        kept=totals.kept,
         kept_and_wrong=totals.wrong,
         standard_error=totals.standard_error,
-        interval=(
-            (1 - _ROUNDING) * (totals.exact_wrong + low) / kept if kept else 0.0,
-            min(1.0, (1 + _ROUNDING) * (totals.exact_wrong + high + totals.rest) / kept) if kept else 1.0,
-        ),
+        interval=((1 - _ROUNDING) * low, min(1.0, (1 + _ROUNDING) * high)),
         coverage=COVERAGE,
         weights=weights,
         unexplored=totals.rest,

@@ -18,10 +18,12 @@ class KeyValues:
     Args:
         study: The study.
         num_outputs: Number of outputs of its plan: the observables.
+        passing_only: Whether outputs do not matter. Then a shot that is kept counts as wrong, too.
     """
 
-    def __init__(self, study: _native.FaultSetStudy, num_outputs: int) -> None:
+    def __init__(self, study: _native.FaultSetStudy, num_outputs: int, passing_only: bool = False) -> None:
         self._study = study
+        self._passing_only = passing_only
         self._num_outputs = num_outputs
         self.kept: Floats = np.zeros(0)
         """Probability that all outcome checks pass, for each key."""
@@ -38,7 +40,7 @@ class KeyValues:
         keys = np.repeat(np.arange(count), np.diff(starts))
         probabilities = laws["probabilities"]
         patterns = self._number_patterns(laws["outputs"].reshape(len(keys), -(-self._num_outputs // 64)))
-        is_wrong = patterns > 0
+        is_wrong = (patterns > 0) | self._passing_only
         self.kept = np.concatenate([self.kept, np.bincount(keys, probabilities, minlength=count)])
         self.wrong = np.concatenate(
             [self.wrong, np.bincount(keys, probabilities * is_wrong, minlength=count)]

@@ -22,12 +22,14 @@ class Limits:
         max_bytes: Memory for pairs, keys and draws, about.
         long_laws: Whether coefficient vectors are long. Then sets with which no shot is kept are not
             stored, and more sets may be found.
+        few_sets: Whether hardly any set passes the checks. Then joins find few, and may have more draws.
     """
 
     relative_error: float = 0.01
     max_seconds: float | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
     long_laws: bool = False
+    few_sets: bool = False
 
     @property
     def exact_steps(self) -> float:
@@ -58,7 +60,9 @@ class Limits:
 
     @property
     def join_draws(self) -> float:
-        """Parts of either kind that are drawn for a join, some 130 bytes for a pair of them, and the sets."""
+        """Parts of either kind that are drawn for a join, some 85 bytes for a pair of them, and the sets."""
+        if self.few_sets:
+            return min(4e7, self.max_bytes / 100)
         return min(1.6e7, self.max_bytes / 130) if self.long_laws else min(4e6, self.max_bytes / 400)
 
     @property

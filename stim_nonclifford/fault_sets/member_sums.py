@@ -7,7 +7,7 @@ that have a member; for sampled ones, from the sets that were drawn, which also 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from scipy import sparse
 from .exploration import Exploration
 from .laws import Floats
 from .strata import DrawnWeight, ExactWeight, JoinedWeight
+from .two_searches import TwoSearches
 
 __all__ = ["MemberSums", "SampledSets", "member_sums"]
 
@@ -94,13 +95,15 @@ class MemberSums:
     samples: tuple[SampledSets, ...]
 
 
-def member_sums(known: Exploration, circuit: int) -> MemberSums:
+def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
     """The sums for a circuit, from all that was looked at.
 
     Args:
         known: What is known; enumerated weights are enumerated again.
         circuit: Which of its circuits.
     """
+    if isinstance(known, TwoSearches):
+        return _of_two(member_sums(known.kept, circuit), member_sums(known.wrong, circuit))
     factor, odds = known.factor(circuit), np.ascontiguousarray(known.odds[circuit])
     values = np.stack([known.values.kept, known.values.wrong], axis=1)
     by_weight = np.zeros((len(known.strata), len(odds), 2))
@@ -116,6 +119,19 @@ def member_sums(known: Exploration, circuit: int) -> MemberSums:
     known.study.release()
     nothing = known.strata[0].sums(circuit, known.values, 0.0)
     return MemberSums(by_weight, (factor * nothing.kept, factor * nothing.wrong), tuple(samples))
+
+
+def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
+    """The sums of two searches: each has those that it is for, twice."""
+    by_weight = np.zeros((max(len(kept.by_weight), len(wrong.by_weight)), *kept.by_weight.shape[1:]))
+    by_weight[: len(kept.by_weight), :, KEPT] = kept.by_weight[..., KEPT]
+    by_weight[: len(wrong.by_weight), :, WRONG] = wrong.by_weight[..., WRONG]
+    samples = [
+        replace(sample, probabilities=sample.probabilities * own)
+        for own, sums in (([1, 0], kept), ([0, 1], wrong))
+        for sample in sums.samples
+    ]
+    return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
 
 
 def _sample_of(

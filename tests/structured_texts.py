@@ -262,7 +262,10 @@ def work(seed: str, first: int, end: int) -> None:
         print(json.dumps(["begin", number]), flush=True)
         start = time.process_time()
         try:
-            outcome = outcome_of(text)
+            try:
+                outcome = outcome_of(text)
+            finally:  # the time may be up just here
+                signal.setitimer(signal.ITIMER_PROF, 0)
         except TooSlow:
             outcome = "SLOW"
         except Exception as error:
@@ -272,8 +275,6 @@ def work(seed: str, first: int, end: int) -> None:
                 code = trace.tb_frame.f_code
                 place, trace = f"{os.path.basename(code.co_filename)}:{code.co_name}", trace.tb_next
             outcome = f"FAILED with {type(error).__name__} in {place}"
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(["end", number, outcome, time.process_time() - start]), flush=True)
 
 

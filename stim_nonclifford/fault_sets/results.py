@@ -18,6 +18,9 @@ __all__ = ["LogicalErrorRate", "WeightShare"]
 class WeightShare:
     """The fault sets of one weight.
 
+    Of circuits without quantum outcomes and with one observable, wrong sets are searched for on their own.
+    Then ``method``, ``draws``, ``sets``, ``signatures`` and ``malignant`` are those of this search.
+
     Attributes:
         weight: Number of mechanisms that act.
         method: ``"exact"`` (all sets), ``"drawn"`` (a random sample of the sets that pass the noise-only

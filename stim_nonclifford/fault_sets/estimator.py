@@ -23,6 +23,9 @@ _MAX_JOINS_FOR_LIMIT = 5
 """The same where only the end of the interval gets better by it."""
 
 
+_MOST_GROWTH = 25.0
+"""How many times as many combinations a join may have as those before."""
+
 _OUT_OF_REACH = 1e4
 """How many times more parts than those of the largest join a limit must need, for no join to be tried."""
 
@@ -191,10 +194,15 @@ class Estimator:
                     progress = True
         return progress
 
+    def look_closer(self, weight: int) -> bool:
+        """Joins more parts of a weight; False if it is not a joined one, or has as many as it may."""
+        stratum = self._known.strata[weight]
+        return isinstance(stratum, JoinedWeight) and self._join_more(stratum, _MOST_GROWTH)
+
     def _join_more(self, stratum: JoinedWeight, factor: float) -> bool:
         before = stratum.draws / 2
         combinations = before**2 / stratum.rounds
-        draws = math.sqrt(combinations * min(1.1 * factor, 25.0))
+        draws = math.sqrt(combinations * min(1.1 * factor, _MOST_GROWTH))
         # Not more sets than can be evaluated, and not more draws than fit into memory.
         if stratum.sets:
             draws = min(draws, math.sqrt(combinations * self._known.limits.sets_of_join / stratum.sets))

@@ -239,11 +239,14 @@ class Exploration:
             ),
         )
 
-    def interval_of_wrong(self, circuit: int, coverage: float) -> tuple[float, float]:
-        """Limits for P(kept and wrong)."""
+    def interval_of_wrong(
+        self, circuit: int, coverage: float, largest: float | None = None
+    ) -> tuple[float, float]:
+        """Limits for P(kept and wrong); ``largest`` says what one more event may add, if known better."""
         totals = self.totals(circuit)
         sampled = totals.wrong - totals.exact_wrong
-        low, high = interval_of_weighted_sum(sampled, totals.variance, totals.largest, coverage)
+        largest = totals.largest if largest is None else largest
+        low, high = interval_of_weighted_sum(sampled, totals.variance, largest, coverage)
         return totals.exact_wrong + low, totals.exact_wrong + high + totals.rest
 
     def interval(self, circuit: int, coverage: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ malignant: of distance-7 cultivation with S gates one in 10^12.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,7 @@ from .exploration import CircuitTotals, Exploration
 from .laws import Floats
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .strata import Stratum
+from .strata import JoinedWeight, Stratum
 
 __all__ = ["TwoSearches", "decided_by_faults"]
 
@@ -30,6 +31,10 @@ _ERROR_OF_KEPT = 0.7
 _ERROR_OF_WRONG = 0.7
 _PART_FOR_KEPT = 0.25
 """Of the time and the memory."""
+
+_CLOSER_LOOKS = 6
+_LITTLE = 0.5
+"""Of the standard error that was asked for: what there may be unseen of a weight."""
 
 
 def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
@@ -106,7 +111,35 @@ class TwoSearches:
         )
         Estimator(wrong).run()
         wrong.study.release()
-        return cls(kept, wrong)
+        both = cls(kept, wrong)
+        both._look_closer(limits)
+        kept.study.release()
+        return both
+
+    def _look_closer(self, limits: Limits) -> None:
+        """Joins weights in which hardly a wrong set was found, for kept sets: the wrong are some of them."""
+        estimator = Estimator(self.kept)
+        for _ in range(_CLOSER_LOOKS):
+            weights = set()
+            for circuit in range(len(self.odds)):
+                enough = _LITTLE * limits.relative_error * self.wrong.totals(circuit).wrong
+                most = self._most_of_unknown(circuit)
+                weights |= {k for k in most if most[k] > enough and k < len(self.kept.strata)}
+            for weight in sorted(weights):
+                if limits.max_seconds is not None and self.seconds > limits.max_seconds:
+                    return
+                estimator.look_closer(weight)
+
+    def _most_of_unknown(self, circuit: int) -> dict[int, float]:
+        """What there may be at most of each weight in which hardly a wrong set was found."""
+        kept = {
+            weight: sums.kept + sums.largest for weight, _, _, sums in self.kept.totals(circuit).by_weight
+        }
+        return {
+            weight: min(sums.largest, kept.get(weight, math.inf))
+            for weight, stratum, _, sums in self.wrong.totals(circuit).by_weight
+            if isinstance(stratum, JoinedWeight) and stratum.is_unknown
+        }
 
     @property
     def odds(self) -> Floats:
@@ -147,9 +180,11 @@ class TwoSearches:
 
     def interval(self, circuit: int, coverage: float) -> tuple[float, float]:
         """Limits for the logical error rate."""
-        (fewest, most), (low, high) = (
-            each.interval_of_wrong(circuit, coverage) for each in (self.kept, self.wrong)
-        )
+        unknown = self._most_of_unknown(circuit)
+        by_weight = self.wrong.totals(circuit).by_weight
+        largest = max((unknown.get(weight, sums.largest) for weight, _, _, sums in by_weight), default=0.0)
+        fewest, most = self.kept.interval_of_wrong(circuit, coverage)
+        low, high = self.wrong.interval_of_wrong(circuit, coverage, largest)
         return low / most if most else 0.0, high / fewest if fewest else 1.0
 
     def error_patterns(self, circuit: int) -> dict[int, float]:

@@ -9,6 +9,9 @@ from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.fault_sets.interface import estimate_rates
 from stim_nonclifford.fault_sets.limits import Limits
 
+SIGMAS = 5.0
+"""A right estimate is farther away with a probability below 1e-6; seeds are fixed."""
+
 
 @dataclass(frozen=True)
 class FewExactWeights(Limits):
@@ -28,3 +31,16 @@ def covers(found: snc.LogicalErrorRate, rate: float) -> bool:
     """Whether the interval has the true value."""
     low, high = found.interval
     return low <= rate <= high
+
+
+def assert_sampled_weights_equal_exact_ones(circuit: snc.Circuit, seed: int) -> None:
+    """Compares weights that are drawn or joined, at least two, with all their sets."""
+    exact = {share.weight: share for share in circuit.logical_error_rate(seed=0).weights}
+    sampled = estimate(circuit, FewExactWeights(0.03), seed)
+    compared = 0
+    for share in sampled.weights:
+        if share.draws and exact[share.weight].method == "exact":
+            difference = share.kept_and_wrong - exact[share.weight].kept_and_wrong
+            assert abs(difference) < SIGMAS * share.standard_error
+            compared += 1
+    assert compared >= 2

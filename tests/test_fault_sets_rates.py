@@ -14,10 +14,13 @@ from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.limits import Limits
 from stim_nonclifford.fault_sets.study import MAX_WEIGHT
 
-from .fault_set_cases import FewExactWeights, covers, estimate
-
-SIGMAS = 5.0
-"""A right estimate is farther away with a probability below 1e-6; seeds are fixed."""
+from .fault_set_cases import (
+    SIGMAS,
+    FewExactWeights,
+    assert_sampled_weights_equal_exact_ones,
+    covers,
+    estimate,
+)
 
 EXACT = {
     (3, 5e-4): (0.8285997036, 1.640659e-7),
@@ -83,16 +86,7 @@ def test_threads_do_not_matter() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_sampled_weights_equal_exact_ones(seed: int) -> None:
     """Weights 3 to 5 drawn or joined, against all their sets."""
-    circuit = cultivation_circuit(distance=3, p=2e-3)
-    exact = {share.weight: share for share in circuit.logical_error_rate(seed=0).weights}
-    sampled = estimate(circuit, FewExactWeights(0.03), seed)
-    compared = 0
-    for share in sampled.weights:
-        if share.draws and exact[share.weight].method == "exact":
-            difference = share.kept_and_wrong - exact[share.weight].kept_and_wrong
-            assert abs(difference) < SIGMAS * share.standard_error
-            compared += 1
-    assert compared >= 2
+    assert_sampled_weights_equal_exact_ones(cultivation_circuit(distance=3, p=2e-3), seed)
 
 
 def test_intervals_cover() -> None:

@@ -143,16 +143,15 @@ class Estimator:
                 if sums.largest <= limit:
                     continue
                 factor = (sums.largest / max(limit, 1e-300)) ** 2
-                if stratum.rounds >= _MAX_JOINS_FOR_LIMIT:
-                    out_of_reach = max(out_of_reach, sums.largest)
-                elif self._may_find_sets(stratum):
+                may_go_on = stratum.rounds < _MAX_JOINS_FOR_LIMIT
+                if may_go_on and self._may_find_sets(stratum):
                     found[weight] = max(found.get(weight, 0.0), factor)
-                elif self._is_in_reach(stratum, math.sqrt(factor)):
+                elif may_go_on and self._is_in_reach(stratum, math.sqrt(factor)):
                     improvable[weight] = factor
                 else:
                     out_of_reach = max(out_of_reach, sums.largest)
             for weight, factor in improvable.items():
-                # The interval knows the largest one only.
+                # The largest of these amounts decides where the interval ends; a smaller one may stay.
                 if sampled[weight].largest > out_of_reach:
                     found[weight] = max(found.get(weight, 0.0), factor)
         return found
@@ -194,10 +193,11 @@ class Estimator:
                     progress = True
         return progress
 
-    def look_closer(self, weight: int) -> bool:
-        """Joins more parts of a weight; False if it is not a joined one, or has as many as it may."""
+    def look_closer(self, weight: int) -> None:
+        """Joins more parts of a weight, if it is a joined one and the limits allow more."""
         stratum = self._known.strata[weight]
-        return isinstance(stratum, JoinedWeight) and self._join_more(stratum, _MOST_GROWTH)
+        if isinstance(stratum, JoinedWeight):
+            self._join_more(stratum, _MOST_GROWTH)
 
     def _join_more(self, stratum: JoinedWeight, factor: float) -> bool:
         before = stratum.draws / 2

@@ -60,7 +60,7 @@ class Limits:
 
     @property
     def join_draws(self) -> float:
-        """Parts of either kind that are drawn for a join, some 85 bytes for a pair of them, and the sets."""
+        """Parts of either kind that are drawn for a join, some 85 bytes for a pair, without the sets."""
         if self.few_sets:
             return min(4e7, self.max_bytes / 100)
         return min(1.6e7, self.max_bytes / 130) if self.long_laws else min(4e6, self.max_bytes / 400)

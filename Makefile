@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Shows which file is being compiled; what pip says is shown if it fails.
-INSTALL := $(BIN)/python .ci/with_progress "Installing and compiling, 1 to 6 minutes the first time" \
-  $(BIN)/python -m pip install -v --no-build-isolation
+COMPILE := $(BIN)/python .ci/with_progress "Compiling, 1 to 6 minutes the first time" \
+  $(BIN)/python -m pip install -v --no-build-isolation --no-deps
+DOWNLOAD = @$(BIN)/python .ci/requirements $* >$@.txt && \
+  $(BIN)/python .ci/with_progress "Installing what is in $@.txt" $(BIN)/python -m pip install -r $@.txt && mv $@.txt $@
 STARTED := $(shell date +%s)
 
 NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/kernels/*)
@@ -19,24 +21,24 @@ demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo --started $(STARTED)
 
 # What all targets below need, at once.
-install: $(INSTALLED)-all
+install: $(INSTALLED) .venv/requirements-dev .venv/requirements-docs
 
 # All tests, as CI runs them, in two processes; the one that is done first takes tests from the other. Shows how many of
 # them have run, and at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the
 # files to run. NumPy's products of matrices would take all cores in each process, and mostly wait for each other there.
 test: export OPENBLAS_NUM_THREADS = 1
-test: $(INSTALLED)-test
+test: $(INSTALLED) .venv/requirements-test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25 $(TESTS)
 
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
 CASES ?= 100000
-fuzz: $(INSTALLED)-test
+fuzz: $(INSTALLED) .venv/requirements-test
 	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/test_fuzzed_input.py
 	$(BIN)/python -m tests.structured_texts $$(( $(CASES) / 10 ))
 
 # Style, types and compiler warnings.
-check: $(INSTALLED)-dev
+check: $(INSTALLED) .venv/requirements-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -44,11 +46,11 @@ check: $(INSTALLED)-dev
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
 
 # The documentation site, in build/site: open build/site/index.html. A broken link is an error. It works without a network.
-docs: $(INSTALLED)-docs
+docs: $(INSTALLED) .venv/requirements-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Executes the tutorials and stores their outputs; `make test` compares these with those of a fresh run.
-notebooks: $(INSTALLED)-docs
+notebooks: $(INSTALLED) .venv/requirements-docs
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace docs/tutorials/*.ipynb
 
 # The native module, compiled for the machines that CI does not have: see .ci/portable.
@@ -61,7 +63,7 @@ wheel:
 
 # For developers: tests of the engines with a native module that checks itself, for memory and undefined behaviour, and
 # then for races of threads (GCC on Linux; some 15 minutes). CI does not run it.
-sanitize: $(INSTALLED)-test
+sanitize: $(INSTALLED) .venv/requirements-test
 	.ci/sanitize memory
 	.ci/sanitize threads
 
@@ -81,26 +83,17 @@ sanitize: $(INSTALLED)-test
 	touch $@
 
 # Editable mode: changes of Python code take effect at once, changes of C++ code need a new build.
-$(INSTALLED): .venv/build-tools $(NATIVE)
-	$(INSTALL) -e .
+$(INSTALLED): .venv/build-tools .venv/requirements $(NATIVE)
+	$(COMPILE) -e .
 	touch $@
 
-# These compile the C++ code themselves, so they do not depend on the target above.
-$(INSTALLED)-test: .venv/build-tools $(NATIVE)
-	$(INSTALL) -e '.[test]'
-	touch $(INSTALLED) $@
+# What the package needs, and its extras. These are built, where they come as sources, as their authors built them: with
+# build isolation.
+.venv/requirements: .venv/build-tools
+	$(DOWNLOAD)
 
-$(INSTALLED)-dev: .venv/build-tools $(NATIVE)
-	$(INSTALL) -e '.[dev]'
-	touch $(INSTALLED) $(INSTALLED)-test $@
-
-$(INSTALLED)-docs: .venv/build-tools $(NATIVE)
-	$(INSTALL) -e '.[docs]'
-	touch $(INSTALLED) $@
-
-$(INSTALLED)-all: .venv/build-tools $(NATIVE)
-	$(INSTALL) -e '.[dev,docs]'
-	touch $(INSTALLED) $(INSTALLED)-test $(INSTALLED)-dev $(INSTALLED)-docs $@
+.venv/requirements-%: .venv/build-tools
+	$(DOWNLOAD)
 
 clean:
 	rm -rf .venv build out

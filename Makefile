@@ -13,7 +13,7 @@ NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/k
 LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo install test fuzz check docs notebooks portable wheel sanitize clean
+.PHONY: demo install test test-all fuzz check docs notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
@@ -23,12 +23,16 @@ demo: $(INSTALLED)
 # What all targets below need, at once.
 install: $(INSTALLED) .venv/requirements-dev .venv/requirements-docs
 
-# All tests, as CI runs them, in two processes; the one that is done first takes tests from the other. Shows how many of
-# them have run, and at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the
-# files to run. NumPy's products of matrices would take all cores in each process, and mostly wait for each other there.
-test: export OPENBLAS_NUM_THREADS = 1
+# The tests in two processes; the one that is done first takes tests from the other. Shows how many of them have run, and
+# at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the files to run. NumPy's
+# products of matrices would take all cores in each process, and mostly wait for each other there.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25
 test: $(INSTALLED) .venv/requirements-test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25 $(TESTS)
+	$(PYTEST) -m "not slow" $(TESTS)
+
+# And the tests that take long: examples and tutorials from beginning to end, more seeds, larger codes. CI runs all.
+test-all: test
+	$(PYTEST) -m slow $(TESTS)
 
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.

@@ -28,6 +28,7 @@ from .instruction_lines import CONDITIONAL
 from .oracle.density_matrix import record_distribution
 from .oracle.instructions import Family
 from .oracle.random_circuits import random_circuit
+from .seeds import seeds
 from .test_exact_distribution import is_quick
 
 TOLERANCE = 1e-10
@@ -64,7 +65,7 @@ def test_rotations_and_paulis_are_the_gate(name: str) -> None:
 # Random circuits
 
 
-@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=8))
 def test_random_circuits(seed: int) -> None:
     """Every circuit has conditional gates whose controls are random, and read out with errors."""
     families = {

@@ -12,8 +12,12 @@ from stim_nonclifford.engines.gpu.cuda_source import cuda_source
 # All kernels for one architecture; for the others, those that differ in more than constants.
 DIFFERENT = ["noise None True", "noise None False", "noise (2, 3, 2) True", "walk"]
 DIFFERENT += [name for name in KERNELS if name.startswith("simulate")]
-COMPILED = [(name, "sm_90") for name in KERNELS]
-COMPILED += [(name, architecture) for name in DIFFERENT for architecture in ("sm_80", "sm_100")]
+COMPILED = [pytest.param(name, "sm_90") for name in KERNELS]
+COMPILED += [
+    pytest.param(name, architecture, marks=pytest.mark.slow)
+    for name in DIFFERENT
+    for architecture in ("sm_80", "sm_100")
+]
 
 
 @pytest.fixture(scope="module")

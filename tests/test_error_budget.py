@@ -262,6 +262,7 @@ def assert_consistent(sampled: list[ErrorBudget], exact: ErrorBudget) -> None:
         assert 0.75 < np.sqrt((pulls**2).mean()) < 1.3
 
 
+@pytest.mark.slow
 def test_sampled_budgets_equal_exact_ones() -> None:
     """Weights from 3 on are drawn or joined in 8 estimates."""
     circuit = cultivation_circuit(3, 2e-3)

@@ -45,6 +45,7 @@ from .oracle.random_circuits import (
     mirrored_circuit,
     random_circuit,
 )
+from .seeds import seeds
 
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_CIRCUITS", "2000"))
@@ -189,7 +190,7 @@ def unambiguous_reference(circuit: stim.Circuit) -> int | None:
     return mask_of(sum(records[k] for k in members) % 2 for members in sets)
 
 
-@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=8))
 def test_random_circuits(seed: int) -> None:
     """Circuits 0, 1, ... of each seed. Nothing is sampled."""
     for k in range(CIRCUITS_PER_SEED):

@@ -44,6 +44,7 @@ def check_kept(row: sinter.TaskStats) -> None:
     assert abs((row.shots - row.discards) / row.shots - kept) < 6 * (kept * (1 - kept) / row.shots) ** 0.5
 
 
+@pytest.mark.slow
 def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "examples.demo", "--max-shots", "20000", "--out", str(tmp_path)]
     command += ["--relative-error", "0.3"]
@@ -76,6 +77,7 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     assert "Computed from fault sets" in again.stdout
 
 
+@pytest.mark.slow
 @needs_published
 def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
     arguments = ("-m", "examples.end_to_end", str(END_TO_END), "--shots", "4000", "--out", str(tmp_path))
@@ -93,6 +95,7 @@ def test_table_ii_is_that_of_the_paper() -> None:
     assert cells == [[row[3], row[3], row[5], row[5]] for row in TABLE_II.values()]
 
 
+@pytest.mark.slow
 def test_tables_iii_and_iv_are_collected_and_resumed(tmp_path: Path) -> None:
     csv, out = tmp_path / "new" / "stats.csv", tmp_path / "rates.png"
     arguments = ("-m", "examples.table_iii_iv", "--csv", str(csv), "--out", str(out), "--p", "0.001")
@@ -118,6 +121,7 @@ def test_tables_iii_and_iv_are_collected_and_resumed(tmp_path: Path) -> None:
         assert published in printed
 
 
+@pytest.mark.slow
 def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
     out = tmp_path / "new" / "rates.png"
     arguments = ("--d", "3", "5", "--p", "0.0005", "0.001", "--relative-error", "0.1", "--out", str(out))
@@ -143,6 +147,7 @@ def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
     assert 0 < int(error) < 100
 
 
+@pytest.mark.slow
 def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
     # Seconds that suffice, so that the results depend on the seed alone.
     arguments = ("--p", "0.0001", "--relative-error", "0.5", "--seconds", "1000", "--out", str(tmp_path))
@@ -166,6 +171,7 @@ def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
     assert found["flagged", "S"] < found["flagged", "T"]
 
 
+@pytest.mark.slow
 def test_the_table_at_strengths_with_too_many_faults(tmp_path: Path) -> None:
     arguments = ("--d", "5", "--p", "0.02", "--seconds", "1", "--out", str(tmp_path))
     printed = run("-m", "examples.the_table", *arguments)
@@ -183,6 +189,7 @@ def test_rates_of_the_table_as_text() -> None:
     assert examples.the_table.ratio_of(known, none) == examples.the_table.ratio_of(None, known) == "-"
 
 
+@pytest.mark.slow
 def test_throughput_measures_and_plots(tmp_path: Path) -> None:
     out = tmp_path / "throughput.png"
     sizes = ("--batch-sizes", "1024", "65536", "--threads", "1", "2")
@@ -224,6 +231,7 @@ def test_error_budget_names_the_stage(tmp_path: Path) -> None:
     assert out.read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_distillation_counts_and_plots(tmp_path: Path) -> None:
     printed = run("-m", "examples.distillation", "--shots", "20000", "--out", str(tmp_path / "plot.png"))
     assert "15-to-1: 35 sets of 3 faults make a kept output wrong" in printed
@@ -232,6 +240,7 @@ def test_distillation_counts_and_plots(tmp_path: Path) -> None:
     assert (tmp_path / "plot.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_teleported_t_shows_what_the_proxy_hides(tmp_path: Path) -> None:
     out = tmp_path / "new" / "teleported.png"
     arguments = ("--d", "3", "--p", "0.0005", "0.001", "--shots", "100000", "--out", str(out))
@@ -288,6 +297,7 @@ def test_gap_calibration_of_color_codes(tmp_path: Path) -> None:
     assert len((tmp_path / "color_code_gap_points.csv").read_text().splitlines()) > 10
 
 
+@pytest.mark.slow
 def test_cultivation_end_to_end_collects_resumes_and_plots(tmp_path: Path) -> None:
     pytest.importorskip("chromobius")
     command = ("-m", "examples.cultivation_end_to_end", "--processes", "1", "--out", str(tmp_path))
@@ -304,6 +314,7 @@ def test_cultivation_end_to_end_collects_resumes_and_plots(tmp_path: Path) -> No
     assert len((tmp_path / "end_to_end_points.csv").read_text().splitlines()) > 20
 
 
+@pytest.mark.slow
 def test_notebook_runs_and_holds_no_outputs() -> None:
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

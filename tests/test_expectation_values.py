@@ -21,6 +21,7 @@ from .exact import exact_outputs, num_rows
 from .expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
 from .oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
 from .published_circuits import FOLDER, needs_published
+from .seeds import seeds
 
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_EXPECTATION_CIRCUITS", "1000"))
@@ -80,7 +81,7 @@ def quick_circuit(rng: np.random.Generator, k: int) -> snc.Circuit:
             return found
 
 
-@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=8))
 def test_averages_given_the_records_so_far(seed: int) -> None:
     # Exact on both sides: the distribution of the plan's outputs, and the density matrix.
     for k in range(-(-NUM_CIRCUITS // NUM_SEEDS)):

@@ -27,6 +27,7 @@ from stim_nonclifford.fault_sets.strata import DrawnWeight, JoinedWeight
 from .exact import mask_of
 from .oracle.density_matrix import detector_distribution
 from .oracle.random_circuits import random_circuit
+from .seeds import seeds
 from .test_fault_sets_exact import MIXTURES, Mask, plan_of
 
 TOLERANCE = 1e-12
@@ -140,7 +141,7 @@ def looked_at(case: Case, seed: int, kept_only: bool = False) -> Exploration:
 
 
 @pytest.mark.parametrize("kept_only", [False, True])
-@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=1))
 def test_every_weight(seed: int, kept_only: bool) -> None:
     compared = 0
     for k in range(CIRCUITS_PER_SEED):
@@ -160,6 +161,7 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
     assert compared >= 5 * CIRCUITS_PER_SEED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept_only", [False, True])
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
 def test_sampled_weights(seed: int, kept_only: bool) -> None:

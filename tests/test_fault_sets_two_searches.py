@@ -106,6 +106,7 @@ def test_sampled_weights_equal_exact_ones(seed: int) -> None:
     assert_sampled_weights_equal_exact_ones(proxy(3, 2e-3), seed)
 
 
+@pytest.mark.slow
 def test_budgets_of_sampled_weights_equal_exact_ones() -> None:
     """Seed 0. Errors of shares and sensitivities say how far they are from the exact ones."""
     circuit = proxy(3, 2e-3)
@@ -155,6 +156,7 @@ def test_where_faults_decide(circuit: str, expected: bool) -> None:
     assert is_decided(circuit) == expected
 
 
+@pytest.mark.slow
 def test_interval_where_wrong_sets_are_too_few_to_be_found() -> None:
     """Seed 1. Above some weight no wrong set is found; sets with which shots are kept say how many there can be."""
     found = proxy(5, 1e-3).logical_error_rate(seed=1, relative_error=0.1, threads=2)

@@ -44,6 +44,7 @@ def test_there_is_a_tutorial_for_each_topic() -> None:
         assert f"({notebook.name})" in index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
 def test_outputs_are_fresh(notebook: Path, wheel_python: Path, tmp_path: Path) -> None:
     pytest.importorskip("pymatching")

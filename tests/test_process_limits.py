@@ -225,7 +225,7 @@ calls = {
     "names",
     ["short", "arrays", "long", "slow", "laws", "kept", "compiling", "slow statistics", "short arrays long"],
 )
-@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_daemon_threads_that_sample_at_the_end(names: str, copies: int) -> None:
     """The program ends while threads are in a call, or wait for one: quietly, and with exit status 0."""
     finished_program(

@@ -86,7 +86,7 @@ def test_the_predictions_are_those_of_pymatching(code: str, distance: int) -> No
 
 
 @pytest.mark.parametrize("with_mask", [False, True])
-@pytest.mark.parametrize("distance", [3, 5, 7])
+@pytest.mark.parametrize("distance", [3, 5, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("code", ["surface_code:rotated_memory_x", "repetition_code:memory"])
 def test_agrees_with_sinters_pymatching(code: str, distance: int, with_mask: bool) -> None:
     """Error and discard rates, drawn independently by Stim; each comparison fails by chance at 1e-7."""

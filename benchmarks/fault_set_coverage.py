@@ -72,7 +72,7 @@ def main() -> None:
         )
         begin = time.perf_counter()
         results = [
-            estimate_rates([planned(circuit, None, None)], limits, seed, 1, False)[0]
+            estimate_rates([planned(circuit, "all", None)], limits, seed, 1, False)[0]
             for seed in range(arguments.first_seed, arguments.first_seed + arguments.repetitions)
         ]
         seconds = (time.perf_counter() - begin) / len(results)

@@ -66,10 +66,14 @@ def run_here(name: str, relative_error: float, threads: int, max_bytes: int, see
     begin = time.perf_counter()
     circuit = circuit_of(name)
     before = peak_bytes()
-    plan = planned(circuit, None, None).plan()
+    plan = planned(circuit, "all", None).plan()
     compiled = time.perf_counter()
     found = circuit.logical_error_rate(
-        relative_error=relative_error, seed=seed, threads=threads, max_bytes=max_bytes
+        relative_error=relative_error,
+        seed=seed,
+        threads=threads,
+        max_bytes=max_bytes,
+        postselection_mask="all",
     )
     done = time.perf_counter()
     return {

@@ -96,7 +96,10 @@ def main() -> int:
     for distance in arguments.d:
         circuit = snc.Circuit(cultivation_circuit(distance=distance, p=arguments.p))
         estimate = circuit.logical_error_rate(
-            relative_error=arguments.relative_error, seed=arguments.seed, threads=arguments.threads
+            relative_error=arguments.relative_error,
+            seed=arguments.seed,
+            threads=arguments.threads,
+            postselection_mask="all",
         )
         estimates[distance] = estimate
         print_budget(distance, arguments.p, estimate.error_budget(stages_of(distance)))

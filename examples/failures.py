@@ -71,14 +71,14 @@ def needed_faults(circuit: snc.Circuit, faults: Faults) -> Faults:
     needed = faults
     for fault in faults:
         others = tuple(other for other in needed if other != fault)
-        if circuit.outcome_probabilities(others).kept_and_wrong > IMPOSSIBLE:
+        if circuit.outcome_probabilities(others, postselection_mask="all").kept_and_wrong > IMPOSSIBLE:
             needed = others
     return needed
 
 
 def examine(circuit: snc.Circuit, faults: Faults, shots: int) -> Verdict:
     """Computes the probabilities for shots with given faults, and samples them with the reference engine."""
-    exact = circuit.outcome_probabilities(faults)
+    exact = circuit.outcome_probabilities(faults, postselection_mask="all")
     # Without noise all detectors and the observable are 0, so the raw parities are the flips.
     sampler = circuit.with_faults(faults).compile_detector_sampler(
         seed=1, engine="reference", skip_reference_sample=True

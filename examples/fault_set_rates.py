@@ -54,7 +54,9 @@ def estimate(
     # Seeds differ, so that the errors of the numerator and of the denominator of a ratio are independent.
     seed = arguments.seed + (gate == "S")
     start = time.monotonic()
-    found = snc.logical_error_rates(circuits, relative_error=error, seed=seed, threads=arguments.threads)
+    found = snc.logical_error_rates(
+        circuits, relative_error=error, seed=seed, threads=arguments.threads, postselection_mask="all"
+    )
     name = f"d={d}, {gate}, p = {strengths[0]} to {strengths[-1]}"
     print(f"{name}: {len(found)} rates in {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
     return {(d, p, gate): rate for p, rate in zip(strengths, found, strict=True)}

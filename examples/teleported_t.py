@@ -101,6 +101,7 @@ def compute(curves: list[Curve], strengths: list[float], arguments: argparse.Nam
             relative_error=arguments.relative_error,
             seed=arguments.seed,
             threads=arguments.threads,
+            postselection_mask="all",
         )
         rates |= {(curve, p): rate for p, rate in zip(strengths, found, strict=True)}
     return rates

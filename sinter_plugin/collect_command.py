@@ -156,11 +156,11 @@ def _set_counts(args: argparse.Namespace) -> None:
 
 def _set_warnings(args: argparse.Namespace) -> None:
     """Warnings come from this process, and not from every worker."""
-    args.decoding_samplers = {}
+    args.warning_samplers = {}
     for name in args.decoders:
         sampler = args.custom_decoders.get(name)
-        if isinstance(sampler, SoftDecodingSampler):
-            args.decoding_samplers[name] = sampler
+        if isinstance(sampler, (SoftPostselectSampler, SoftDecodingSampler)):
+            args.warning_samplers[name] = sampler
             args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
 
 
@@ -177,7 +177,7 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         circuit = snc.Circuit.from_file(path)
         chosen = [args.custom_decoders.get(name) for name in args.decoders]
         if any(isinstance(sampler, SoftPostselectSampler) for sampler in chosen):
-            check_soft_postselect(circuit)
+            check_soft_postselect(circuit)  # before Sinter's arguments are applied to it
         stim_circuit = circuit.to_stim()
         _check_proxy(stim_circuit, path, args)
         metadata = args.metadata_func(path=path, circuit=stim_circuit)
@@ -188,11 +188,12 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         detectors = postselected_detectors(
             stim_circuit, metadata, args, discards_on_all="soft_postselect" if discards_on_all else None
         )
-        _check_decoding(circuit, detectors, path, args)
+        observables = postselected_observables(circuit.num_observables, metadata, args)
+        _check_samplers(circuit, detectors, observables, path, args)
         return task(
             circuit,
             postselection_mask=detectors,
-            postselected_observables_mask=postselected_observables(circuit.num_observables, metadata, args),
+            postselected_observables_mask=observables,
             json_metadata=metadata,
             # With max_errors, the sampler can end a batch early. It does not enter the strong_id.
             collection_options=sinter.CollectionOptions(
@@ -203,18 +204,24 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _check_decoding(
-    circuit: snc.Circuit, detectors: npt.NDArray[np.bool_] | None, path: str, args: argparse.Namespace
+def _check_samplers(
+    circuit: snc.Circuit,
+    detectors: npt.NDArray[np.bool_] | None,
+    observables: npt.NDArray[np.bool_] | None,
+    path: str,
+    args: argparse.Namespace,
 ) -> None:
-    """Checks that there is something to decode, and says once what the workers would all warn of."""
-    if detectors is None:
-        detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    """Checks that there is something to sample, and says once what the workers would all warn of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for sampler in args.decoding_samplers.values():
-            sampler.check(circuit, detectors)
-    if caught and not args.quiet:
-        _say(f"{path}: {caught[0].message}")
+        for sampler in args.warning_samplers.values():
+            if isinstance(sampler, SoftPostselectSampler):
+                sampler.check(circuit, detectors, observables)
+            else:
+                sampler.check(circuit, detectors)
+    for message in dict.fromkeys(str(each.message) for each in caught):
+        if not args.quiet:
+            _say(f"{path}: {message}")
 
 
 def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> None:

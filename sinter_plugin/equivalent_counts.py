@@ -40,7 +40,7 @@ def equivalent_counts(estimate: snc.LogicalErrorRate) -> sinter.AnonTaskStats:
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("X_ERROR(0.25) 0 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]")
-        >>> equivalent_counts(circuit.logical_error_rate())
+        >>> equivalent_counts(circuit.logical_error_rate(postselection_mask="all"))
         sinter.AnonTaskStats(shots=5333333333333, errors=1000000000000, discards=1333333333333)
     """
     if not estimate.kept:

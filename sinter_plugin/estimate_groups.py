@@ -39,7 +39,7 @@ class Question:
 
     def planned(self) -> PlannedCircuit:
         """The circuit, compiled."""
-        return planned(self.circuit, self.detectors, self.observables)
+        return planned(self.circuit, "all" if self.detectors is None else self.detectors, self.observables)
 
 
 class GroupEstimates:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stim_nonclifford.compiler.requested_outputs import Mask, bools_of_mask
+
 __all__ = ["packed_mask", "unpacked_mask"]
 
 
@@ -42,29 +44,32 @@ def unpacked_mask(mask: NDArray[Any], num_bits: int, name: str) -> NDArray[np.bo
     return np.unpackbits(mask, count=num_bits, bitorder="little").astype(np.bool_)
 
 
-def packed_mask(mask: NDArray[Any] | None, num_bits: int, name: str) -> NDArray[np.uint8] | None:
+def packed_mask(mask: Mask | None, num_bits: int, name: str, what: str) -> NDArray[np.uint8] | None:
     """Converts a mask to the form that ``sinter.Task`` takes.
 
     Args:
-        mask: Bit-packed mask of dtype uint8, returned unchanged; or bools, shape ``(num_bits,)``; or None.
+        mask: A mask in any form that ``compile_detector_sampler`` takes, or None. One that is bit-packed is
+            returned unchanged.
         num_bits: Number of bits.
         name: The name of the mask in error messages.
+        what: The kind of the bits, for messages: ``"detectors"`` or ``"observables"``.
 
     Returns:
         The bit-packed mask, or None for None.
 
     Raises:
-        ValueError: The mask has another shape or dtype.
+        TypeError: The mask has none of these forms.
+        ValueError: The mask has another shape.
 
     Examples:
-        >>> packed_mask(np.array([True, False, True]), 3, "postselection_mask")
+        >>> packed_mask([True, False, True], 3, "postselection_mask", "detectors")
         array([5], dtype=uint8)
+        >>> packed_mask("all", 3, "postselection_mask", "detectors")
+        array([7], dtype=uint8)
     """
     if mask is None:
         return None
-    if isinstance(mask, np.ndarray) and mask.dtype == np.bool_:
-        if mask.shape != (num_bits,):
-            raise ValueError(f"{name} has shape {mask.shape}; as bools it must have shape ({num_bits},).")
-        return np.packbits(mask, bitorder="little")
-    unpacked_mask(mask, num_bits, name)  # only for its checks
-    return mask
+    if isinstance(mask, np.ndarray) and mask.dtype == np.uint8:
+        unpacked_mask(mask, num_bits, name)  # only for its checks
+        return mask
+    return np.packbits(bools_of_mask(mask, num_bits, name, what), bitorder="little")

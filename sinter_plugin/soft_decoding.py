@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.logical_errors import warn_of_random_outputs
+from stim_nonclifford.noiseless_outputs import outcome_dependent
 
 from .batch_size import BatchSize
 from .chromobius_gap import ChromobiusGapDecoder
@@ -68,7 +70,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         device: With ``engine="gpu"``, the number of the GPU.
         seed: None for entropy of the operating system in every worker. A number gives every worker the same
             shots: only for a sampler that is used alone, or for ranges of shots.
-        warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected.
+        warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, and of
+            observables and decoded detectors that are random without noise.
 
     Examples:
         >>> circuit = stim.Circuit.generated(
@@ -163,17 +166,24 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " postselected_observables_mask and count_observable_error_combos."
             )
 
-    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> None:
+    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None) -> None:
         """Checks that there is something to decode, and warns of what no error model knows.
 
         Args:
             circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: none of them.
 
         Raises:
             ValueError: The decoder is unknown or not installed, the circuit has no observables, or all of its
                 detectors are postselected.
+
+        Warns:
+            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes.
+            RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
+                random without noise.
         """
+        if detectors is None:
+            detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
         self._decoder()
         if circuit.num_observables == 0:
             raise ValueError(
@@ -187,7 +197,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " the sampler soft_postselect."
             )
         if self.warn:
-            found = np.flatnonzero(circuit.quantum_detectors() & ~detectors)
+            quantum = outcome_dependent(circuit.compile())
+            found = np.flatnonzero(quantum & ~detectors)
             if len(found):
                 warnings.warn(
                     f"{len(found)} detectors of the circuit depend on quantum outcomes and are not"
@@ -198,6 +209,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                     snc.InexactErrorModelWarning,
                     stacklevel=3,
                 )
+            if self.state_check is None:
+                postselected, coins = np.flatnonzero(detectors), np.flatnonzero(~quantum & ~detectors)
+                warn_of_random_outputs(circuit.compile(), postselected.tolist(), coins.tolist(), stacklevel=3)
 
     def _decoder(self) -> sinter.Decoder:
         if not isinstance(self.decoder, str):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import collections
 import threading
 import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import sinter
+from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outputs
 
 from .batch_size import BatchSize
 from .masks import unpacked_mask
@@ -27,7 +30,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     It does not decode: a kept shot is an error if any observable is flipped.
 
     * The task's ``postselection_mask`` selects the detectors that discard a shot; other detectors are
-      ignored. Without a mask, all detectors discard.
+      ignored, with a warning. Without a mask, all detectors discard.
     * The task's ``postselected_observables_mask`` selects observables that discard a shot if they are
       flipped. Such a shot does not count as an error.
     * ``custom_counts["survivors"]`` is the number of kept shots. With
@@ -46,6 +49,8 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
         seed: None for entropy of the operating system in every worker. A number gives every worker the same
             shots: only for a sampler that is used alone, or for ranges of shots.
+        warn: Whether to warn of observables that are random without noise, and of detectors that are not
+            postselected.
 
     Examples:
         >>> import sinter, stim
@@ -55,8 +60,9 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         ...     DETECTOR rec[-1]
         ...     RX 0
         ...     S[T] 0
-        ...     H 0
-        ...     M 0
+        ...     X_ERROR(0.25) 0
+        ...     S_DAG[T] 0
+        ...     MX 0
         ...     OBSERVABLE_INCLUDE(0) rec[-1]
         ... ''')
         >>> compiled = SoftPostselectSampler().compiled_sampler_for_task(sinter.Task(circuit=circuit))
@@ -72,6 +78,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
     seed: int | None = None
+    warn: bool = True
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.
@@ -94,9 +101,8 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             circuit = snc.Circuit(task.circuit)
         check_soft_postselect(circuit)
 
-        if task.postselection_mask is None:
-            detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
-        else:
+        detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
+        if task.postselection_mask is not None:
             detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
         observables = None
         if task.postselected_observables_mask is not None:
@@ -115,6 +121,10 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
                 max_active_coordinates=self.max_active_coordinates,
                 device=self.device,
             )
+            self.check(circuit, detectors, observables)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
+                sampler.sample_counts(0)
         except (NotImplementedError, snc.ResourceLimitError) as error:
             # Sinter's report of a failed worker does not name the task.
             raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
@@ -124,6 +134,44 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             count_observable_error_combos=self.count_observable_error_combos,
             max_errors=task.collection_options.max_errors,
         )
+
+    def check(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> None:
+        """Checks that shots can be discarded and errors counted, and warns of what an error may not be.
+
+        Args:
+            circuit: The circuit.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: all of them.
+            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
+
+        Raises:
+            ValueError: The circuit has no observables or no detectors.
+
+        Warns:
+            UnusedDetectorsWarning: Some detectors are not postselected.
+            RandomObservableWarning: An observable is random without noise.
+        """
+        check_soft_postselect(circuit)
+        if not self.warn:
+            return
+        if detectors is None:
+            detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
+        left = np.flatnonzero(~detectors).tolist()
+        if left:
+            warnings.warn(
+                f"{detectors_left(left, len(detectors))}: soft_postselect does not decode, and ignores what"
+                " they see. To decode them, use soft_pymatching or another soft_ decoder (docs/decoding.md);"
+                " without a mask, all detectors discard.",
+                snc.UnusedDetectorsWarning,
+                stacklevel=3,
+            )
+        chosen = [] if observables is None else np.flatnonzero(observables).tolist()
+        postselected = [*np.flatnonzero(detectors).tolist(), *(len(detectors) + k for k in chosen)]
+        warn_of_random_outputs(circuit.compile(), postselected, stacklevel=3)
 
 
 def check_soft_postselect(circuit: snc.Circuit) -> None:

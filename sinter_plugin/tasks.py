@@ -6,12 +6,11 @@ import pathlib
 import warnings
 from typing import Any
 
-import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.compiler.requested_outputs import Mask
 
 from .masks import packed_mask
 
@@ -22,8 +21,8 @@ def task(
     circuit: snc.Circuit | stim.Circuit | str | pathlib.Path,
     *,
     decoder: str | None = None,
-    postselection_mask: NDArray[np.uint8] | NDArray[np.bool_] | None = None,
-    postselected_observables_mask: NDArray[np.uint8] | NDArray[np.bool_] | None = None,
+    postselection_mask: Mask | None = None,
+    postselected_observables_mask: Mask | None = None,
     json_metadata: Any = None,
     collection_options: sinter.CollectionOptions | None = None,
 ) -> sinter.Task:
@@ -39,9 +38,10 @@ def task(
         circuit: The circuit, or the path of its file, with bare (``T 0``) or tagged gates (``S[T] 0``).
         decoder: Name of the decoder or sampler, for example ``"soft_postselect"``; None if it is passed to
             ``sinter.collect`` instead.
-        postselection_mask: Detectors that must not fire: bit-packed, dtype uint8, shape
-            ``(ceil(num_detectors / 8),)``, bit k at ``(mask[k // 8] >> (k % 8)) & 1``; or bools, shape
-            ``(num_detectors,)``. Without a mask ``soft_postselect`` discards on all detectors.
+        postselection_mask: Detectors that must not fire: ``"all"``; bools, as a list or an array of shape
+            ``(num_detectors,)``; or bit-packed, dtype uint8, shape ``(ceil(num_detectors / 8),)``, bit k at
+            ``(mask[k // 8] >> (k % 8)) & 1``. Without a mask ``soft_postselect`` discards on all detectors,
+            and all other samplers on none.
         postselected_observables_mask: Observables whose flip discards a shot, in the same forms.
         json_metadata: Metadata of the task, for plotting: any value that can be written as JSON.
         collection_options: Limits for this task alone. If they include ``max_errors``, a batch of
@@ -51,6 +51,7 @@ def task(
         The task.
 
     Raises:
+        TypeError: A mask has the wrong type or dtype.
         ValueError: The circuit cannot be read, or a mask has the wrong size.
         NotImplementedError: Sinter has no error model of the circuit, and the circuit has an instruction that
             this package does not support.
@@ -89,9 +90,14 @@ def task(
         circuit=stim_circuit,
         decoder=decoder,
         detector_error_model=error_model,
-        postselection_mask=packed_mask(postselection_mask, circuit.num_detectors, "postselection_mask"),
+        postselection_mask=packed_mask(
+            postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
+        ),
         postselected_observables_mask=packed_mask(
-            postselected_observables_mask, circuit.num_observables, "postselected_observables_mask"
+            postselected_observables_mask,
+            circuit.num_observables,
+            "postselected_observables_mask",
+            "observables",
         ),
         json_metadata=json_metadata,
         collection_options=collection_options or sinter.CollectionOptions(),

@@ -32,7 +32,13 @@ except ModuleNotFoundError as error:
 from .circuit import Circuit, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
-from .errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError
+from .errors import (
+    EngineUnavailableError,
+    InexactErrorModelWarning,
+    RandomObservableWarning,
+    ResourceLimitError,
+    UnusedDetectorsWarning,
+)
 from .fault_sets import (
     BudgetShare,
     ErrorBudget,
@@ -86,10 +92,12 @@ __all__ = [
     "PlanMethod",
     "PlanReport",
     "PlannedOperation",
+    "RandomObservableWarning",
     "ResourceLimitError",
     "SampleCounts",
     "SamplingPlan",
     "ShotFormat",
+    "UnusedDetectorsWarning",
     "WeightShare",
     "__version__",
     "logical_error_rates",

@@ -13,7 +13,9 @@ __all__ = [
     "HOW_TO_NARROW",
     "EngineUnavailableError",
     "InexactErrorModelWarning",
+    "RandomObservableWarning",
     "ResourceLimitError",
+    "UnusedDetectorsWarning",
     "assert_never",
 ]
 
@@ -46,6 +48,31 @@ class InexactErrorModelWarning(UserWarning):
     """Detectors depend on quantum outcomes, which no detector error model describes exactly.
 
     ``warnings.simplefilter("ignore", stim_nonclifford.InexactErrorModelWarning)`` silences it.
+    """
+
+
+class RandomObservableWarning(UserWarning):
+    r"""Errors are counted of an observable, or decoded with a detector, that is random without noise.
+
+    A sampler may be used so on purpose, for example for the flips of a Pauli frame. So it warns, once, where
+    ``Circuit.logical_error_rate`` refuses.
+
+    Examples:
+        >>> import warnings
+        >>> import stim_nonclifford as snc
+        >>> sampler = snc.Circuit("RX 0\nT 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile_detector_sampler()
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     _ = sampler.sample_counts(1000)
+        >>> [each.category.__name__ for each in caught]
+        ['RandomObservableWarning']
+    """
+
+
+class UnusedDetectorsWarning(UserWarning):
+    """Shots are counted although some detectors neither discard them nor are decoded.
+
+    ``warnings.simplefilter("ignore", stim_nonclifford.UnusedDetectorsWarning)`` silences it.
     """
 
 

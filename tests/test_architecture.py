@@ -24,6 +24,8 @@ ROOMS = (
     "coefficients",
     "compiler",
     "engines",
+    "noiseless_outputs",
+    "logical_errors",
     "faults",
     "plan_report",
     "sampling",

@@ -128,7 +128,7 @@ def test_moments_are_those_of_the_published_circuit() -> None:
 
 @pytest.mark.parametrize("gate", ["T", "S"])
 def test_fault_distance_is_four(gate: GateChoice) -> None:
-    found = flagged(1e-3, gate).fault_distance(threads=2)
+    found = flagged(1e-3, gate).fault_distance(threads=2, postselection_mask="all")
     assert (found.at_least, found.value) == (4, 4)
 
 
@@ -136,7 +136,7 @@ def test_fault_distance_is_four(gate: GateChoice) -> None:
 def test_leading_term(gate: GateChoice, coefficient: float) -> None:
     # Small enough for the next order, some 10^3 times p, to be below the tolerance.
     p = 1e-12
-    sets = flagged(p, gate).malignant_sets(max_weight=4, threads=2)
+    sets = flagged(p, gate).malignant_sets(max_weight=4, threads=2, postselection_mask="all")
     leading = sum(each.probability * each.kept_and_wrong for each in sets)
     assert leading / (p / (1 - p)) ** 4 == pytest.approx(coefficient, rel=1e-7)
 
@@ -144,7 +144,7 @@ def test_leading_term(gate: GateChoice, coefficient: float) -> None:
 @pytest.mark.parametrize("gate", ["T", "S"])
 def test_kept_shots_are_as_many_as_fault_sets_say(gate: GateChoice) -> None:
     circuit = flagged(1e-3, gate)
-    kept = circuit.logical_error_rate(relative_error=0.5, seed=1, threads=2).kept
+    kept = circuit.logical_error_rate(relative_error=0.5, seed=1, threads=2, postselection_mask="all").kept
     assert kept == pytest.approx(0.1407, abs=1e-4)
     if gate == "S":  # by Stim, independently
         detectors = stim.Circuit(str(circuit)).compile_detector_sampler(seed=7).sample(300_000)

@@ -113,7 +113,7 @@ def test_three_faults_are_harmless_in_the_flagged_circuit(noise: NoiseChoice) ->
 def test_leading_term_of_the_proxy(distance: int, fault_distance: int, expected: float) -> None:
     p = 1e-12
     circuit = snc.Circuit(cultivation_circuit(distance, p=p, gate="S"))
-    sets = circuit.malignant_sets(max_weight=fault_distance, threads=2)
+    sets = circuit.malignant_sets(max_weight=fault_distance, threads=2, postselection_mask="all")
     assert {len(each.causes) for each in sets} == {fault_distance}
     leading = sum(each.probability * each.kept_and_wrong for each in sets)
     assert leading / (p / (1 - p)) ** fault_distance == pytest.approx(expected, rel=1e-7)

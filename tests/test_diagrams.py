@@ -283,7 +283,7 @@ def test_circuits_plans_and_estimates_show_themselves() -> None:
     plan = circuit.plan()
     assert plan._repr_html_().count("<svg") == 1
     assert "peak width" in plan._repr_html_()
-    estimate = circuit.logical_error_rate()
+    estimate = circuit.logical_error_rate(postselection_mask="all")
     assert f"{estimate.logical_error_rate:.4g}" in estimate._repr_html_()
     for page in (circuit, large, plan, estimate):
         ElementTree.fromstring(f"<body>{page._repr_html_()}</body>")

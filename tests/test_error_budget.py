@@ -20,7 +20,7 @@ from stim_nonclifford.fault_sets.mechanisms import mechanisms_of
 from stim_nonclifford.fault_sets.noise_sources import NoisePlace
 
 from .exact import mask_of
-from .fault_set_cases import FewExactWeights, estimate
+from .fault_set_cases import FewExactWeights, estimate, rate_of_anything
 from .oracle.density_matrix import detector_distribution
 from .test_fault_sets_exact import Mask, example, plan_of
 
@@ -118,9 +118,7 @@ def test_derivatives_equal_simulated_ones(seed: int) -> None:
         kept, wrong = probabilities(circuit, *question)
         if wrong < 1e-9:
             continue
-        found = own.logical_error_rate(
-            postselection_mask=detectors, postselected_observables_mask=observables, seed=0
-        ).error_budget(line_of)
+        found = rate_of_anything(own, detectors, observables).error_budget(line_of)
         for group in found.groups:
             if group.group == "no fault":
                 continue
@@ -199,9 +197,7 @@ def test_shares_equal_complete_sums(seed: int) -> None:
         plan = plan_of(circuit, detectors, observables)
         if (plan.sites >= 0).any() or plan.num_mechanisms > 8 or len(plan.coins) > 5:
             continue
-        estimate_ = snc.Circuit(circuit).logical_error_rate(
-            postselection_mask=detectors, postselected_observables_mask=observables, seed=0
-        )
+        estimate_ = rate_of_anything(snc.Circuit(circuit), detectors, observables)
         if estimate_.kept_and_wrong < 1e-12:
             continue
         found = estimate_.error_budget(line_of)
@@ -231,7 +227,7 @@ def test_shares_with_sites() -> None:
         OBSERVABLE_INCLUDE(0) rec[-1]
         """
     )
-    budget = circuit.logical_error_rate().error_budget("instruction")
+    budget = circuit.logical_error_rate(postselection_mask="all").error_budget("instruction")
     # Z is invisible. Kept and wrong: X and the flip.
     assert budget.kept_and_wrong == pytest.approx(0.1 * 0.25)
     assert [(group.group, pytest.approx(group.share)) for group in budget.groups] == [
@@ -266,7 +262,7 @@ def assert_consistent(sampled: list[ErrorBudget], exact: ErrorBudget) -> None:
 def test_sampled_budgets_equal_exact_ones() -> None:
     """Weights from 3 on are drawn or joined in 8 estimates."""
     circuit = cultivation_circuit(3, 2e-3)
-    exact = circuit.logical_error_rate(seed=0, relative_error=1e-3)
+    exact = circuit.logical_error_rate(seed=0, relative_error=1e-3, postselection_mask="all")
     sampled = [estimate(circuit, FewExactWeights(0.03), seed) for seed in range(8)]
     assert all(share.method != "exact" for share in sampled[0].weights[3:])
     for by in ("noise", "qubit"):
@@ -277,7 +273,9 @@ def test_total_sensitivity_is_the_slope_of_the_curve() -> None:
     """Of all noise together, against exact rates at neighbouring strengths; in a family, of each circuit."""
     p = 1e-3
     circuits = [cultivation_circuit(3, strength) for strength in (p, p * (1 + 1e-3), p * (1 - 1e-3))]
-    here, above, below = snc.logical_error_rates(circuits, seed=2, relative_error=1e-2)
+    here, above, below = snc.logical_error_rates(
+        circuits, seed=2, relative_error=1e-2, postselection_mask="all"
+    )
     for by in ("tick", "qubit", "noise", "instruction"):
         groups = here.error_budget(by).groups
         slope = np.log(above.logical_error_rate / below.logical_error_rate) / 2e-3
@@ -307,7 +305,7 @@ def test_groups() -> None:
         OBSERVABLE_INCLUDE(0) rec[-1]
         """
     )
-    found = circuit.logical_error_rate()
+    found = circuit.logical_error_rate(postselection_mask="all")
     labels = {
         by: [group.group for group in found.error_budget(by).groups] for by in ("tick", "qubit", "noise")
     }
@@ -328,38 +326,50 @@ def test_certain_noise_can_only_get_weaker() -> None:
     """The plan has no mechanism for its absence, unless other noise has the same effect."""
     text = "X_ERROR(1) 0\nX_ERROR(0.1) 1\nM 0 1\nOBSERVABLE_INCLUDE(0) rec[-2]\n"
     circuit = snc.Circuit(text + "OBSERVABLE_INCLUDE(1) rec[-1]")
-    certain, flip, nothing = circuit.logical_error_rate().error_budget("instruction").groups
+    certain, flip, nothing = (
+        circuit.logical_error_rate(postselection_mask="all").error_budget("instruction").groups
+    )
     assert (nothing.group, nothing.share) == ("no fault", pytest.approx(0.9))
     assert flip.share == pytest.approx(0.1)
     assert (certain.share, certain.sensitivity) == (0, pytest.approx(np.nan, nan_ok=True))
-    [together, _] = circuit.logical_error_rate().error_budget("noise").groups
+    [together, _] = circuit.logical_error_rate(postselection_mask="all").error_budget("noise").groups
     assert math.isnan(together.sensitivity)
     circuit = snc.Circuit(text + "OBSERVABLE_INCLUDE(0) rec[-1]")
-    certain, flip, nothing = circuit.logical_error_rate().error_budget("instruction").groups
+    certain, flip, nothing = (
+        circuit.logical_error_rate(postselection_mask="all").error_budget("instruction").groups
+    )
     # P(wrong) = s (1 - 0.1) + (1 - s) 0.1 for a probability s instead of 1.
     assert certain.kept_and_wrong_derivative == pytest.approx(0.8)
 
 
 def test_nothing_to_divide() -> None:
     circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    found = circuit.logical_error_rate()
+    found = circuit.logical_error_rate(postselection_mask="all")
     with pytest.raises(ValueError, match="No malignant set"):
         found.error_budget("tick")
     with pytest.raises(ValueError, match="pickled"):
         pickle.loads(pickle.dumps(found)).error_budget("tick")
-    noisy = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate()
+    noisy = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate(
+        postselection_mask="all"
+    )
     with pytest.raises(ValueError, match="'instruction', 'qubit', 'tick' or 'noise'"):
         noisy.error_budget("gate")  # type: ignore[arg-type]
 
 
 def test_table_and_plot() -> None:
     mpl.use("Agg")
-    budget = cultivation_circuit(3, 1e-3).logical_error_rate(seed=1).error_budget("tick")
+    budget = (
+        cultivation_circuit(3, 1e-3).logical_error_rate(seed=1, postselection_mask="all").error_budget("tick")
+    )
     lines = str(budget).splitlines()
     assert len(lines) == 3 + len(budget.groups)
     assert lines[2].split() == ["tick", "kept", "and", "wrong", "sensitivity", "discarded"]
     axes = budget.plot()
     assert len(axes.containers) >= 2
     assert axes.get_xlabel() == "tick"
-    instructions = cultivation_circuit(3, 1e-3).logical_error_rate(seed=1).error_budget("instruction")
+    instructions = (
+        cultivation_circuit(3, 1e-3)
+        .logical_error_rate(seed=1, postselection_mask="all")
+        .error_budget("instruction")
+    )
     assert "with smaller shares, together" in str(instructions)

@@ -14,6 +14,7 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.errors import ResourceLimitError
 
 from .exact import largest_difference, mask, mask_of
+from .fault_set_cases import rate_of_anything
 from .oracle.density_matrix import detector_distribution
 from .oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 
@@ -84,9 +85,7 @@ def test_complete_sums(seed: int) -> None:
         where = f"seed {seed}, {k}\n{circuit}\n{detectors} {observables}"
         if sum(kept.values()) < 1e-9:
             continue
-        found = own.logical_error_rate(
-            postselection_mask=detectors, postselected_observables_mask=observables, seed=0
-        )
+        found = rate_of_anything(own, detectors, observables)
         assert all(share.method == "exact" for share in found.weights), where
         assert found.standard_error == 0
         assert found.kept == pytest.approx(sum(kept.values()), abs=TOLERANCE), where
@@ -131,7 +130,7 @@ def test_coins_on_checks() -> None:
         OBSERVABLE_INCLUDE(0) rec[-1]
         """
     )
-    found = circuit.logical_error_rate()
+    found = circuit.logical_error_rate(postselection_mask="all")
     assert found.kept == pytest.approx(0.5 * 0.875, abs=1e-15)
     assert found.kept_and_wrong == 0
 
@@ -151,7 +150,7 @@ def test_certain_and_likely_noise() -> None:
         OBSERVABLE_INCLUDE(2) rec[-2]
         """
     )
-    found = circuit.logical_error_rate()
+    found = circuit.logical_error_rate(postselection_mask="all")
     assert found.kept == pytest.approx(0.75)
     assert found.logical_error_rate == pytest.approx(1)
     assert found.observable_flips / found.kept == pytest.approx([1, 0.75, 0.5])
@@ -164,11 +163,11 @@ def test_too_many_coins() -> None:
     for k in range(20):
         circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1 - k)], k)
     with pytest.raises(ResourceLimitError, match=r"2\^20.*2\^16"):
-        circuit.logical_error_rate()
+        rate_of_anything(circuit)
 
 
 def test_never_kept() -> None:
     """A postselected detector that always fires."""
     circuit = snc.Circuit("R 0\nX_ERROR(1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
     with pytest.raises(ValueError, match="No shot is ever kept"):
-        circuit.logical_error_rate()
+        circuit.logical_error_rate(postselection_mask="all")

@@ -42,7 +42,7 @@ def coverage(masses: np.ndarray, values: np.ndarray, relative_error: float, seed
 @pytest.mark.parametrize("weight", [2, 3])
 def test_sets_of_cultivation(weight: int, relative_error: float) -> None:
     circuit = snc.Circuit(cultivation.cultivation_circuit(distance=3, p=1e-3))
-    known = exploration_of([planned(circuit, None, None).plan()], Limits(), 0, 1, progress=False)
+    known = exploration_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
     enumerate_to(known, weight)
     exact = known.exact(weight)
     values = known.values.wrong[exact.keys]

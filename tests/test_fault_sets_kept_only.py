@@ -23,7 +23,7 @@ from stim_nonclifford.fault_sets.strata import DrawnWeight, JoinedWeight, Stratu
 @lru_cache
 def looked_at(kept_only: bool) -> Exploration:
     """Weights 0 to 3 enumerated, 4 drawn, 5 and 6 joined."""
-    plans = [planned(snc.Circuit(cultivation_circuit(5, p=p)), None, None).plan() for p in (1e-3, 2e-3)]
+    plans = [planned(snc.Circuit(cultivation_circuit(5, p=p)), "all", None).plan() for p in (1e-3, 2e-3)]
     known = exploration_of(plans, Limits(), 3, 1, progress=False)
     known.limits = replace(known.limits, long_laws=kept_only)
     for weight in range(4):
@@ -72,6 +72,6 @@ def test_most_sets_are_not_stored() -> None:
 
 def test_wide_plans_store_only_what_can_be_kept() -> None:
     for distance, is_wide in ((5, False), (7, True)):
-        plan = planned(snc.Circuit(cultivation_circuit(distance, p=1e-3)), None, None).plan()
+        plan = planned(snc.Circuit(cultivation_circuit(distance, p=1e-3)), "all", None).plan()
         known = exploration_of([plan], Limits(), 0, 1, progress=False)
         assert known.limits.long_laws == is_wide

@@ -20,6 +20,7 @@ from .fault_set_cases import (
     assert_sampled_weights_equal_exact_ones,
     covers,
     estimate,
+    rate_of_anything,
 )
 
 EXACT = {
@@ -44,7 +45,9 @@ def assert_right(found: snc.LogicalErrorRate, kept: float, rate: float) -> None:
 
 @pytest.mark.parametrize(("d", "p"), [(3, 5e-4), (3, 1e-3), (5, 1e-3)])
 def test_cultivation(d: int, p: float) -> None:
-    found = cultivation_circuit(distance=d, p=p).logical_error_rate(seed=5, threads=2)
+    found = cultivation_circuit(distance=d, p=p).logical_error_rate(
+        seed=5, threads=2, postselection_mask="all"
+    )
     assert_right(found, *EXACT[d, p])
     low, high = found.interval
     assert low < EXACT[d, p][1] < high
@@ -59,7 +62,7 @@ def test_curve_from_one_enumeration() -> None:
     strengths = [2e-3, 5e-4, 1e-3]
     circuits = [cultivation_circuit(distance=3, p=p) for p in strengths]
     other = snc.Circuit("X_ERROR(0.25) 0 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]")
-    *curve, last = snc.logical_error_rates([*circuits, other], seed=3, threads=2)
+    *curve, last = snc.logical_error_rates([*circuits, other], seed=3, threads=2, postselection_mask="all")
     for p, found in zip(strengths, curve, strict=True):
         assert_right(found, *EXACT[3, p])
     assert last.logical_error_rate == pytest.approx(0.25)
@@ -68,7 +71,7 @@ def test_curve_from_one_enumeration() -> None:
 def test_what_is_beyond_the_table_of_weights() -> None:
     """It is far less than the rounding errors of the sum of all weights, and than the smallest rates."""
     strengths = (1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 1.5e-3, 2e-3)
-    plans = [planned(cultivation_circuit(distance=5, p=p), None, None).plan() for p in strengths]
+    plans = [planned(cultivation_circuit(distance=5, p=p), "all", None).plan() for p in strengths]
     known = exploration_of(plans, Limits(), 1, 1, False)
     for place, plan in enumerate(plans):
         # The number of mechanisms that act has about a Poisson distribution.
@@ -78,9 +81,11 @@ def test_what_is_beyond_the_table_of_weights() -> None:
 
 def test_threads_do_not_matter() -> None:
     circuit = cultivation_circuit(distance=3, p=2e-3)
-    one, two = (circuit.logical_error_rate(seed=11, threads=threads) for threads in (1, 2))
+    one, two = (
+        circuit.logical_error_rate(seed=11, threads=threads, postselection_mask="all") for threads in (1, 2)
+    )
     assert one == two
-    assert circuit.logical_error_rate(seed=12) != one
+    assert circuit.logical_error_rate(seed=12, postselection_mask="all") != one
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -122,8 +127,8 @@ def test_sampled_but_not_found() -> None:
     circuit = snc.Circuit.generated(
         "surface_code:rotated_memory_z", distance=5, rounds=2, before_round_data_depolarization=1e-5
     )
-    found = circuit.logical_error_rate(seed=2)
-    exact = circuit.malignant_sets(max_weight=5)
+    found = circuit.logical_error_rate(seed=2, postselection_mask="all")
+    exact = circuit.malignant_sets(max_weight=5, postselection_mask="all")
     leading = sum(each.probability * each.kept_and_wrong for each in exact) / found.kept
     low, high = found.interval
     assert low <= leading * 1.001
@@ -133,12 +138,11 @@ def test_sampled_but_not_found() -> None:
 def test_the_wrong_tool() -> None:
     """Without checks nearly all sets pass; with many events large sets matter. Both are said early."""
     circuit = cultivation_circuit(distance=5, p=1e-3)
-    nothing = np.zeros(circuit.num_detectors, dtype=np.bool_)
     with pytest.raises(ResourceLimitError, match="sample_counts"):
-        circuit.logical_error_rate(postselection_mask=nothing)
+        rate_of_anything(circuit, None)
     noisy = cultivation_circuit(distance=5, p=2e-2)
     with pytest.raises(ResourceLimitError, match="noise events"):
-        noisy.logical_error_rate()
+        noisy.logical_error_rate(postselection_mask="all")
 
 
 def test_consistent_with_counted_errors() -> None:
@@ -146,7 +150,7 @@ def test_consistent_with_counted_errors() -> None:
     circuit = cultivation_circuit(distance=3, p=2e-3)
     everything = np.ones(circuit.num_detectors, dtype=np.bool_)
     counts = circuit.compile_detector_sampler(seed=1, postselection_mask=everything).sample_counts(3 * 10**7)
-    found = circuit.logical_error_rate(seed=1)
+    found = circuit.logical_error_rate(seed=1, postselection_mask="all")
     expected = found.kept_and_wrong * counts.shots
     assert abs(counts.errors - expected) < SIGMAS * np.sqrt(expected)
     assert abs(counts.kept - found.kept * counts.shots) < SIGMAS * np.sqrt(found.kept * counts.shots)
@@ -156,9 +160,9 @@ def test_consistent_with_counted_errors() -> None:
     "arguments", [{"threads": 0}, {"relative_error": 0.0}, {"seed": -1}, {"max_seconds": 0}]
 )
 def test_bad_arguments(arguments: dict[str, float]) -> None:
-    circuit = snc.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]")
+    circuit = snc.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0)")
     with pytest.raises(ValueError, match=next(iter(arguments))):
-        circuit.logical_error_rate(**arguments)  # type: ignore[arg-type]
+        circuit.logical_error_rate(**arguments, postselection_mask="all")  # type: ignore[arg-type]
 
 
 def test_many_sets_after_none() -> None:

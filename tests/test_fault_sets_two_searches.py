@@ -56,7 +56,8 @@ def surface_code(distance: int, p: float) -> snc.Circuit:
 
 
 def is_decided(circuit: str) -> bool:
-    plan = planned(snc.Circuit(circuit), None, None).plan()
+    own = snc.Circuit(circuit)
+    plan = PlannedCircuit.of(own.compile(), range(own.num_detectors)).plan()
     return decided_by_faults(plan, mechanisms_of(plan))
 
 
@@ -80,10 +81,13 @@ def numbers(budget: ErrorBudget) -> list[tuple[float, ...]]:
 )
 def test_equals_one_search(circuit: snc.Circuit) -> None:
     """Nearly all there is is enumerated in both."""
-    asked = planned(circuit, None, None)
+    asked = planned(circuit, "all", None)
     plan = asked.plan()
     assert decided_by_faults(plan, mechanisms_of(plan))
-    found, (expected, basis) = circuit.logical_error_rate(seed=1), one_search(asked, Limits())
+    found, (expected, basis) = (
+        circuit.logical_error_rate(seed=1, postselection_mask="all"),
+        one_search(asked, Limits()),
+    )
     assert found.kept == pytest.approx(expected.kept, rel=1e-7)
     assert found.kept_and_wrong == pytest.approx(expected.kept_and_wrong, rel=1e-5)
     assert found.error_patterns == {1: pytest.approx(found.kept_and_wrong)}
@@ -110,7 +114,10 @@ def test_sampled_weights_equal_exact_ones(seed: int) -> None:
 def test_budgets_of_sampled_weights_equal_exact_ones() -> None:
     """Seed 0. Errors of shares and sensitivities say how far they are from the exact ones."""
     circuit = proxy(3, 2e-3)
-    exact = {each.group: each for each in circuit.logical_error_rate(seed=0).error_budget("noise").groups}
+    exact = {
+        each.group: each
+        for each in circuit.logical_error_rate(seed=0, postselection_mask="all").error_budget("noise").groups
+    }
     sampled = estimate(circuit, FewExactWeights(0.2), 0).error_budget("noise")
     assert any(each.share_error > 0 for each in sampled.groups)
     for each in sampled.groups:
@@ -123,16 +130,19 @@ def test_budgets_of_sampled_weights_equal_exact_ones() -> None:
 def test_curve_and_threads() -> None:
     """Circuits that differ in strength share both searches; threads change nothing."""
     circuits = [proxy(3, p) for p in (5e-4, 2e-3)]
-    one, two = (snc.logical_error_rates(circuits, seed=3, threads=threads) for threads in (1, 2))
+    one, two = (
+        snc.logical_error_rates(circuits, seed=3, threads=threads, postselection_mask="all")
+        for threads in (1, 2)
+    )
     assert one == two
     for circuit, found in zip(circuits, one, strict=True):
-        alone = circuit.logical_error_rate(seed=4)
+        alone = circuit.logical_error_rate(seed=4, postselection_mask="all")
         assert found.logical_error_rate == pytest.approx(alone.logical_error_rate, rel=1e-4)
 
 
 def test_rare_errors_are_found_among_sets_that_are_not() -> None:
     """Seed 1. All wrong sets of up to five mechanisms are enumerated."""
-    found = proxy(5, 5e-4).logical_error_rate(seed=1, relative_error=0.1, threads=2)
+    found = proxy(5, 5e-4).logical_error_rate(seed=1, relative_error=0.1, threads=2, postselection_mask="all")
     assert [share.method for share in found.weights[:6]] == ["exact"] * 6
     # Those of the leading term.
     assert found.weights[4].sets == 24
@@ -159,7 +169,7 @@ def test_where_faults_decide(circuit: str, expected: bool) -> None:
 @pytest.mark.slow
 def test_interval_where_wrong_sets_are_too_few_to_be_found() -> None:
     """Seed 1. Above some weight no wrong set is found; sets with which shots are kept say how many there can be."""
-    found = proxy(5, 1e-3).logical_error_rate(seed=1, relative_error=0.1, threads=2)
+    found = proxy(5, 1e-3).logical_error_rate(seed=1, relative_error=0.1, threads=2, postselection_mask="all")
     assert any(share.method == "joined" and share.sets < 10 for share in found.weights)
     low, high = found.interval
     # 3.0798(25)e-10, seed 2 and an error of 1%.

@@ -13,6 +13,7 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.engines.reference import fate_of_row
+from stim_nonclifford.faults import FaultTable
 from stim_nonclifford.plan import BLOCK_SHOTS
 
 from .exact import mask_of
@@ -50,7 +51,7 @@ def test_fate_of_faults_is_that_of_the_circuit_with_them(seed: int) -> None:
         chosen = [faults[int(k)] for k in rng.choice(len(faults), size=min(size, len(faults)), replace=False)]
         if len({(fault.step, fault.group) for fault in chosen}) < len(chosen):
             continue  # two faults of one channel never happen together
-        fate = circuit.outcome_probabilities(chosen)
+        fate = circuit.outcome_probabilities(chosen, postselection_mask="all")
         expected = fate_by_density_matrix(circuit, circuit.with_faults(chosen))
         found = (fate.kept_and_right, fate.kept_and_wrong, fate.discarded)
         assert found == pytest.approx(expected, abs=1e-10), [str(fault) for fault in chosen]
@@ -66,11 +67,10 @@ def test_many_fault_sets_at_once(seed: int) -> None:
         pytest.skip("no noise")
     sets = [[faults[int(k)] for k in rng.choice(len(faults), size=size)] for size in rng.integers(0, 4, 30)]
     postselected = [d for d in range(circuit.num_detectors) if rng.random() < 0.5]
-    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
-    mask[postselected] = True
-    found = circuit.outcome_probabilities(sets, postselection_mask=mask)
-    assert len(found) == len(sets)
     compiled = circuit.compile()
+    table = FaultTable(circuit.to_stim(), compiled)
+    found = table.outcome_probabilities(sets, postselected)
+    assert len(found) == len(sets)
     observables = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)
     plan = compiled.fault_plan(RequestedOutputs.of(observables, postselected))
     effects = dict(zip(faults, compiled.faults, strict=True))
@@ -83,16 +83,18 @@ def test_many_fault_sets_at_once(seed: int) -> None:
         assert fate.kept_and_right == pytest.approx(right, abs=1e-12)
         assert fate.kept_and_wrong == pytest.approx(sum(kept.values()), abs=1e-12)
         assert fate.discarded == pytest.approx(discarded, abs=1e-12)
-        alone = circuit.outcome_probabilities(chosen, postselection_mask=mask)
+        [alone] = table.outcome_probabilities([chosen], postselected)
         assert dataclasses.astuple(alone) == pytest.approx(dataclasses.astuple(fate), abs=1e-12)
 
 
 def test_sets_beside_faults_are_refused() -> None:
     circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
     [fault] = circuit.faults()
-    assert [fate.kept_and_wrong for fate in circuit.outcome_probabilities([[fault], []])] == [1, 0]
+    assert [
+        fate.kept_and_wrong for fate in circuit.outcome_probabilities([[fault], []], postselection_mask="all")
+    ] == [1, 0]
     with pytest.raises(ValueError, match="not a mixture"):
-        circuit.outcome_probabilities([[fault], fault])  # type: ignore[list-item]
+        circuit.outcome_probabilities([[fault], fault], postselection_mask="all")  # type: ignore[list-item]
 
 
 def test_failures_are_the_errors_that_are_counted() -> None:
@@ -111,11 +113,11 @@ def test_failures_are_the_errors_that_are_counted() -> None:
     for failure in found.failures:
         assert failure.observables == (0,)
         assert len(failure.faults) >= 2  # no single fault is kept and wrong
-        fate = circuit.outcome_probabilities(failure.faults)
+        fate = circuit.outcome_probabilities(failure.faults, postselection_mask="all")
         assert fate.kept_and_wrong > 1e-6
         # Every alternative has the same fate.
         others = tuple(alternatives[-1] for alternatives in failure.causes)
-        assert circuit.outcome_probabilities(others) == fate
+        assert circuit.outcome_probabilities(others, postselection_mask="all") == fate
 
 
 def test_failures_are_found_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,4 +146,4 @@ def test_unknown_fault_is_refused() -> None:
     circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
     [fault] = snc.Circuit("Z_ERROR(0.1) 0\nM 0").faults()
     with pytest.raises(ValueError, match="The circuit has no fault"):
-        circuit.outcome_probabilities([fault])
+        circuit.outcome_probabilities([fault], postselection_mask="all")

@@ -24,7 +24,7 @@ Law = dict[int, float]
 
 
 def plan_of(circuit: snc.Circuit) -> SamplingPlan:
-    return planned(circuit, None, None).plan()
+    return planned(circuit, "all", None).plan()
 
 
 def laws(plan: SamplingPlan, signatures: Words, width_of_sums: int) -> list[Law]:

@@ -108,7 +108,7 @@ class Records:
 def assert_same_fates(circuit: snc.Circuit, sets: Sequence[Sequence[CircuitFault]]) -> None:
     """The probabilities of being kept and right, and kept and wrong, for up to eight rows of the free records."""
     clifft = peer("clifft")
-    for faults, ours in zip(sets, circuit.outcome_probabilities(sets), strict=True):
+    for faults, ours in zip(sets, circuit.outcome_probabilities(sets, postselection_mask="all"), strict=True):
         records = Records(circuit.with_faults(faults))
         count = len(records.free)
         numbers = np.random.default_rng(1).permutation(1 << count)[:8]
@@ -123,7 +123,7 @@ def assert_same_fates(circuit: snc.Circuit, sets: Sequence[Sequence[CircuitFault
 @pytest.mark.parametrize("distance", [3, 5])
 def test_all_smallest_malignant_sets(distance: int) -> None:
     circuit = snc.Circuit(cultivation_circuit(distance, 1e-3))
-    malignant = circuit.malignant_sets()
+    malignant = circuit.malignant_sets(postselection_mask="all")
     assert len(malignant) == 9
     assert_same_fates(circuit, [each.faults for each in malignant])
 
@@ -137,7 +137,7 @@ def test_malignant_sets_of_distance_7() -> None:
 def test_a_change_of_one_fault_is_seen() -> None:
     """The comparison fails if the simulated circuit lacks one of the faults."""
     circuit = snc.Circuit(cultivation_circuit(5, 1e-3))
-    faults = circuit.malignant_sets()[0].faults
+    faults = circuit.malignant_sets(postselection_mask="all")[0].faults
     clifft = peer("clifft")
     coins = np.zeros((1, 4), dtype=np.bool_)
     fates = []

@@ -30,7 +30,7 @@ def test_only_faults_of_the_injection_matter_on_their_own(
 ) -> None:
     p = 1e-9
     circuit = snc.Circuit(circuit_of(3, gate, correction, p))
-    found = circuit.malignant_sets(max_weight=1)
+    found = circuit.malignant_sets(max_weight=1, postselection_mask="all")
     causes = [fault for each in found for fault in each.causes[0]]
     assert len(causes) == {"T": 23, "S": 20}[gate]
     assert max(fault.tick for fault in causes) == 5  # before the first measurement
@@ -52,7 +52,10 @@ def test_error_of_the_injection_by_kind_of_noise(distance: int, gate: Any, expec
     for kind, coefficient in expected.items():
         strengths = dict.fromkeys(KINDS, 0.0) | {kind: p}
         circuit = snc.Circuit(add_noise(noiseless, NoiseModel(**strengths)))
-        total = sum(each.probability * each.kept_and_wrong for each in circuit.malignant_sets(max_weight=1))
+        total = sum(
+            each.probability * each.kept_and_wrong
+            for each in circuit.malignant_sets(max_weight=1, postselection_mask="all")
+        )
         assert total / p == pytest.approx(float(Fraction(coefficient)), rel=1e-5)
 
 
@@ -77,9 +80,11 @@ def test_fault_distance_of_the_consumption(distance: int, gate: str, correction:
     """A perfect conditional gate lets two faults of one qubit through, one before and one after it."""
     circuit = noise_from_the_merge_on(distance, gate, correction)
     through = gate == "T" and correction == "gate"
-    assert circuit.fault_distance(max_weight=distance, threads=2).value == (2 if through else distance)
+    assert circuit.fault_distance(max_weight=distance, threads=2, postselection_mask="all").value == (
+        2 if through else distance
+    )
     if through:
-        for each in circuit.malignant_sets(threads=2):
+        for each in circuit.malignant_sets(threads=2, postselection_mask="all"):
             # The first X turns S into S_DAG in half of the shots, those in which the merge gave 1.
             assert each.kept_and_wrong == pytest.approx(0.5)
 

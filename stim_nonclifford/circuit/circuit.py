@@ -14,10 +14,11 @@ import numpy.typing as npt
 import stim
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ..compiler.requested_outputs import checked_mask, postselected_outputs
+from ..compiler.requested_outputs import Mask, bools_of_mask, checked_mask, postselected_outputs
 from ..dialect import first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
+from ..logical_errors import check_no_detector_is_left
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from .editing import CircuitEditing
@@ -233,8 +234,8 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
         self,
         *,
         seed: int | None = None,
-        postselection_mask: npt.NDArray[Any] | None = None,
-        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
         skip_reference_sample: bool = False,
         engine: EngineName = "auto",
         threads: int = 1,
@@ -247,9 +248,10 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
         Args:
             seed: None for fresh entropy, or an integer in range(2**64), which determines all results.
             postselection_mask: The detectors that discard a shot in ``sample_counts`` and ``sample_kept`` if
-                they fire: bool of shape (num_detectors,), or bit-packed uint8 as Sinter's masks.
+                they fire: ``"all"``; bools, as a list or an array of shape (num_detectors,); or bit-packed
+                uint8 as Sinter's masks. By default no detector discards a shot.
             postselected_observables_mask: The observables that discard a shot if they are flipped, in the
-                same forms.
+                same forms. By default none does.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
             engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
@@ -276,10 +278,15 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             array([[ True]])
         """
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
+        # Copies, which nobody else changes.
         if postselection_mask is not None:
-            postselection_mask = np.array(postselection_mask)
+            name, count = "postselection_mask", self.num_detectors
+            postselection_mask = bools_of_mask(postselection_mask, count, name, "detectors")
         if postselected_observables_mask is not None:
-            postselected_observables_mask = np.array(postselected_observables_mask)
+            name, count = "postselected_observables_mask", self.num_observables
+            postselected_observables_mask = bools_of_mask(
+                postselected_observables_mask, count, name, "observables"
+            )
         recipe = functools.partial(
             self.copy().compile_detector_sampler,
             postselection_mask=postselection_mask,
@@ -303,8 +310,8 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
         self,
         method: PlanMethod | None = None,
         *,
-        postselection_mask: npt.NDArray[Any] | None = None,
-        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
     ) -> PlanReport:
         r"""The cost of the circuit: the quantum operations of a shot, and the instructions that cause them.
 
@@ -372,7 +379,7 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
 
     @overload
     def outcome_probabilities(
-        self, faults: Iterable[CircuitFault], *, postselection_mask: npt.NDArray[Any] | None = None
+        self, faults: Iterable[CircuitFault], *, postselection_mask: Mask | None = None
     ) -> OutcomeProbabilities: ...
 
     @overload
@@ -380,30 +387,31 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
         self,
         faults: Iterable[Iterable[CircuitFault]],
         *,
-        postselection_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
     ) -> list[OutcomeProbabilities]: ...
 
     def outcome_probabilities(
         self,
         faults: Iterable[CircuitFault] | Iterable[Iterable[CircuitFault]],
         *,
-        postselection_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
     ) -> OutcomeProbabilities | list[OutcomeProbabilities]:
         r"""The exact probabilities that a shot with given faults is discarded, or has a logical error.
 
         Args:
             faults: Faults from ``faults()``, or of a ``KeptFailure``: those of one shot. Or several of such
                 sets of faults, one for each shot, which takes much less time than a call for each.
-            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``; all
-                of them by default.
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. They
+                must be all, ``"all"``, as nothing here decodes the others. A circuit without detectors needs
+                no mask.
 
         Returns:
             The probabilities that the shot is kept and right, kept and wrong, and discarded. For several
             sets, a list of these. An empty argument is one shot without faults.
 
         Raises:
-            ValueError: A fault is not one of this circuit, or the mask has the wrong shape; or faults stand
-                beside sets of faults.
+            ValueError: A fault is not one of this circuit; a detector is not postselected, or the mask has
+                the wrong shape; or faults stand beside sets of faults.
             ResourceLimitError: The result depends on more than 16 coins.
 
         Examples:
@@ -416,12 +424,9 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             0.146447
             0.853553
         """
-        if postselection_mask is None:
-            postselected = list(range(self.num_detectors))
-        else:
-            postselected = checked_mask(
-                postselection_mask, self.num_detectors, "postselection_mask", "detectors"
-            )
+        count = self.num_detectors
+        postselected = checked_mask(postselection_mask, count, "postselection_mask", "detectors")
+        check_no_detector_is_left(count, postselected)
         given: list[CircuitFault | Iterable[CircuitFault]] = list(faults)
         one_shot = [each for each in given if isinstance(each, CircuitFault)]
         several = [each for each in given if not isinstance(each, CircuitFault)]

@@ -15,9 +15,10 @@ from ..compiler.error_model_changes import check_decomposed, conditioned, decomp
 from ..compiler.extent import extent_of
 from ..compiler.extent_limits import check_targets
 from ..compiler.relabelling import relabelled
-from ..compiler.requested_outputs import checked_mask
+from ..compiler.requested_outputs import Mask, checked_mask
 from ..errors import InexactErrorModelWarning, ResourceLimitError
 from ..memory import memory_is_a_limit
+from ..noiseless_outputs import outcome_dependent, outputs_of_chance
 from .editing import check_coordinates, check_flattened
 from .random_outputs import is_of_random_outputs, random_outputs
 
@@ -46,7 +47,7 @@ class CircuitErrorModels:
         ignore_decomposition_failures: bool = False,
         block_decomposition_from_introducing_remnant_edges: bool = False,
         kind: ErrorModelKind | stim.DetectorErrorModel = "s_proxy",
-        postselection_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
     ) -> stim.DetectorErrorModel:
         r"""The detector error model, for a decoder. Without T gates it is Stim's.
 
@@ -170,10 +171,11 @@ class CircuitErrorModels:
         return model
 
     def quantum_detectors(self) -> npt.NDArray[np.bool_]:
-        r"""The detectors that depend on outcomes of quantum measurements, and not on noise alone.
+        r"""The detectors that depend on random outcomes: of quantum measurements, or of coins.
 
-        No detector error model describes these detectors exactly. The gates decide which ones they are, not
-        the noise: a detector counts even if its outcome is certain without noise.
+        No detector error model describes exactly those that depend on quantum measurements. The gates decide
+        which detectors depend on outcomes, not the noise: a detector counts even if its outcomes are certain
+        without noise.
 
         Returns:
             bool, shape (num_detectors,).
@@ -187,22 +189,43 @@ class CircuitErrorModels:
             >>> circuit = snc.Circuit("RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nDETECTOR rec[-1]")
             >>> circuit.quantum_detectors()
             array([False,  True])
+            >>> snc.Circuit("RX 0\nM 0\nDETECTOR rec[-1]").quantum_detectors()  # a coin
+            array([ True])
         """
-        flipped = 0
-        for outcome in self.compile().effects("detectors").outcomes:
-            flipped |= outcome
-        count = self._stim.num_detectors
-        # Bit by bit would take the square of the number of detectors.
-        packed = np.frombuffer(
-            (flipped & ((1 << count) - 1)).to_bytes(-(-count // 8), "little"), dtype=np.uint8
-        )
-        return np.unpackbits(packed, count=count, bitorder="little").astype(np.bool_)
+        return self._outputs_of_chance()[: self._stim.num_detectors]
+
+    def quantum_observables(self) -> npt.NDArray[np.bool_]:
+        r"""The observables that depend on random outcomes: of quantum measurements, or of coins.
+
+        What counts is said at ``quantum_detectors``. An observable with Pauli targets counts if a measurement
+        of these Paulis would.
+
+        Returns:
+            bool, shape (num_observables,).
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit is too large to be compiled.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("RX 0\nT 0\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+            >>> circuit += snc.Circuit("OBSERVABLE_INCLUDE(1) X0")
+            >>> circuit.quantum_observables()
+            array([False,  True])
+        """
+        return self._outputs_of_chance()[self._stim.num_detectors :]
+
+    def _outputs_of_chance(self) -> npt.NDArray[np.bool_]:
+        found = np.zeros(self._stim.num_detectors + self._stim.num_observables, dtype=np.bool_)
+        found[outputs_of_chance(self.compile())] = True
+        return found
 
     def _warn_of_quantum_detectors(self, postselected: list[int]) -> None:
         if self._stim == self._stim.without_tags():  # a Clifford circuit
             return
         try:
-            found = self.quantum_detectors()
+            found = outcome_dependent(self.compile())
         except (NotImplementedError, ResourceLimitError):  # it cannot be sampled, and no answer will be wrong
             return
         found[postselected] = False

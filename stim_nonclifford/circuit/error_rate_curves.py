@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-import numpy.typing as npt
-
+from ..compiler.requested_outputs import Mask
 from ..fault_sets.interface import estimate_rates
 from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.results import LogicalErrorRate
@@ -19,8 +17,8 @@ __all__ = ["logical_error_rates"]
 def logical_error_rates(
     circuits: Iterable[Circuit],
     *,
-    postselection_mask: npt.NDArray[Any] | None = None,
-    postselected_observables_mask: npt.NDArray[Any] | None = None,
+    postselection_mask: Mask | None = None,
+    postselected_observables_mask: Mask | None = None,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -34,7 +32,7 @@ def logical_error_rates(
         circuits: The circuits. What each fault flips decides which of them belong together.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
-        relative_error: Standard error over logical error rate that each circuit reaches.
+        relative_error: The ``relative_error`` of each result at which the search stops.
         max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
             circuits that share the work.
         max_bytes: Memory to use, about.
@@ -47,6 +45,7 @@ def logical_error_rates(
 
     Raises:
         ResourceLimitError: There are too many sets for this method; the message says why.
+        ValueError: As in ``Circuit.logical_error_rate``.
     """
     asked = [planned(each, postselection_mask, postselected_observables_mask) for each in circuits]
     limits = Limits(relative_error, max_seconds, max_bytes)

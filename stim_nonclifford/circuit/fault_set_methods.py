@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy.typing as npt
 import stim
 
 from ..compiler import CompiledCircuit
-from ..compiler.requested_outputs import postselected_outputs, requested_by
+from ..compiler.requested_outputs import Mask, postselected_outputs
 from ..fault_sets.interface import PlannedCircuit, estimate_rates
 from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..fault_sets.results import LogicalErrorRate
 from ..faults import FaultTable
+from ..logical_errors import check_logical_errors
 
 __all__ = ["CircuitFaultSets", "planned"]
 
@@ -30,8 +30,8 @@ class CircuitFaultSets:
     def logical_error_rate(
         self,
         *,
-        postselection_mask: npt.NDArray[Any] | None = None,
-        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
         relative_error: float = 0.01,
         max_seconds: float | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -44,11 +44,16 @@ class CircuitFaultSets:
         For circuits most of whose faults are seen by postselected detectors. The seed fixes the result,
         whatever the number of threads, unless ``max_seconds`` ends it early.
 
+        Without noise, each observable must have one value in the shots that are kept, up to what rotations by
+        small angles do; ``stim_nonclifford/noiseless_outputs.py`` says how that is looked at.
+
         Args:
-            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``; all
-                of them by default.
-            postselected_observables_mask: The same for observables; none by default.
-            relative_error: Standard error over logical error rate at which it stops.
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. They
+                must be all, ``"all"``, as nothing here decodes the others. A circuit without detectors needs
+                no mask.
+            postselected_observables_mask: The observables that discard a shot; none by default.
+            relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
+                or limits end it before.
             max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer.
             max_bytes: Memory to use, about.
             seed: None for fresh entropy, or an integer in range(2**64).
@@ -61,14 +66,16 @@ class CircuitFaultSets:
         Raises:
             ResourceLimitError: There are too many sets for this method; the message says why.
             TypeError: A mask has the wrong dtype.
-            ValueError: A mask has the wrong shape, an argument is out of range, or no shot is ever kept.
+            ValueError: There are no observables; an observable is random without noise, or a detector is not
+                postselected; a mask has the wrong shape; an argument is out of range; or no shot is ever
+                kept.
 
         Examples:
             >>> import stim_nonclifford as snc
             >>> repetition_code = snc.Circuit.generated(
             ...     "repetition_code:memory", distance=5, rounds=2, before_round_data_depolarization=1e-4
             ... )
-            >>> estimate = repetition_code.logical_error_rate(seed=1)
+            >>> estimate = repetition_code.logical_error_rate(postselection_mask="all", seed=1)
             >>> f"{estimate.logical_error_rate:.2e}"
             '2.63e-21'
         """
@@ -79,8 +86,8 @@ class CircuitFaultSets:
     def fault_distance(
         self,
         *,
-        postselection_mask: npt.NDArray[Any] | None = None,
-        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
         max_weight: int = 4,
         threads: int = 1,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -100,12 +107,15 @@ class CircuitFaultSets:
         Returns:
             The distance, or a lower bound if ``max_weight`` or the limits end the search.
 
+        Raises:
+            ValueError: As in ``logical_error_rate``.
+
         Examples:
             >>> import stim_nonclifford as snc
             >>> repetition_code = snc.Circuit.generated(
             ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=1e-4
             ... )
-            >>> print(repetition_code.fault_distance())
+            >>> print(repetition_code.fault_distance(postselection_mask="all"))
             3
         """
         plan = planned(self, postselection_mask, postselected_observables_mask).plan()
@@ -114,8 +124,8 @@ class CircuitFaultSets:
     def malignant_sets(
         self,
         *,
-        postselection_mask: npt.NDArray[Any] | None = None,
-        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
         max_weight: int | None = None,
         threads: int = 1,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -134,12 +144,13 @@ class CircuitFaultSets:
 
         Raises:
             ResourceLimitError: There are too many sets.
+            ValueError: As in ``logical_error_rate``.
 
         Examples:
             >>> import stim_nonclifford as snc
             >>> circuit = snc.Circuit("R 0 1\nX_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-1] rec[-2]")
             >>> circuit += snc.Circuit("OBSERVABLE_INCLUDE(0) rec[-1]")
-            >>> [malignant] = circuit.malignant_sets()
+            >>> [malignant] = circuit.malignant_sets(postselection_mask="all")
             >>> print(*malignant.faults, sep="\n")
             line 2, tick 0: X_ERROR 0: X0
             line 2, tick 0: X_ERROR 1: X1
@@ -150,16 +161,22 @@ class CircuitFaultSets:
 
 
 def planned(
-    circuit: CircuitFaultSets,
-    postselection_mask: npt.NDArray[Any] | None,
-    postselected_observables_mask: npt.NDArray[Any] | None,
+    circuit: CircuitFaultSets, postselection_mask: Mask | None, postselected_observables_mask: Mask | None
 ) -> PlannedCircuit:
-    """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire."""
+    """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire.
+
+    Args:
+        circuit: The circuit.
+        postselection_mask: The detectors that discard a shot; they must be all.
+        postselected_observables_mask: The observables that do; None: none.
+
+    Raises:
+        ValueError: Logical errors are not well defined.
+    """
     num_detectors, num_observables = circuit._stim.num_detectors, circuit._stim.num_observables
     postselected = postselected_outputs(
         postselection_mask, postselected_observables_mask, num_detectors, num_observables
     )
-    if postselection_mask is None:
-        postselected = [*range(num_detectors), *postselected]
-    requested = requested_by("sample_counts", num_detectors, num_observables, postselected)
-    return PlannedCircuit(circuit.compile(), requested)
+    compiled = circuit.compile()
+    check_logical_errors(compiled, postselected)
+    return PlannedCircuit.of(compiled, postselected)

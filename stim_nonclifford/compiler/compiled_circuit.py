@@ -174,10 +174,29 @@ class CompiledCircuit:
         if self._last_fault_plan is None or self._last_fault_plan[0] != requested:
             # Every fault becomes a mechanism (its rate is not used); constant effects of noise are left out.
             effects = {fault.effect: 1.0 for fault in self.faults if fault.effect}
-            table = replace(self.effects("detectors"), constant=0, noise=NoiseEffects.of(effects))
-            constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
-            self._last_fault_plan = requested, self._plan(table, requested, constant)
+            self._last_fault_plan = (
+                requested,
+                self._plan_with(NoiseEffects.of(effects), requested, max_active_coordinates),
+            )
         return self._last_fault_plan[1]
+
+    def noiseless_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> SamplingPlan:
+        """The plan of the circuit without its noise; arguments and errors are those of ``detector_plan``."""
+        self.check_width(requested, max_active_coordinates)
+        return self._plan_with(NoiseEffects.of({}), requested, max_active_coordinates)
+
+    def _plan_with(
+        self, noise: NoiseEffects, requested: RequestedOutputs, max_active_coordinates: int
+    ) -> SamplingPlan:
+        """The plan for detectors and observables with other noise than that of the circuit."""
+        table = replace(self.effects("detectors"), constant=0, noise=noise)
+        constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
+        return self._plan(table, requested, constant)
 
     def record_plan(
         self,

@@ -102,13 +102,29 @@ class CpuEngine:
             For every branch: its probability, whether the shot is discarded, and the outputs that the
             outcomes flip (bool, shape (num_outputs,)).
         """
-        packed = np.packbits(signature, bitorder="little")
-        words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
-        words[: len(packed)] = packed
         return [
             (probability, discarded, self._bits_of(outputs))
-            for probability, discarded, outputs in self._engine.outcome_law(words.view("<u8").tolist())
+            for probability, discarded, outputs in self._engine.outcome_law(_words_of(signature))
         ]
+
+    def possible_path(
+        self, signature: npt.NDArray[np.bool_], seed: int, number: int
+    ) -> npt.NDArray[np.bool_] | None:
+        """The outputs that outcomes flip on a path that a shot can take, however unlikely it is.
+
+        Each outcome that is not certain is 0 or 1 with equal chances. If one of both would discard the shot
+        at once, it is the other one.
+
+        Args:
+            signature: bool, shape (num_signature_bits,).
+            seed: 0 <= seed < 2^64.
+            number: Number of the path; together with the seed it fixes the path.
+
+        Returns:
+            bool, shape (num_outputs,); or None if the shot is discarded on this path.
+        """
+        kept, outputs = self._engine.possible_path(_words_of(signature), seed, number)
+        return self._bits_of(outputs) if kept else None
 
     def likely_outputs(self) -> npt.NDArray[np.bool_]:
         """The outputs that the likely outcomes flip without noise; see ``reference.likely_outputs``."""
@@ -144,3 +160,11 @@ class CpuEngine:
     def instruction_set(self) -> str:
         """The instruction set in use."""
         return self._engine.instruction_set
+
+
+def _words_of(signature: npt.NDArray[np.bool_]) -> list[int]:
+    packed = np.packbits(signature, bitorder="little")
+    words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
+    words[: len(packed)] = packed
+    found: list[int] = words.view("<u8").tolist()
+    return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from ..compiler import CompiledCircuit, RequestedOutputs
+from ..compiler.requested_outputs import requested_by
 from ..plan import SamplingPlan
 from ..sampling.bits import checked_seed
 from .estimator import Estimator
@@ -40,6 +41,13 @@ class PlannedCircuit:
 
     compiled: CompiledCircuit
     requested: RequestedOutputs
+
+    @staticmethod
+    def of(compiled: CompiledCircuit, postselected: Collection[int]) -> PlannedCircuit:
+        """A circuit with its observables, in shots in which the postselected outputs are 0."""
+        num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
+        requested = requested_by("sample_counts", num_detectors, num_observables, postselected)
+        return PlannedCircuit(compiled, requested)
 
     def plan(self) -> SamplingPlan:
         """Its plan."""

@@ -121,7 +121,7 @@ class LogicalErrorRate:
             ...     OBSERVABLE_INCLUDE(0) rec[-1]
             ...     '''
             ... )
-            >>> print(circuit.logical_error_rate().error_budget("noise"))
+            >>> print(circuit.logical_error_rate(postselection_mask="all").error_budget("noise"))
             P(kept and wrong) = 0.000296; P(discarded) = 0.039008
             <BLANKLINE>
             noise    kept and wrong  sensitivity  discarded

@@ -155,9 +155,13 @@ std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64
 
 using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
 
-std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
+void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& signature) {
     if (signature.size() != engine.plan().layout.signature_words)
         throw std::invalid_argument("The signature has the wrong number of words.");
+}
+
+std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
+    check_signature(engine, signature);
     std::vector<Branch> result;
     auto branches = [&] {
         const WithoutGil released;
@@ -166,6 +170,14 @@ std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>
     for (auto& branch : branches)
         result.emplace_back(branch.probability, branch.discarded, std::move(branch.outputs));
     return result;
+}
+
+std::pair<bool, std::vector<uint64_t>> possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed,
+                                                     uint64_t number) {
+    check_signature(engine, signature);
+    const WithoutGil released;
+    auto path = engine.possible_path(signature, seed, number, WithoutGil::check_signals);
+    return {path.kept, std::move(path.outputs)};
 }
 
 std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
@@ -248,6 +260,9 @@ NB_MODULE(_native, m) {
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)); and their numbers.")
         .def("outcome_law", &outcome_law, nb::arg("signature"),
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("possible_path", &possible_path, nb::arg("signature"), nb::arg("seed"), nb::arg("number"),
+             "Whether a path of a signature (as words) is kept, and the outputs (as words) that its outcomes flip. Each"
+             " outcome that is not certain is chosen fairly, whatever its probability.")
         .def("likely_outputs", &likely_outputs,
              "The outputs (as words) that the outcomes of signature 0 flip if they are the likely ones.")
         .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")

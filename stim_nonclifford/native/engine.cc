@@ -453,6 +453,16 @@ std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) 
     return found;
 }
 
+OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
+                                                const std::function<void()>& poll) {
+    const Turns::Turn turn(turns_, poll);
+    OutcomeLaws::PossiblePath found;
+    for_each_piece(
+        pieces(0, 1),
+        [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->possible_path(signature, seed, number); }, poll);
+    return found;
+}
+
 std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,
                                                      const std::function<void()>& poll) {
     const Turns::Turn turn(turns_, poll);

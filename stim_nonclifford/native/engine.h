@@ -76,6 +76,9 @@ class Engine {
     // What the outcomes of signature 0 flip, bit-packed, if they are the likely ones.
     std::vector<uint64_t> likely_outputs(const std::function<void()>& poll);
 
+    OutcomeLaws::PossiblePath possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
+                                            const std::function<void()>& poll);
+
     std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature,
                                                  const std::function<void()>& poll);
 

@@ -159,6 +159,20 @@ std::vector<uint64_t> OutcomeLaws::likely_outputs() {
     return {simulation_.outputs(), simulation_.outputs() + plan_.layout.output_words};
 }
 
+OutcomeLaws::PossiblePath OutcomeLaws::possible_path(std::span<const uint64_t> signature, uint64_t seed, uint64_t number) {
+    OutcomeDecisions decisions(seed, number);
+    simulation_.ask_for_interruption();
+    simulation_.choose(signature);
+    simulation_.start();
+    PathSimulation::Stop stop = simulation_.advance();
+    for (; stop.outcome >= 0; stop = simulation_.advance()) {
+        const bool outcome = decisions.decide(0.5);
+        simulation_.take(simulation_.would_discard(outcome) ? !outcome : outcome);
+    }
+    const uint64_t* outputs = simulation_.outputs();
+    return {stop.outcome == PathSimulation::kept, {outputs, outputs + plan_.layout.output_words}};
+}
+
 std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {
     std::vector<Branch> found;
     std::vector<std::vector<bool>> paths = {{}};

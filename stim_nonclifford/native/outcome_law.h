@@ -67,6 +67,14 @@ class OutcomeLaws {
     // The outputs that the outcomes of signature 0 flip, if each outcome is the likelier one, or 0 if both are equally likely.
     std::vector<uint64_t> likely_outputs();
 
+    // A path of a signature: every outcome that is not certain is 0 or 1 with probability 1/2 each, however likely it is, but if
+    // one of both would fire an outcome check that is final with it, it is the other one.
+    struct PossiblePath {
+        bool kept;
+        std::vector<uint64_t> outputs;  // the outputs that the outcomes flip
+    };
+    PossiblePath possible_path(std::span<const uint64_t> signature, uint64_t seed, uint64_t number);
+
     // All branches of a signature: probability, whether discarded, and flipped outputs.
     struct Branch {
         double probability;

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.gf2 import ones
-from ..compiler.requested_outputs import DetectorMethod, postselected_outputs, requested_by
+from ..compiler.requested_outputs import DetectorMethod, Mask, postselected_outputs, requested_by
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import sample_shots
 from ..faults import CircuitFault, FaultTable
+from ..logical_errors import warn_of_random_outputs
 from ..plan import SamplingPlan
 from .bits import (
     check_result_bytes,
@@ -71,8 +72,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         options: EngineOptions,
         *,
         seed: int | None = None,
-        postselection_mask: npt.NDArray[Any] | None = None,
-        postselected_observables_mask: npt.NDArray[Any] | None = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
         skip_reference_sample: bool = False,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
         recipe: Callable[..., CompiledDetectorSampler] | None = None,
@@ -90,6 +91,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
         self._numbers = ShotNumbers()
+        self._has_looked_at_observables = False
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
@@ -304,6 +306,10 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         Returns:
             The counts.
 
+        Warns:
+            RandomObservableWarning: An observable is random without noise, so that its flips are no errors;
+                once for each sampler.
+
         Raises:
             ValueError: The circuit has no observables, or a number is out of range.
 
@@ -313,8 +319,21 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             >>> circuit.compile_detector_sampler().sample_counts(10**6).errors
             1000000
         """
+        self._look_at_observables()
         with self._numbers.call():
             return self._counts(shots, max_errors)[0]
+
+    def _look_at_observables(self) -> None:
+        """Warns once if errors are counted of an observable that is random without noise."""
+        if self._has_looked_at_observables or self._skip_reference_sample:  # without it, bits are no flips
+            return
+        self._has_looked_at_observables = True
+        warn_of_random_outputs(
+            self._compiled,
+            self._postselected,
+            max_active_coordinates=self._max_active_coordinates,
+            stacklevel=3,
+        )
 
     def _counts(
         self, shots: int, max_errors: int | None, *, list_errors: bool = False
@@ -366,6 +385,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
+        self._look_at_observables()
         with self._numbers.call():
             counts, numbers = self._counts(shots, max_errors, list_errors=True)
             if not numbers:

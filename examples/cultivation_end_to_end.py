@@ -59,7 +59,13 @@ def tasks(args: argparse.Namespace) -> list[sinter.Task]:
     for d2 in args.d2:
         for gate in GATES:
             circuit = end_to_end_circuit(
-                args.d1, d2, args.p, gate, postselected_rounds=args.postselected_rounds, rounds=args.rounds
+                args.d1,
+                d2,
+                args.p,
+                gate,
+                postselected_rounds=args.postselected_rounds,
+                rounds=args.rounds,
+                readout="expectation_values",
             )
             metadata = {"d": args.d1, "d2": d2, "g": gate, "p": args.p, "check": args.check}
             metadata |= {"postselected": args.postselected_rounds, "r": args.rounds}

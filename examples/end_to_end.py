@@ -73,7 +73,7 @@ def state_check(circuit: snc.Circuit) -> LogicalStateCheck:
     """The check by Y alone, with the sign that Y has without noise."""
     noiseless = frame_circuit(circuit.without_noise()).compile_detector_sampler(seed=1)
     _, flips, values = noiseless.sample_expectation_values(100)
-    (y,) = set((values[:, Y] * (1 - 2.0 * flips[:, 0])).round(9))
+    (y,) = set((values[:, Y] * (1 - 2.0 * flips[:, 0])).round(12))
     return LogicalStateCheck((Y,), (0,), (1 / y,))
 
 

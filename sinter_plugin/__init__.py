@@ -28,9 +28,10 @@ dies), ``postselection`` (masks out of arguments). Runs over ranges of numbered 
 shots a row counts), ``range_jobs`` (what workers do), ``ordered_ranges`` (hands out the shots of a task and
 accepts them in order), ``range_start`` (where a run begins and ends), ``range_collection`` (the loop),
 ``collection_progress``, ``range_run``, ``local_workers`` and ``dask_workers``, ``dask_collection``,
-``range_arguments`` and ``range_command``. Then ``collect_command``, ``combine_command``, ``gap_points``
-(curves from counts by gap), ``equivalent_counts``, ``estimate_arguments``, ``estimate_groups`` and
-``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the command line).
+``state_check_argument``, ``range_arguments`` and ``range_command``. Then ``collect_command``,
+``combine_command``, ``gap_points`` (curves from counts by gap), ``equivalent_counts``,
+``estimate_arguments``, ``estimate_groups`` and ``estimate_command`` (logical error rates from fault sets),
+and ``__main__`` (the command line).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ The command takes the arguments of ``sinter collect`` and calls ``sinter.collect
   dropped;
 * SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies;
 * ``--max_seconds`` ends a run, and where nobody watches, progress is logged once per hour;
+* ``--state_check`` counts the shots in which a logical state is not the wanted one;
 * with ``--dask``, ``--shard`` or ``--seed``, workers take ranges of numbered shots (``range_command``).
 """
 
@@ -38,7 +39,7 @@ import stim_nonclifford as snc
 from .collection_progress import HourlyLog
 from .decoders import decoder_named, known_decoders
 from .postselection import postselected_detectors, postselected_observables
-from .range_arguments import parse_range_arguments
+from .range_arguments import RangeArguments, parse_range_arguments
 from .range_collection import WorkersLostError
 from .range_command import check_range_arguments, collect_ranges
 from .rows import FAULT_SETS, check_rows, shown
@@ -46,6 +47,7 @@ from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
+from .state_check_argument import with_state_check
 from .tasks import sinter_error_model, task
 from .worker_watch import TimeIsUpError, WorkerDiedError, stop_on_worker_death
 
@@ -75,6 +77,7 @@ def collect(arguments: Sequence[str]) -> int:
         if f"soft_{name}" in arguments:
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
     args = parse_collect_arguments(_with_own_samplers(arguments))
+    _set_state_check(args, own)
     _set_counts(args)
     _set_warnings(args)
     if own.takes_ranges:
@@ -132,6 +135,29 @@ def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
     return [*others, _CUSTOM_DECODERS, *own, *found.custom_decoders]
 
 
+def _set_state_check(args: argparse.Namespace, own: RangeArguments) -> None:
+    """Gives the samplers of this plugin the state that they check."""
+    args.state_check = own.state_check
+    if own.state_check is None:
+        return
+    for name in args.decoders:
+        if not _is_own_sampler(name, args):
+            raise ValueError(
+                f"--state_check works for the samplers of this plugin, but not for {name}, which has no"
+                f" expectation values. Use soft_postselect, or, to decode, soft_{name}."
+            )
+        sampler = args.custom_decoders[name]
+        if sampler.state_check is not None:
+            raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
+        args.custom_decoders[name] = dataclasses.replace(sampler, state_check=own.state_check)
+    yields = args.metadata_func
+
+    def metadata_func(**arguments: object) -> dict[str, object]:
+        return with_state_check(yields(**arguments), str(own.state_check_text))
+
+    args.metadata_func = metadata_func
+
+
 def _set_counts(args: argparse.Namespace) -> None:
     """Sets up counts that Sinter supports for decoders only, or refuses them."""
     samplers = [name for name in args.decoders if _is_sampler(name, args)]
@@ -177,7 +203,8 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         circuit = snc.Circuit.from_file(path)
         chosen = [args.custom_decoders.get(name) for name in args.decoders]
         if any(isinstance(sampler, SoftPostselectSampler) for sampler in chosen):
-            check_soft_postselect(circuit)  # before Sinter's arguments are applied to it
+            # before Sinter's arguments are applied to it
+            check_soft_postselect(circuit, args.state_check)
         stim_circuit = circuit.to_stim()
         _check_proxy(stim_circuit, path, args)
         metadata = args.metadata_func(path=path, circuit=stim_circuit)

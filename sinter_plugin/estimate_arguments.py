@@ -11,6 +11,7 @@ from typing import TypeVar
 from stim_nonclifford.fault_sets.limits import DEFAULT_MAX_BYTES
 
 from .sinter_internals import parse_collect_arguments
+from .state_check_argument import add_state_check
 
 __all__ = ["parse_estimate_arguments", "sinter_arguments"]
 
@@ -72,6 +73,7 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="File of Sinter's statistics to save rows to. Circuits whose row there has a small enough\n"
         "error are not computed again. Without it, rows are printed.",
     )
+    add_state_check(parser)
     add("--also_print_results_to_stdout", action="store_true", help="Print the rows that are saved, too.")
     add("--quiet", action="store_true", help="Do not show progress.")
     add("--postselect_detectors_with_non_zero_4th_coord", action="store_true", help="As for `collect`.")

@@ -26,6 +26,7 @@ import sinter
 import stim_nonclifford as snc
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
 from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.logical_states import parsed_state
 
 from .equivalent_counts import equivalent_counts
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
@@ -35,6 +36,7 @@ from .postselection import postselected_detectors, postselected_observables
 from .range_collection import WorkersLostError
 from .rows import FAULT_SETS
 from .save_file import SaveFile, SaveFileError
+from .state_check_argument import with_state_check
 from .tasks import task
 
 __all__ = ["estimate"]
@@ -74,6 +76,7 @@ def estimate(arguments: Sequence[str]) -> int:
     sinter_args = sinter_arguments(args)
     try:
         with interrupted_by_signals():
+            sinter_args.state_check = args.state_check
             jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
             with _opened_save_file(args) as save_file, _estimates(args) as estimates:
                 return _Run(args, save_file, estimates).run(list(jobs.values()))
@@ -240,6 +243,9 @@ def _shown(facts: dict[str, Any]) -> str:
 def _job(path: str, args: argparse.Namespace) -> _Job:
     try:
         circuit = snc.Circuit.from_file(path)
+        if args.state_check is not None:
+            check: Any = parsed_state(args.state_check)
+            circuit = circuit.with_logical_readout(check)
         if circuit.num_observables == 0:
             raise ValueError(
                 "The circuit has no observables, so there is no logical error. Declare an observable with"
@@ -247,6 +253,8 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
             )
         stim_circuit = circuit.to_stim()
         metadata = args.metadata_func(path=path, circuit=stim_circuit)
+        if args.state_check is not None:
+            metadata = with_state_check(metadata, args.state_check)
         if not isinstance(metadata, dict) or _KEY in metadata:
             raise ValueError(
                 f'--metadata_func must yield a dictionary without the key "{_KEY}", which the estimate is'
@@ -254,6 +262,11 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
             )
         detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
         observables = postselected_observables(circuit.num_observables, metadata, args)
+        if args.state_check is not None and observables is not None:
+            raise ValueError(
+                "--state_check takes the place of the observables. Leave out"
+                " --postselected_observables_predicate."
+            )
         strong_id = task(
             circuit,
             decoder=FAULT_SETS,

@@ -7,6 +7,12 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import stim_nonclifford as snc
+from stim_nonclifford.logical_states import parsed_state
+
+from .state_check_argument import add_state_check
 
 __all__ = ["RangeArguments", "parse_range_arguments"]
 
@@ -20,12 +26,16 @@ class RangeArguments:
         shard: Which part of the shots, counted from 1, and how many parts there are; None: all shots.
         seed: The seed, or None.
         max_seconds: When the run ends, or None.
+        state_check: The logical state that is checked, or None.
+        state_check_text: The same as it was written.
     """
 
     dask: str | None
     shard: tuple[int, int] | None
     seed: int | None
     max_seconds: float | None
+    state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
+    state_check_text: str | None = None
 
     @property
     def takes_ranges(self) -> bool:
@@ -80,10 +90,12 @@ def parse_range_arguments(arguments: Sequence[str]) -> tuple[RangeArguments, lis
     group.add_argument(
         "--max_seconds", type=_seconds, help="End the run after that, with what has been sampled then."
     )
+    add_state_check(group)
     if "--help" in arguments or "-h" in arguments:
         print(parser.format_help().partition("\n\n")[2])
     found, others = parser.parse_known_args(list(arguments))
-    own = RangeArguments(found.dask, found.shard, found.seed, found.max_seconds)
+    check: Any = None if found.state_check is None else parsed_state(found.state_check)
+    own = RangeArguments(found.dask, found.shard, found.seed, found.max_seconds, check, found.state_check)
     if own.shard is not None and own.dask is not None:
         raise ValueError("--shard is for job arrays without Dask. Leave out --shard or --dask.")
     if own.shard is not None and own.seed is None:

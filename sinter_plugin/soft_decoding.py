@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import warn_of_random_outputs
+from stim_nonclifford.logical_states import state_check_of
 from stim_nonclifford.noiseless_outputs import outcome_dependent
 
 from .batch_size import BatchSize
@@ -27,7 +28,7 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
-from .state_check import LogicalStateCheck, frame_circuit
+from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
 
@@ -55,12 +56,14 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.
         error_model: What the decoder is told: ``"s_proxy"`` or ``"noise_only"`` (see
             ``stim_nonclifford.Circuit.detector_error_model``), ``"task"`` for the ``detector_error_model`` of
-            the task, or a model.
+            the task, or a model. With a state check, ``"noise_only"`` takes the place of ``"s_proxy"`` where
+            Stim refuses this, as the S-proxy of a T state has no X.
         confidence: Whether to count shots by the decoder's confidence. ``"pymatching"`` is then replaced by
             ``MatchingGapDecoder`` and ``"chromobius"`` by ``ChromobiusGapDecoder``; other decoders need the
             method of ``ConfidentDecoder``.
-        state_check: A check of the decoded logical state by expectation values. A kept shot is then an error
-            if the check fails, instead of if a prediction is wrong.
+        state_check: The logical state that is checked in the decoded frame, by expectation values: the name
+            of a state such as ``"T"``, or a ``LogicalStateCheck``. A kept shot is then an error if the check
+            fails, instead of if a prediction is wrong.
         condition_on_postselection: Whether errors that would discard the shot are left out of the model.
         store_bytes: Memory for detection events decoded before; 0 decodes every kept shot.
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -71,7 +74,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         seed: None for entropy of the operating system in every worker. A number gives every worker the same
             shots: only for a sampler that is used alone, or for ranges of shots.
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, and of
-            observables and decoded detectors that are random without noise.
+            observables and decoded detectors that are random without noise; and to look whether the circuit
+            prepares the checked state.
 
     Examples:
         >>> circuit = stim.Circuit.generated(
@@ -86,7 +90,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     decoder: str | sinter.Decoder = "pymatching"
     error_model: ErrorModelName | stim.DetectorErrorModel = "s_proxy"
     confidence: bool = False
-    state_check: LogicalStateCheck | None = None
+    state_check: LogicalStateCheck | snc.LogicalState | None = None
     condition_on_postselection: bool = False
     store_bytes: int = DEFAULT_STORE_BYTES
     engine: snc.EngineName = "auto"
@@ -120,9 +124,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         if task.postselection_mask is not None:
             detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
         self.check(circuit, detectors)
-        sampled, check = circuit, self.state_check
+        sampled, check = circuit, self._state_check_of(circuit)
         if check is not None:
-            check.check_circuit(circuit)
             self._check_rules(task)
             sampled = frame_circuit(circuit)
         observables = np.zeros(circuit.num_observables, dtype=np.bool_)
@@ -158,6 +161,18 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             check_seed=self.seed,
         )
 
+    def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
+        """The state check, with the numbers of the circuit's expectation values and observables."""
+        if self.state_check is None:
+            return None
+        check = state_check_of(circuit.to_stim(), self.state_check)
+        if not check.observables:
+            raise ValueError(
+                "The state check has no observables, so that no decoder can say in which frame the state is."
+                " Add OBSERVABLE_INCLUDE with the Pauli product of each EXP_VAL, at its place."
+            )
+        return check
+
     def _check_rules(self, task: sinter.Task) -> None:
         mask = task.postselected_observables_mask
         if self.count_observable_error_combos or (mask is not None and np.any(mask)):
@@ -174,8 +189,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             detectors: bool, shape (num_detectors,): the postselected detectors; None: none of them.
 
         Raises:
-            ValueError: The decoder is unknown or not installed, the circuit has no observables, or all of its
-                detectors are postselected.
+            ValueError: The decoder is unknown or not installed, the circuit has no observables, all of its
+                detectors are postselected, or without noise its state is not the one that is checked.
 
         Warns:
             InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes.
@@ -197,6 +212,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " the sampler soft_postselect."
             )
         if self.warn:
+            check = self._state_check_of(circuit)
+            if check is not None:
+                check_state_without_noise(circuit, check, detectors)
             quantum = outcome_dependent(circuit.compile())
             found = np.flatnonzero(quantum & ~detectors)
             if len(found):
@@ -241,14 +259,17 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             {"decompose_errors": True},
             {"decompose_errors": True, "ignore_decomposition_failures": True} if matching else {},
         ]
+        if self.state_check is not None and kind == "s_proxy":
+            # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
+            attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # check() has said it
             for attempt in attempts[:-1]:
                 try:
-                    return circuit.detector_error_model(**arguments, **attempt)
+                    return circuit.detector_error_model(**(arguments | attempt))
                 except ValueError:
                     continue
-            return circuit.detector_error_model(**arguments, **attempts[-1])
+            return circuit.detector_error_model(**(arguments | attempts[-1]))
 
 
 class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]

@@ -7,12 +7,14 @@ import threading
 import time
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.fault_set_methods import checked_circuit
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outputs
 
@@ -51,6 +53,9 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             shots: only for a sampler that is used alone, or for ranges of shots.
         warn: Whether to warn of observables that are random without noise, and of detectors that are not
             postselected.
+        state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is an error
+            with probability 1 - fidelity. See ``stim_nonclifford.Circuit.with_logical_readout``, whose
+            circuit is sampled.
 
     Examples:
         >>> import sinter, stim
@@ -79,6 +84,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     device: int | None = None
     seed: int | None = None
     warn: bool = True
+    state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.
@@ -90,7 +96,8 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             The sampler for the task.
 
         Raises:
-            ValueError: The circuit has no observables or no detectors, or a mask has the wrong size.
+            ValueError: The circuit has no observables or no detectors, a mask has the wrong size, or the
+                state cannot be checked.
             NotImplementedError: An instruction is not supported.
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
             EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
@@ -99,8 +106,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             circuit = snc.Circuit.from_file(task.circuit_path)
         else:
             circuit = snc.Circuit(task.circuit)
-        check_soft_postselect(circuit)
-
+        circuit = self._checked(circuit, task.postselected_observables_mask)
         detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
         if task.postselection_mask is not None:
             detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
@@ -121,7 +127,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
                 max_active_coordinates=self.max_active_coordinates,
                 device=self.device,
             )
-            self.check(circuit, detectors, observables)
+            self._check(circuit, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
@@ -149,12 +155,29 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             observables: bool, shape (num_observables,): the postselected observables; None: none of them.
 
         Raises:
-            ValueError: The circuit has no observables or no detectors.
+            ValueError: The circuit has no observables or no detectors, or the state cannot be checked.
 
         Warns:
             UnusedDetectorsWarning: Some detectors are not postselected.
             RandomObservableWarning: An observable is random without noise.
         """
+        self._check(self._checked(circuit, observables), detectors, observables)
+
+    def _checked(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
+        """The circuit whose observable is the state check, if there is one."""
+        if self.state_check is not None and self.count_observable_error_combos:
+            raise ValueError(
+                "A state check takes the place of the observables. Leave out state_check or"
+                " count_observable_error_combos."
+            )
+        return checked_circuit(circuit, self.state_check, observables)
+
+    def _check(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> None:
         check_soft_postselect(circuit)
         if not self.warn:
             return
@@ -174,16 +197,19 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         warn_of_random_outputs(circuit.compile(), postselected, stacklevel=3)
 
 
-def check_soft_postselect(circuit: snc.Circuit) -> None:
+def check_soft_postselect(
+    circuit: snc.Circuit, state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
+) -> None:
     """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs.
 
     Args:
         circuit: The circuit.
+        state_check: What takes the place of its observables.
 
     Raises:
         ValueError: The circuit has no observables or no detectors.
     """
-    if circuit.num_observables == 0:
+    if circuit.num_observables == 0 and state_check is None:
         raise ValueError(
             "The circuit has no observables, so logical errors cannot be counted. Declare an observable with"
             " OBSERVABLE_INCLUDE."

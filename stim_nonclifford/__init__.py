@@ -49,6 +49,7 @@ from .fault_sets import (
     WeightShare,
 )
 from .faults import CircuitFault, OutcomeProbabilities
+from .logical_states import LogicalState, LogicalStateCheck
 from .notebook import Diagram
 from .plan import SamplingPlan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
@@ -85,6 +86,8 @@ __all__ = [
     "KeptFailure",
     "KeptSamples",
     "LogicalErrorRate",
+    "LogicalState",
+    "LogicalStateCheck",
     "MalignantSet",
     "NoisePlace",
     "OutcomeProbabilities",

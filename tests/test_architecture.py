@@ -20,6 +20,7 @@ ROOMS = (
     "notebook",
     "_native",
     "dialect",
+    "logical_states",
     "plan",
     "coefficients",
     "compiler",

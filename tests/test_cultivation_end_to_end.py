@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,13 +18,17 @@ import stim
 import stim_nonclifford as snc
 from examples.cultivation_end_to_end import checked_sampler, postselection_mask
 from sinter_plugin import ChromobiusGapDecoder, task
-from stim_nonclifford.cultivation import GateChoice, end_to_end_circuit, write_end_to_end_file
+from stim_nonclifford import cultivation
+from stim_nonclifford.cultivation import GateChoice, write_end_to_end_file
 from stim_nonclifford.cultivation.__main__ import main
 from stim_nonclifford.cultivation.bell_paths import bell_paths
 from stim_nonclifford.cultivation.builder import CircuitBuilder
 from stim_nonclifford.cultivation.color_code import ColorCode, adjacent
 from stim_nonclifford.cultivation.end_to_end import build_noiseless_end_to_end
 from stim_nonclifford.cultivation.escape import append_escape
+
+end_to_end_circuit = functools.partial(cultivation.end_to_end_circuit, readout="expectation_values")
+"""With the readout for a decoder, which most of these tests are about."""
 
 SIZES = [(3, 5), (3, 7), (3, 11), (5, 7), (5, 9)]
 
@@ -117,7 +122,7 @@ def test_two_qubit_gates_connect_nearest_neighbours() -> None:
 
 
 def test_coordinates_tell_colors_and_what_postselects() -> None:
-    builder = build_noiseless_end_to_end(3, 7, postselected_rounds=2, rounds=3)
+    builder = build_noiseless_end_to_end(3, 7, postselected_rounds=2, rounds=3, readout="expectation_values")
     first = {stage.name: stage.first_moment for stage in reversed(builder.stages)}
     code = ColorCode.triangular(7)
     kinds = {tile.x_ancilla: tile.color for tile in code.tiles}
@@ -277,8 +282,10 @@ def test_errors_become_rare_with_the_gap() -> None:
 def test_files_have_metadata_in_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parameters: dict[str, Any] = {"distance": 3, "escape_distance": 5, "p": 0.001, "gate": "T"}
     path = write_end_to_end_file(tmp_path, **parameters, noise="uniform", rounds=2)
-    assert path.name == ("c=inject+cultivate+escape,d=3,d2=5,g=T,noise=uniform,p=0.001,post=3,r=2.stim")
-    assert stim.Circuit.from_file(path) == end_to_end_circuit(**parameters, rounds=2)
+    assert path.name == (
+        "c=inject+cultivate+escape,d=3,d2=5,g=T,noise=uniform,p=0.001,post=3,r=2,readout=T.stim"
+    )
+    assert stim.Circuit.from_file(path) == cultivation.end_to_end_circuit(**parameters, rounds=2)
     assert sinter.comma_separated_key_values(str(path))["d2"] == 5
     command = ["--d", "3", "--d2", "5", "--p", "0.001", "--rounds", "2"]
     assert main([*command, "--out", str(tmp_path / "again")]) == 0

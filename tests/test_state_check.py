@@ -13,8 +13,9 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
+from sinter_plugin import LogicalStateCheck, SoftDecodingSampler, SoftPostselectSampler
 from sinter_plugin.state_check import frame_circuit
+from stim_nonclifford.logical_states import parsed_state
 
 FALSE_ALARM = 1e-7
 ROOT = 0.5**0.5
@@ -172,11 +173,110 @@ def test_wrong_input(text: str, options: Any, message: str) -> None:
         (((), (), ()), "0 expectation values"),
         (((0,), (-1,), (1.0,)), "numbered from 0"),
         (((0,), (0,), (math.nan,)), "must be finite"),
+        (
+            ((0, 1), (0, 1), (1.0, 1.0)),
+            r"length is 1, but \(1.0, 1.0\) has length 1.41421356. .*the state in this",
+        ),
+        (((0, 1), (0, 1), (0.7071, 0.7071)), "has length 0.99999041"),
+        (((0, 1), (0, 1), (2.0, 1e-3)), "has length 2.0000002"),
+        (((0,), (0,), (0.5,)), "has length 0.5"),
+        (((0, 1), (0, 1), (0.0, 0.0)), "has length 0"),
     ],
 )
 def test_wrong_checks(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LogicalStateCheck(*arguments)
+
+
+def test_a_check_by_one_pauli_refuses_states_that_it_cannot_place() -> None:
+    """No clipping: of |i>, the weight √2 makes a fidelity of 1.2, and a mean over shots would be too small."""
+    y_alone = LogicalStateCheck((1,), (1,), (2**0.5,))
+    frames = np.zeros((4, 1), dtype=np.uint8)
+    values = np.array([[ROOT, ROOT], [ROOT, -ROOT], [1, 0], [ROOT, ROOT * (1 + 1e-12)]])
+    np.testing.assert_allclose(y_alone.fidelities(values, frames), [1, 0, 0.5, 1], atol=1e-9)
+    assert y_alone.failures(values, frames, 1, np.arange(4))[[0, 1, 3]].tolist() == [False, True, False]
+    for y in (1.0, -1.0, 0.71):
+        values[2] = [0, y]
+        with pytest.raises(
+            ValueError, match=f"its size is 0.707107 or 0 in every shot, but it is {abs(y):.6g}"
+        ):
+            y_alone.fidelities(values, frames)
+    # Mixed by noise: a T state, and |i> if the T gate is preceded by an S.
+    mixed = """
+        M(0.5) 2
+        RX 1
+        C_S rec[-1] 1
+        C_T_DAG rec[-1] 1
+        T 1
+        M 3
+        DETECTOR rec[-1]
+        EXP_VAL X1 Y1
+        OBSERVABLE_INCLUDE(0) X1
+        OBSERVABLE_INCLUDE(1) Y1
+    """
+    with pytest.raises(ValueError, match="Check all components of the state"):
+        collected(mixed, 1000, state_check=y_alone)
+    stats = collected(mixed, 100_000, state_check="T")
+    expected = 0.5 * (1 - (1 + ROOT) / 2)
+    assert scipy.stats.binomtest(stats.errors, stats.shots, expected).pvalue > FALSE_ALARM
+
+
+def test_states_by_name_and_by_numbers_are_the_same() -> None:
+    by_name = collected(CIRCUIT, 20_000, state_check="T")
+    assert by_name.errors == collected(CIRCUIT, 20_000).errors > 0
+    assert parsed_state("LogicalStateCheck((0, 1), (0, 1), weights=(0.5**0.5, 1/2**0.5))").observables == (
+        0,
+        1,
+    )
+    assert parsed_state("-Y") == "-Y"
+    for text in ("t", "LogicalStateCheck(__import__('os'))", "LogicalStateCheck(1)", "Circuit()", "(", "1/0"):
+        with pytest.raises(ValueError, match="is neither one of T, T_DAG"):
+            parsed_state(text)
+    with pytest.raises(ValueError, match="has length 3"):
+        parsed_state("LogicalStateCheck((0, 1), (0, 1), (3, 0.1))")
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (
+            "X",
+            r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)",
+        ),
+        ("T_DAG", r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
+        ("S", "The state 'S' is unknown"),
+    ],
+)
+def test_the_checked_state_is_that_of_the_circuit(state: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        collected(CIRCUIT, 10, state_check=state, warn=True)
+
+
+def test_a_check_without_observables_cannot_be_decoded() -> None:
+    circuit = "RX 1\nT 1\nM 2\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\nEXP_VAL X1 Y1"
+    with pytest.raises(ValueError, match="no decoder can say in which frame the state is"):
+        collected(circuit, 10, state_check="T")
+
+
+def test_a_model_without_x_is_replaced() -> None:
+    """Stim has no model of the X of a T state; the default must not end there."""
+    stats = collected(CIRCUIT, 5000, error_model="s_proxy")
+    assert stats.errors == collected(CIRCUIT, 5000).errors
+
+
+def test_without_a_decoder() -> None:
+    """soft_postselect reads the state out: flagged shots are discarded."""
+    task = sinter.Task(circuit=snc.Circuit(CIRCUIT).to_stim(), json_metadata={})
+    sampler = SoftPostselectSampler(seed=1, state_check="T")
+    stats = sampler.compiled_sampler_for_task(task).sample_range(0, 200_000)
+    expected = UNSEEN * (1 - READOUT) + 0.5 * READOUT
+    kept = stats.shots - stats.discards
+    assert scipy.stats.binomtest(kept, stats.shots, 1 - FLAGGED).pvalue > FALSE_ALARM
+    assert scipy.stats.binomtest(stats.errors, kept, expected).pvalue > FALSE_ALARM
+    with pytest.raises(ValueError, match="takes the place of the observables"):
+        SoftPostselectSampler(state_check="T", count_observable_error_combos=True).compiled_sampler_for_task(
+            task
+        )
 
 
 def test_with_sinter_collect() -> None:

@@ -28,7 +28,7 @@ Examples:
 from .builder import GateChoice
 from .cat_trees import VARIANT_CHOICES, VariantChoice
 from .counts import CircuitStatistics, circuit_statistics
-from .end_to_end import end_to_end_circuit
+from .end_to_end import READOUT_CHOICES, ReadoutChoice, end_to_end_circuit
 from .files import circuit_file_name, write_circuit_file, write_end_to_end_file
 from .injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
@@ -38,11 +38,13 @@ __all__ = [
     "AVAILABLE_DISTANCES",
     "INJECTION_CHOICES",
     "NOISE_CHOICES",
+    "READOUT_CHOICES",
     "VARIANT_CHOICES",
     "CircuitStatistics",
     "GateChoice",
     "InjectionChoice",
     "NoiseChoice",
+    "ReadoutChoice",
     "VariantChoice",
     "circuit_file_name",
     "circuit_statistics",

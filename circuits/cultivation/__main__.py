@@ -13,7 +13,7 @@ from typing import Any
 
 from .builder import GATE_CHOICES
 from .cat_trees import VARIANT_CHOICES
-from .end_to_end import DEFAULT_ROUNDS
+from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES
 from .files import write_circuit_file, write_end_to_end_file
 from .noise import NOISE_CHOICES, noise_model
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, check_distance
@@ -67,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                             escape_distance=arguments.escape_distance,
                             postselected_rounds=arguments.postselected_rounds,
                             rounds=arguments.rounds,
+                            readout=arguments.readout,
                         )
                 except ValueError as error:
                     parser.error(str(error))
@@ -133,6 +134,14 @@ def _parser() -> argparse.ArgumentParser:
         default=DEFAULT_ROUNDS,
         metavar="N",
         help=f"with --escape-distance: rounds for the decoder after these (default: {DEFAULT_ROUNDS})",
+    )
+    parser.add_argument(
+        "--readout",
+        choices=READOUT_CHOICES,
+        default="T",
+        help="with --escape-distance: T: a noiseless readout of the T state, for circuits in which all "
+        "detectors postselect; expectation_values: those of logical X and Y, for a decoder and a state check "
+        "(default: T)",
     )
     parser.add_argument(
         "--out",

@@ -169,6 +169,16 @@ class CircuitBuilder:
         record: int = self.circuit.num_measurements - 1
         return record
 
+    def t_of_product(self, pauli: Pauli, sites: Iterable[Coord]) -> None:
+        """Applies exp(-i pi/8 P) for the product P of one Pauli over several qubits; SPP in the S-proxy.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+        """
+        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
+        self.circuit.append("SPP", stim.target_combined_paulis(factors), tag=self._tag)
+
     def expectation_value(self, pauli: Pauli, sites: Iterable[Coord], *, inverted: bool = False) -> None:
         """Asks for the expectation value of the product of one Pauli over several qubits.
 

@@ -25,7 +25,13 @@ _FIRST_Z_COLOR = 3  # Chromobius counts X checks by color from 0, and Z checks f
 
 
 def append_escape(
-    builder: CircuitBuilder, small: ColorCode, large: ColorCode, *, postselected_rounds: int, rounds: int
+    builder: CircuitBuilder,
+    small: ColorCode,
+    large: ColorCode,
+    *,
+    postselected_rounds: int,
+    rounds: int,
+    all_postselect: bool = False,
 ) -> Mapping[Coord, int]:
     """Appends the growth and all syndrome cycles (5 moments, and 10 for each cycle).
 
@@ -35,6 +41,7 @@ def append_escape(
         large: The code after growth.
         postselected_rounds: The number of cycles whose detectors discard the shot when they fire.
         rounds: The number of cycles after these, whose detectors are for the decoder.
+        all_postselect: Whether their detectors discard the shot, too.
 
     Returns:
         The index of the last outcome of each check in the measurement record, by the site of the ancilla.
@@ -44,7 +51,8 @@ def append_escape(
     random = {site for tile in new_red_tiles(small, large) for site in (tile.x_ancilla, tile.z_ancilla)}
     before: Mapping[Coord, int] = {}
     for k in range(postselected_rounds + rounds):
-        kind = "syndrome cycle" if k < postselected_rounds else "decoded syndrome cycle"
+        postselect = all_postselect or k < postselected_rounds
+        kind = "syndrome cycle" if postselect else "decoded syndrome cycle"
         builder.begin_stage(f"{kind} d={large.distance}")
         records = append_check_measurements(builder, large, first="Z")
         for tile in large.tiles:
@@ -52,7 +60,7 @@ def append_escape(
                 if site in before or site not in random:
                     compared = [before[site]] if site in before else []
                     append_check_detector(
-                        builder, tile, site, [*compared, records[site]], postselect=k < postselected_rounds
+                        builder, tile, site, [*compared, records[site]], postselect=postselect
                     )
         _undo_byproducts(builder, large, records)
         builder.tick()

@@ -9,7 +9,7 @@ import stim
 
 from .builder import GateChoice
 from .cat_trees import VariantChoice
-from .end_to_end import DEFAULT_ROUNDS, end_to_end_circuit
+from .end_to_end import DEFAULT_ROUNDS, ReadoutChoice, end_to_end_circuit
 from .injection import InjectionChoice
 from .noise import NoiseChoice
 from .protocol import cultivation_circuit
@@ -110,11 +110,12 @@ def write_end_to_end_file(
     postselected_rounds: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
     variant: VariantChoice = "published",
+    readout: ReadoutChoice = "T",
 ) -> Path:
     """Writes an end-to-end circuit to a file, and replaces a file of that name.
 
     The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `post` (rounds that
-    postselect) and `r` (rounds for the decoder).
+    postselect), `r` (rounds for the decoder) and `readout`.
 
     Args:
         folder: The folder of the file; created if it does not exist.
@@ -127,6 +128,7 @@ def write_end_to_end_file(
         postselected_rounds: Number of rounds that postselect; `distance` if None.
         rounds: Number of rounds for the decoder.
         variant: Name of the variant.
+        readout: How the state is read out.
 
     Returns:
         The path of the file.
@@ -145,6 +147,7 @@ def write_end_to_end_file(
         postselected_rounds=postselected_rounds,
         rounds=rounds,
         variant=variant,
+        readout=readout,
     )
     terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
     terms["g"] = gate
@@ -152,6 +155,7 @@ def write_end_to_end_file(
         terms["injection"] = injection
     terms |= {"noise": noise, "p": float(p)}
     terms |= {"post": distance if postselected_rounds is None else postselected_rounds, "r": rounds}
+    terms["readout"] = readout
     if variant != "published":
         terms["variant"] = variant
     return _written(circuit, Path(folder) / _joined(terms))

@@ -19,17 +19,19 @@ from ..dialect import first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..logical_errors import check_no_detector_is_left
+from ..logical_states import LogicalState, LogicalStateCheck
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from .editing import CircuitEditing
 from .error_models import CircuitErrorModels
-from .fault_set_methods import CircuitFaultSets
+from .fault_set_methods import CircuitFaultSets, checked_circuit
+from .logical_readout import CircuitLogicalReadout
 from .proxies import CircuitProxies
 
 __all__ = ["Circuit"]
 
 
-class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSets):
+class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogicalReadout, CircuitFaultSets):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
@@ -236,6 +238,7 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
         seed: int | None = None,
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
+        state_check: LogicalStateCheck | LogicalState | None = None,
         skip_reference_sample: bool = False,
         engine: EngineName = "auto",
         threads: int = 1,
@@ -252,6 +255,9 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
                 uint8 as Sinter's masks. By default no detector discards a shot.
             postselected_observables_mask: The observables that discard a shot if they are flipped, in the
                 same forms. By default none does.
+            state_check: A logical state, such as ``"T"``, in place of the observables: the sampler has one
+                observable, whose flips are 1 - fidelity on average. See ``with_logical_readout``, whose
+                circuit is sampled; for a decoder, see ``sinter_plugin.SoftDecodingSampler``.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
             engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
@@ -277,6 +283,18 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitFaultSe
             >>> circuit.compile_detector_sampler().sample(shots=1)
             array([[ True]])
         """
+        if state_check is not None:
+            checked = checked_circuit(self, state_check, postselected_observables_mask)
+            return checked.compile_detector_sampler(
+                seed=seed,
+                postselection_mask=postselection_mask,
+                skip_reference_sample=skip_reference_sample,
+                engine=engine,
+                threads=threads,
+                cache_bytes=cache_bytes,
+                device=device,
+                max_active_coordinates=max_active_coordinates,
+            )
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         # Copies, which nobody else changes.
         if postselection_mask is not None:

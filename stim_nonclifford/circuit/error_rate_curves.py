@@ -8,6 +8,7 @@ from ..compiler.requested_outputs import Mask
 from ..fault_sets.interface import estimate_rates
 from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.results import LogicalErrorRate
+from ..logical_states import LogicalState, LogicalStateCheck
 from .circuit import Circuit
 from .fault_set_methods import planned
 
@@ -19,6 +20,7 @@ def logical_error_rates(
     *,
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
+    state_check: LogicalStateCheck | LogicalState | None = None,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -32,6 +34,7 @@ def logical_error_rates(
         circuits: The circuits. What each fault flips decides which of them belong together.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
+        state_check: As in ``Circuit.logical_error_rate``.
         relative_error: The ``relative_error`` of each result at which the search stops.
         max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
             circuits that share the work.
@@ -47,6 +50,8 @@ def logical_error_rates(
         ResourceLimitError: There are too many sets for this method; the message says why.
         ValueError: As in ``Circuit.logical_error_rate``.
     """
-    asked = [planned(each, postselection_mask, postselected_observables_mask) for each in circuits]
+    asked = [
+        planned(each, postselection_mask, postselected_observables_mask, state_check) for each in circuits
+    ]
     limits = Limits(relative_error, max_seconds, max_bytes)
     return estimate_rates(asked, limits, seed, threads, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import stim
 
@@ -14,8 +14,11 @@ from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, 
 from ..fault_sets.results import LogicalErrorRate
 from ..faults import FaultTable
 from ..logical_errors import check_logical_errors
+from ..logical_states import LogicalState, LogicalStateCheck
 
-__all__ = ["CircuitFaultSets", "planned"]
+__all__ = ["CircuitFaultSets", "checked_circuit", "planned"]
+
+Self = TypeVar("Self", bound="CircuitFaultSets")
 
 
 class CircuitFaultSets:
@@ -25,6 +28,9 @@ class CircuitFaultSets:
         _stim: stim.Circuit
 
         def compile(self) -> CompiledCircuit: ...  # noqa: D102
+        def with_logical_readout(  # noqa: D102
+            self: Self, state: LogicalStateCheck | LogicalState
+        ) -> Self: ...
         def _fault_table(self) -> FaultTable: ...
 
     def logical_error_rate(
@@ -32,6 +38,7 @@ class CircuitFaultSets:
         *,
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
+        state_check: LogicalStateCheck | LogicalState | None = None,
         relative_error: float = 0.01,
         max_seconds: float | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -52,6 +59,8 @@ class CircuitFaultSets:
                 must be all, ``"all"``, as nothing here decodes the others. A circuit without detectors needs
                 no mask.
             postselected_observables_mask: The observables that discard a shot; none by default.
+            state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
+                with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at.
             relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
                 or limits end it before.
             max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer.
@@ -80,7 +89,7 @@ class CircuitFaultSets:
             '2.63e-21'
         """
         limits = Limits(relative_error, max_seconds, max_bytes)
-        circuit = planned(self, postselection_mask, postselected_observables_mask)
+        circuit = planned(self, postselection_mask, postselected_observables_mask, state_check)
         return estimate_rates([circuit], limits, seed, threads, progress)[0]
 
     def fault_distance(
@@ -88,6 +97,7 @@ class CircuitFaultSets:
         *,
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
+        state_check: LogicalStateCheck | LogicalState | None = None,
         max_weight: int = 4,
         threads: int = 1,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -100,6 +110,7 @@ class CircuitFaultSets:
         Args:
             postselection_mask: As in ``logical_error_rate``.
             postselected_observables_mask: The same for observables.
+            state_check: As in ``logical_error_rate``.
             max_weight: The largest number of mechanisms to look at.
             threads: Number of threads.
             max_bytes: Memory to use, about.
@@ -118,7 +129,7 @@ class CircuitFaultSets:
             >>> print(repetition_code.fault_distance(postselection_mask="all"))
             3
         """
-        plan = planned(self, postselection_mask, postselected_observables_mask).plan()
+        plan = planned(self, postselection_mask, postselected_observables_mask, state_check).plan()
         return fault_distance(plan, max_weight, threads, max_bytes)
 
     def malignant_sets(
@@ -126,6 +137,7 @@ class CircuitFaultSets:
         *,
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
+        state_check: LogicalStateCheck | LogicalState | None = None,
         max_weight: int | None = None,
         threads: int = 1,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -135,6 +147,7 @@ class CircuitFaultSets:
         Args:
             postselection_mask: As in ``logical_error_rate``.
             postselected_observables_mask: The same for observables.
+            state_check: As in ``logical_error_rate``.
             max_weight: The largest number of mechanisms to look at; by default that of the smallest sets.
             threads: Number of threads.
             max_bytes: Memory to use, about.
@@ -155,13 +168,37 @@ class CircuitFaultSets:
             line 2, tick 0: X_ERROR 0: X0
             line 2, tick 0: X_ERROR 1: X1
         """
-        plan = planned(self, postselection_mask, postselected_observables_mask).plan()
-        causes = self._fault_table().by_mechanism(plan)
+        circuit = checked_circuit(self, state_check, postselected_observables_mask)
+        plan = planned(circuit, postselection_mask, postselected_observables_mask).plan()
+        causes = circuit._fault_table().by_mechanism(plan)
         return malignant_sets(plan, causes, max_weight, threads, max_bytes)
 
 
+def checked_circuit(
+    circuit: Self,
+    state_check: LogicalStateCheck | LogicalState | None,
+    postselected_observables_mask: Mask | None,
+) -> Self:
+    """The circuit whose observable is the check of a state, if there is one.
+
+    Raises:
+        ValueError: Observables are postselected, or the state cannot be checked.
+    """
+    if state_check is None:
+        return circuit
+    if postselected_observables_mask is not None:
+        raise ValueError(
+            "A state check takes the place of the observables, so that none of these can be postselected."
+            " Leave out state_check or postselected_observables_mask."
+        )
+    return circuit.with_logical_readout(state_check)
+
+
 def planned(
-    circuit: CircuitFaultSets, postselection_mask: Mask | None, postselected_observables_mask: Mask | None
+    circuit: CircuitFaultSets,
+    postselection_mask: Mask | None,
+    postselected_observables_mask: Mask | None,
+    state_check: LogicalStateCheck | LogicalState | None = None,
 ) -> PlannedCircuit:
     """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire.
 
@@ -169,10 +206,12 @@ def planned(
         circuit: The circuit.
         postselection_mask: The detectors that discard a shot; they must be all.
         postselected_observables_mask: The observables that do; None: none.
+        state_check: What takes the place of its observables; None: nothing.
 
     Raises:
         ValueError: Logical errors are not well defined.
     """
+    circuit = checked_circuit(circuit, state_check, postselected_observables_mask)
     num_detectors, num_observables = circuit._stim.num_detectors, circuit._stim.num_observables
     postselected = postselected_outputs(
         postselection_mask, postselected_observables_mask, num_detectors, num_observables

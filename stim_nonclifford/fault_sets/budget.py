@@ -115,7 +115,7 @@ class BudgetBasis:
             share = wrong_without / totals.wrong
             groups.append(BudgetShare(NO_FAULT, share, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0))
         return ErrorBudget(
-            by=by if isinstance(by, str) else getattr(by, "__name__", "group"),
+            by=by if isinstance(by, str) else _name_of(by),
             kept=totals.kept,
             kept_and_wrong=totals.wrong,
             groups=tuple(groups),
@@ -236,6 +236,12 @@ def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
             f"by is {by!r}; it must be 'instruction', 'qubit', 'tick' or 'noise', or a function of a place."
         )
     return by
+
+
+def _name_of(by: Callable[[NoisePlace], Hashable]) -> str:
+    """The header of the groups of a function: its name, if it has one."""
+    name = getattr(by, "__name__", "group")
+    return "group" if name == "<lambda>" else name
 
 
 def _written(place: NoisePlace) -> str:

@@ -28,7 +28,10 @@ class BudgetShare:
         kept_derivative: dP(kept) / d ln(strength).
         kept_and_wrong_derivative: dP(kept and wrong) / d ln(strength).
         sensitivity: d ln(logical error rate) / d ln(strength): by how many percent the rate per kept shot
-            falls if the group's noise is one percent weaker. NaN if the group has noise that is certain.
+            falls if the group's noise is one percent weaker. It is a slope. With the group's noise x times as
+            strong, the rate is 1 + s (x - 1) times as large if a fault set has at most one fault of the
+            group, as is nearly so for one qubit, one line or one moment; and x^s times if all its faults are
+            of the group, as for all noise together. NaN if the group has noise that is certain.
         sensitivity_error: Standard error of ``sensitivity``, from sampled weights.
     """
 
@@ -47,7 +50,7 @@ class ErrorBudget:
     """P(kept and wrong) and P(discarded), divided among groups of places of noise. Printed, a table.
 
     Attributes:
-        by: What makes a group.
+        by: What makes a group: ``"qubit"`` and so on, or the name of a function (``"group"`` for a lambda).
         kept: P(kept).
         kept_and_wrong: P(kept and wrong).
         groups: The groups, in the order of the circuit or of their labels. Their shares add up to 1.
@@ -79,7 +82,7 @@ class ErrorBudget:
         ]
         header = (self.by, "kept and wrong", "sensitivity", "discarded")
         widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
-        is_number = all(isinstance(group.group, int) for group in groups)
+        is_number = all(type(group.group) is int for group in groups)
         lines = [f"P(kept and wrong) = {self.kept_and_wrong:.6g}; P(discarded) = {1 - self.kept:.6g}", ""]
         for row in (header, *rows):
             first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])

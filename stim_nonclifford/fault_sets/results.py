@@ -98,11 +98,12 @@ class LogicalErrorRate:
         means is said at ``BudgetShare``, where it comes from in ``stim_nonclifford/fault_sets/budget.py``.
 
         Args:
-            by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"qubit"`` (of a channel
-                on two qubits each has half), ``"tick"`` (number of TICKs before the noise) or ``"noise"``
-                (name of the instruction). Or a function that gives the group of a place of noise
-                (``NoisePlace``: line, tick, instruction, arguments, targets), for example the stage of a
-                protocol.
+            by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"qubit"``, ``"tick"``
+                (number of TICKs before the noise) or ``"noise"`` (name of the instruction). By qubit, each
+                qubit has **half of its two-qubit gates**, so that shares add up to 1: what a better qubit 7
+                would bring is said by ``by=lambda place: 7 in place.targets``. Or such a function, which
+                gives the group of a place of noise (``NoisePlace``: line, tick, instruction, arguments,
+                targets), for example the stage of a protocol.
 
         Returns:
             The budget; printed, a table.

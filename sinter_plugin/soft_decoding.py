@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.logical_errors import warn_of_random_outputs
+from stim_nonclifford.logical_errors import (
+    warn_of_observables_flipped_by_chance,
+    warn_of_random_outputs,
+)
 from stim_nonclifford.logical_states import state_check_of
 from stim_nonclifford.noiseless_outputs import outcome_dependent
 
@@ -73,9 +76,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         device: With ``engine="gpu"``, the number of the GPU.
         seed: None for entropy of the operating system in every worker. A number gives every worker the same
             shots: only for a sampler that is used alone, or for ranges of shots.
-        warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, and of
-            observables and decoded detectors that are random without noise; and to look whether the circuit
-            prepares the checked state.
+        warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
+            observables that single errors flip by chance, and of observables and decoded detectors that are
+            random without noise; and to look whether the circuit prepares the checked state.
 
     Examples:
         >>> circuit = stim.Circuit.generated(
@@ -193,7 +196,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 detectors are postselected, or without noise its state is not the one that is checked.
 
         Warns:
-            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes.
+            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors
+                flip an observable with a probability that is neither 0 nor 1, and there is no state check.
             RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
                 random without noise.
         """
@@ -227,9 +231,11 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                     snc.InexactErrorModelWarning,
                     stacklevel=3,
                 )
-            if self.state_check is None:
-                postselected, coins = np.flatnonzero(detectors), np.flatnonzero(~quantum & ~detectors)
-                warn_of_random_outputs(circuit.compile(), postselected.tolist(), coins.tolist(), stacklevel=3)
+            if check is None:
+                postselected = np.flatnonzero(detectors).tolist()
+                coins = np.flatnonzero(~quantum & ~detectors).tolist()
+                warn_of_random_outputs(circuit.compile(), postselected, coins, stacklevel=3)
+                warn_of_observables_flipped_by_chance(circuit.compile(), postselected, stacklevel=3)
 
     def _decoder(self) -> sinter.Decoder:
         if not isinstance(self.decoder, str):

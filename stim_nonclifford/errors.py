@@ -45,7 +45,10 @@ class EngineUnavailableError(RuntimeError):
 
 
 class InexactErrorModelWarning(UserWarning):
-    """Detectors depend on quantum outcomes, which no detector error model describes exactly.
+    """What no detector error model describes exactly: chance.
+
+    Detectors depend on quantum outcomes; or a single error flips an observable with a probability that is
+    neither 0 nor 1, as an X before the T gate of a logical readout does.
 
     ``warnings.simplefilter("ignore", stim_nonclifford.InexactErrorModelWarning)`` silences it.
     """

@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Collection, Sequence
 
 from .compiler import CompiledCircuit
-from .errors import RandomObservableWarning, ResourceLimitError
+from .errors import InexactErrorModelWarning, RandomObservableWarning, ResourceLimitError
+from .mechanism_flips import observables_flipped_by_chance
 from .noiseless_outputs import lines_of_observable, random_outputs
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "check_no_detector_is_left",
     "detectors_left",
     "names_of_outputs",
+    "warn_of_observables_flipped_by_chance",
     "warn_of_random_outputs",
 ]
 
@@ -147,8 +149,46 @@ def warn_of_random_outputs(
         warnings.warn(message, RandomObservableWarning, stacklevel=stacklevel + 1)
 
 
-def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int]) -> str:
+def warn_of_observables_flipped_by_chance(
+    compiled: CompiledCircuit, postselected: Collection[int], *, stacklevel: int = 2
+) -> None:
+    """Warns if single errors flip an observable with a probability other than 0 and 1.
+
+    Args:
+        compiled: The circuit, compiled.
+        postselected: The detectors that discard a shot.
+        stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Warns:
+        InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
+            not looked at.
+    """
+    try:
+        found = observables_flipped_by_chance(
+            compiled, postselected, max_active_coordinates=_WIDTH_TO_WARN
+        )
+    except ResourceLimitError:
+        return
+    if found:
+        outputs = [compiled.program.num_detectors + k for k in found]
+        warnings.warn(
+            f"Single errors flip {names_of_outputs(compiled, outputs, begins=False)} with a probability that"
+            " is neither 0 nor 1: an error before a T gate changes what this gate does to the state. No error"
+            " model describes that, and no decoder corrects it, although it may know of the error. If the"
+            " logical state is what you ask for, leave out its measurement: ask for expectation values"
+            " (EXP_VAL) and check the decoded state (state_check; docs/expectation_values.md).",
+            InexactErrorModelWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begins: bool = True) -> str:
     r"""Names outputs for a message: detectors, then observables with their lines.
+
+    Args:
+        compiled: The circuit.
+        outputs: The outputs, ascending.
+        begins: Whether a sentence begins with the names.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -168,7 +208,7 @@ def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int]) -> str:
     if len(outputs) > 5:
         names.append(f"{len(outputs) - 5} more")
     text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return text[0].upper() + text[1:]
+    return text[0].upper() + text[1:] if begins else text
 
 
 def _message(compiled: CompiledCircuit, found: Sequence[int], postselected: Collection[int]) -> str:

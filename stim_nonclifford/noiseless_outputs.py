@@ -45,6 +45,7 @@ __all__ = [
     "MAX_NOISE_ANGLE",
     "lines_of_observable",
     "outcome_dependent",
+    "outcome_dependent_observables",
     "outputs_of_chance",
     "random_outputs",
 ]
@@ -80,6 +81,14 @@ def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
     found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
     found[ones(_mask_of_outcomes(compiled))] = True
     return found[: compiled.program.num_detectors]
+
+
+def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
+    """The same for the records of observables: bool, shape (num_observables,)."""
+    num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
+    found = np.zeros(num_detectors + num_observables, dtype=np.bool_)
+    found[ones(_mask_of_outcomes(compiled))] = True
+    return found[num_detectors:]
 
 
 def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:

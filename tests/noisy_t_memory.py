@@ -9,7 +9,9 @@ import stim_nonclifford as snc
 __all__ = ["noisy_t_memory"]
 
 
-def noisy_t_memory(distance: int, p: float, readout: Literal["measured", "expectation_values"]) -> snc.Circuit:
+def noisy_t_memory(
+    distance: int, p: float, readout: Literal["measured", "expectation_values"]
+) -> snc.Circuit:
     """A T state of a rotated surface code, ``distance`` rounds of noise, and a noiseless readout.
 
     Args:

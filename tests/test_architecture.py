@@ -26,6 +26,7 @@ ROOMS = (
     "compiler",
     "engines",
     "noiseless_outputs",
+    "mechanism_flips",
     "logical_errors",
     "faults",
     "plan_report",

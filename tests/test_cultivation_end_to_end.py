@@ -187,7 +187,9 @@ def test_table_of_sizes(row: tuple[str, ...]) -> None:
     assert (circuit.num_qubits, circuit.num_detectors) == (qubits, detectors)
     flags = [coordinates[4] for coordinates in circuit.get_detector_coordinates().values()]
     assert sum(flags) == discarding
-    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=np.array(flags) != 0)
+    sampler = circuit.compile_detector_sampler(
+        seed=1, postselection_mask=np.array(flags) != 0, state_check="T"
+    )
     counts = sampler.sample_counts(1_000_000)
     kept = 1 - counts.discards / counts.shots
     assert abs(kept - float(row[6]) / 100) < 6 * (kept * (1 - kept) / counts.shots) ** 0.5 + 0.0005

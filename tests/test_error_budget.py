@@ -378,7 +378,7 @@ def test_table_and_plot() -> None:
 
 def test_the_header_of_groups_by_a_function() -> None:
     circuit = snc.Circuit("X_ERROR(0.01) 0 1\nM 0 1\nDETECTOR rec[-1] rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    rate = circuit.logical_error_rate()
+    rate = circuit.logical_error_rate(postselection_mask="all")
     table = str(rate.error_budget(lambda place: 1 in place.targets)).splitlines()
     assert table[2].startswith("group  kept and wrong")
     assert [line.split()[0] for line in table[3:]] == ["False", "True"]
@@ -390,7 +390,7 @@ def test_the_header_of_groups_by_a_function() -> None:
 def test_twice_the_noise_of_a_qubit_is_one_plus_its_sensitivity() -> None:
     """With all of its two-qubit gates, which `by="qubit"` halves; and not 2 to the power of it."""
     circuit = cultivation.cultivation_circuit(distance=3, p=1e-3)
-    rate = snc.Circuit(circuit).logical_error_rate(seed=1)
+    rate = snc.Circuit(circuit).logical_error_rate(postselection_mask="all", seed=1)
     touching = {group.group: group for group in rate.error_budget(lambda place: 7 in place.targets).groups}
     [half] = [group for group in rate.error_budget("qubit").groups if group.group == 7]
     assert half.share < touching[True].share
@@ -404,7 +404,10 @@ def test_twice_the_noise_of_a_qubit_is_one_plus_its_sensitivity() -> None:
             twice.append(instruction.name, group, arguments)
         if not data.is_noisy_gate or instruction.name == "MPP":
             twice.append(instruction)
-    factor = snc.Circuit(twice).logical_error_rate(seed=1).logical_error_rate / rate.logical_error_rate
+    factor = (
+        snc.Circuit(twice).logical_error_rate(postselection_mask="all", seed=1).logical_error_rate
+        / rate.logical_error_rate
+    )
     sensitivity = touching[True].sensitivity
     assert 1 + sensitivity < factor < 1 + 1.1 * sensitivity
     assert abs(1 + sensitivity - factor) < 0.2 * abs(2**sensitivity - factor)

@@ -123,7 +123,7 @@ class TestQuantumDetectors:
         ):
             circuit = snc.Circuit(text)
             assert not circuit.quantum_detectors().any()
-            assert self.warnings_of(circuit) == []
+            assert not any("Detectors depend" in message for message in self.warnings_of(circuit))
 
     def test_none_about_circuits_that_cannot_be_sampled(self) -> None:
         wide = (

@@ -129,11 +129,11 @@ def test_records_that_say_in_which_frame_the_state_is(turned: str, moved: str) -
     # With `X 3`, the reference sample has the coin at 0 and an X on the qubit: Y is turned around in it.
     state: Any = "T_DAG" if turned else "T"
     assert circuit.with_logical_readout(state).num_observables == 1
-    rate = circuit.logical_error_rate(state_check=state)
+    rate = circuit.logical_error_rate(postselection_mask="all", state_check=state)
     assert rate.logical_error_rate == pytest.approx(expected, abs=1e-12)
     assert rate.kept == pytest.approx(0.8)
     counts = circuit.compile_detector_sampler(
-        seed=1, state_check=state, postselection_mask=np.array([True])
+        seed=1, state_check=state, postselection_mask="all"
     ).sample_counts(100_000)
     assert scipy.stats.binomtest(counts.errors, counts.kept, expected).pvalue > FALSE_ALARM
 
@@ -253,19 +253,20 @@ def test_end_to_end_by_one_argument() -> None:
     arguments: dict[str, Any] = {"postselected_rounds": 1, "rounds": 1}
     read = snc.Circuit(end_to_end_circuit(3, 7, 1e-3, **arguments))
     asked = snc.Circuit(end_to_end_circuit(3, 7, 1e-3, **arguments, readout="expectation_values"))
-    by_readout = read.logical_error_rate(seed=1)
-    by_check = asked.logical_error_rate(state_check="T", seed=1)
+    by_readout = read.logical_error_rate(postselection_mask="all", seed=1)
+    by_check = asked.logical_error_rate(postselection_mask="all", state_check="T", seed=1)
     assert by_readout.logical_error_rate == pytest.approx(5.143e-6, rel=1e-4)
     assert by_check == by_readout
     assert [coordinates[-1] for coordinates in read.to_stim().get_detector_coordinates().values()] == (
         [1.0] * read.num_detectors
     )
-    [by_family] = snc.logical_error_rates([asked], state_check="T", seed=1)
+    every: Any = {"postselection_mask": "all"}
+    [by_family] = snc.logical_error_rates([asked], postselection_mask="all", state_check="T", seed=1)
     assert by_family == by_check
-    assert asked.fault_distance(state_check="T") == read.fault_distance()
-    malignant = asked.malignant_sets(state_check="T")
+    assert asked.fault_distance(**every, state_check="T") == read.fault_distance(**every)
+    malignant = asked.malignant_sets(**every, state_check="T")
     assert [each.kept_and_wrong for each in malignant] == [
-        each.kept_and_wrong for each in read.malignant_sets()
+        each.kept_and_wrong for each in read.malignant_sets(**every)
     ]
     wrong_probability = sum(each.probability * each.kept_and_wrong for each in malignant)
     assert wrong_probability == pytest.approx(by_check.weights[2].kept_and_wrong, rel=1e-6)
@@ -298,9 +299,8 @@ def test_counts_are_those_of_the_rate() -> None:
     circuit = snc.Circuit(
         end_to_end_circuit(3, 5, 3e-3, postselected_rounds=1, rounds=0, readout="expectation_values")
     )
-    rate = circuit.logical_error_rate(state_check="T", seed=1)
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    sampler = circuit.compile_detector_sampler(seed=3, postselection_mask=mask, state_check="T")
+    rate = circuit.logical_error_rate(postselection_mask="all", state_check="T", seed=1)
+    sampler = circuit.compile_detector_sampler(seed=3, postselection_mask="all", state_check="T")
     counts = sampler.sample_counts(4_000_000)
     assert counts.errors > 20
     assert scipy.stats.binomtest(counts.errors, counts.kept, rate.logical_error_rate).pvalue > FALSE_ALARM
@@ -310,8 +310,7 @@ def test_counts_are_those_of_the_rate() -> None:
 
 def test_a_state_check_takes_the_place_of_observables() -> None:
     circuit = snc.Circuit("RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nEXP_VAL X0 Y0")
-    mask = np.array([True])
     for call in (circuit.logical_error_rate, circuit.compile_detector_sampler, circuit.malignant_sets):
         with pytest.raises(ValueError, match="A state check takes the place of the observables"):
-            call(state_check="T", postselected_observables_mask=mask)
-    assert circuit.logical_error_rate(state_check="T").logical_error_rate == 0
+            call(state_check="T", postselected_observables_mask=[True])
+    assert circuit.logical_error_rate(postselection_mask="all", state_check="T").logical_error_rate == 0

@@ -76,7 +76,8 @@ def end_to_end_circuit(
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit(end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1))
-        >>> print(f"{circuit.logical_error_rate(seed=1).logical_error_rate:.3e}")
+        >>> rate = circuit.logical_error_rate(postselection_mask="all", seed=1)
+        >>> print(f"{rate.logical_error_rate:.3e}")
         5.143e-06
         >>> circuit = end_to_end_circuit(3, 7, rounds=5, readout="expectation_values")
         >>> circuit.num_qubits, circuit.num_detectors

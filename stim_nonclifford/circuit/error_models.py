@@ -17,6 +17,7 @@ from ..compiler.extent_limits import check_targets
 from ..compiler.relabelling import relabelled
 from ..compiler.requested_outputs import Mask, checked_mask
 from ..errors import InexactErrorModelWarning, ResourceLimitError
+from ..logical_errors import warn_of_observables_flipped_by_chance
 from ..memory import memory_is_a_limit
 from ..noiseless_outputs import outcome_dependent, outputs_of_chance
 from .editing import check_coordinates, check_flattened
@@ -81,7 +82,8 @@ class CircuitErrorModels:
             The model, with the detectors and observables of the circuit.
 
         Warns:
-            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected.
+            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected, or a
+                single error flips an observable with a probability that is neither 0 nor 1.
 
         Raises:
             ValueError: Stim refuses the S-proxy, because a detector or an observable of it is random;
@@ -140,7 +142,7 @@ class CircuitErrorModels:
                 model = conditioned(model, silent)
                 if decompose_errors and not ignore_decomposition_failures:
                     check_decomposed(model)
-            self._warn_of_quantum_detectors(silent)
+            self._warn_of_inexact_models(silent)
             return model
         if isinstance(kind, stim.DetectorErrorModel):
             found = (kind.num_detectors, kind.num_observables)
@@ -167,7 +169,7 @@ class CircuitErrorModels:
             model = conditioned(model, silent)
         if decompose_errors:
             model = decomposed(model, **decomposition)
-        self._warn_of_quantum_detectors(silent)
+        self._warn_of_inexact_models(silent)
         return model
 
     def quantum_detectors(self) -> npt.NDArray[np.bool_]:
@@ -221,7 +223,7 @@ class CircuitErrorModels:
         found[outputs_of_chance(self.compile())] = True
         return found
 
-    def _warn_of_quantum_detectors(self, postselected: list[int]) -> None:
+    def _warn_of_inexact_models(self, postselected: list[int]) -> None:
         if self._stim == self._stim.without_tags():  # a Clifford circuit
             return
         try:
@@ -239,6 +241,7 @@ class CircuitErrorModels:
                 InexactErrorModelWarning,
                 stacklevel=3,
             )
+        warn_of_observables_flipped_by_chance(self.compile(), postselected, stacklevel=3)
 
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from .compiler import CompiledCircuit
 from .errors import InexactErrorModelWarning, RandomObservableWarning, ResourceLimitError
 from .mechanism_flips import observables_flipped_by_chance
-from .noiseless_outputs import lines_of_observable, random_outputs
+from .noiseless_outputs import frames_of_chance, lines_of_observable, random_outputs
 
 __all__ = [
     "check_logical_errors",
@@ -47,7 +47,8 @@ def check_logical_errors(
 
     Raises:
         ValueError: There are no observables, a detector neither discards shots nor is decoded, or an
-            observable or a decoded detector is random without noise.
+            observable or a decoded detector is random without noise, or only the Pauli frame of an observable
+            would be counted.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -67,6 +68,9 @@ def check_logical_errors(
     found = random_outputs(compiled, asked, postselected)
     if found:
         raise ValueError(_message(compiled, found, postselected))
+    frames = frames_of_chance(compiled)
+    if frames:
+        raise ValueError(_message_of_frames(compiled, frames))
 
 
 def check_no_detector_is_left(
@@ -131,7 +135,8 @@ def warn_of_random_outputs(
         stacklevel: As in ``warnings.warn``, from the caller on.
 
     Warns:
-        RandomObservableWarning: There are such outputs; the message names them.
+        RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
+            counted; the message names them.
     """
     first = compiled.program.num_detectors
     asked = [*decoded, *range(first, first + compiled.program.num_observables)]
@@ -142,10 +147,11 @@ def warn_of_random_outputs(
             postselected,
             max_active_coordinates=min(max_active_coordinates, _WIDTH_TO_WARN),
         )
+        frames = [] if found else frames_of_chance(compiled)
     except ResourceLimitError:
         return
-    if found:
-        message = _message(compiled, found, postselected)
+    if found or frames:
+        message = _message(compiled, found, postselected) if found else _message_of_frames(compiled, frames)
         warnings.warn(message, RandomObservableWarning, stacklevel=stacklevel + 1)
 
 
@@ -164,9 +170,7 @@ def warn_of_observables_flipped_by_chance(
             not looked at.
     """
     try:
-        found = observables_flipped_by_chance(
-            compiled, postselected, max_active_coordinates=_WIDTH_TO_WARN
-        )
+        found = observables_flipped_by_chance(compiled, postselected, max_active_coordinates=_WIDTH_TO_WARN)
     except ResourceLimitError:
         return
     if found:
@@ -209,6 +213,15 @@ def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begin
         names.append(f"{len(outputs) - 5} more")
     text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return text[0].upper() + text[1:] if begins else text
+
+
+def _message_of_frames(compiled: CompiledCircuit, frames: Sequence[int]) -> str:
+    return (
+        f"{names_of_outputs(compiled, frames)} {'has' if len(frames) == 1 else 'have'} Pauli targets after T"
+        " gates: flips of the Pauli frame are counted, but errors before a T gate change the value otherwise,"
+        " too. Measure the product without noise in place of the Pauli targets: MPP X0*X1, then"
+        " OBSERVABLE_INCLUDE(0) rec[-1]."
+    )
 
 
 def _message(compiled: CompiledCircuit, found: Sequence[int], postselected: Collection[int]) -> str:

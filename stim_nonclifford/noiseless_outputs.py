@@ -43,6 +43,7 @@ from .plan import SamplingPlan
 
 __all__ = [
     "MAX_NOISE_ANGLE",
+    "frames_of_chance",
     "lines_of_observable",
     "outcome_dependent",
     "outcome_dependent_observables",
@@ -111,6 +112,31 @@ def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
     for output in _with_paulis(compiled):
         found |= _mask_of_chance(_with_measured(compiled, [output])) & 1 << output
     return ones(found)
+
+
+def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
+    r"""The observables with Pauli targets whose value depends on quantum outcomes, and not on noise alone.
+
+    Samplers count the flips of the Pauli frame by noise. The value of such an observable changes otherwise,
+    too: in the example, X flips it in half of the shots, and the frame of the logical X never.
+
+    Args:
+        compiled: The circuit, compiled.
+
+    Returns:
+        Their indices as outputs, ascending.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nOBSERVABLE_INCLUDE(0) X0")
+        >>> frames_of_chance(circuit.compile())
+        [0]
+    """
+    return [
+        output
+        for output in _with_paulis(compiled)
+        if _mask_of_outcomes(_with_measured(compiled, [output])) >> output & 1
+    ]
 
 
 def random_outputs(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import stim
 
+from ..dialect import exact_text
 from .builder import GateChoice
 from .cat_trees import VariantChoice
 from .end_to_end import DEFAULT_ROUNDS, ReadoutChoice, end_to_end_circuit
@@ -167,5 +168,5 @@ def _joined(terms: Mapping[str, object]) -> str:
 
 def _written(circuit: stim.Circuit, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    circuit.to_file(path)
+    path.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
     return path

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..dialect import exact_text
 from .parities import PROTOCOL_CHOICES
 from .protocol import distillation_circuit
 
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     circuit = distillation_circuit(protocol, t_error=t_error, p=arguments.p, gate=gate)
                     arguments.out.mkdir(parents=True, exist_ok=True)
                     name = f"c={protocol},g={gate},e={t_error:g},p={arguments.p:g}.stim"
-                    circuit.to_file(arguments.out / name)
+                    (arguments.out / name).write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
                 except (ValueError, OSError) as error:
                     parser.error(str(error))
                 print(arguments.out / name)

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from ..cultivation.builder import GateChoice
 from ..cultivation.noise import NoiseChoice
+from ..dialect import exact_text
 from .protocol import CorrectionChoice, injection_circuit, teleportation_circuit
 
 ProtocolChoice = Literal["injection", "teleportation"]
@@ -91,5 +92,5 @@ def write_circuit_file(
     )
     path = Path(folder) / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    circuit.to_file(path)
+    path.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
     return path

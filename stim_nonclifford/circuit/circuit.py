@@ -15,7 +15,7 @@ import stim
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..compiler.requested_outputs import Mask, bools_of_mask, checked_mask, postselected_outputs
-from ..dialect import first_wrong_tag, num_expectations, parse
+from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..logical_errors import check_no_detector_is_left
@@ -36,7 +36,8 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogical
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
     ``I[R_Z(theta=0.25*pi)] 0``); ``stim_nonclifford.dialect.gates`` lists them. All other instructions are
-    those of Stim.
+    those of Stim. ``str(circuit)`` rounds the arguments of Stim's instructions to six digits, as Stim does;
+    ``to_file`` and pickles keep all digits.
 
     Args:
         circuit: The text of a circuit, or a ``stim.Circuit`` with tags. ``Circuit.from_file`` reads a file.
@@ -111,10 +112,16 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogical
     def to_file(self, file: TextIO | str | pathlib.Path) -> None:
         """Writes the circuit with tagged gates, so that Stim and Sinter can read the file.
 
+        Numbers have six digits, as Stim writes them, or more where six would change them: unlike ``str``,
+        the file keeps all of the circuit.
+
         Args:
             file: A path, or a file opened for writing text.
+
+        Raises:
+            ValueError: A coordinate is infinite or NaN, which circuit text cannot express.
         """
-        text = f"{self._stim}\n"
+        text = f"{exact_text(self._stim)}\n"
         if isinstance(file, (str, pathlib.Path)):
             pathlib.Path(file).write_text(text, encoding="utf-8")
         else:

@@ -13,16 +13,16 @@ from ..dialect import (
     TOO_DEEP,
     extended_text,
     first_wrong_tag,
-    gate_from_tag,
     inverse_of_tagged,
-    is_expectation,
     is_too_deep,
     parse,
     tagged_instruction,
 )
 from ..errors import ResourceLimitError
 from ..memory import memory_is_a_limit
+from .decomposition import decomposed
 from .pauli_twirling import pauli_twirled
+from .pickled_circuit import State, circuit_of_state, state_of
 from .replacement import circuit_of, with_replaced
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
@@ -213,13 +213,20 @@ class CircuitEditing:
         )
 
     def decomposed(self: Self) -> Self:
-        """The circuit with Stim's Clifford gates decomposed; non-Clifford gates stay as they are."""
+        r"""The circuit with Stim's Clifford operations in terms of H, S, CX, M and R.
 
-        def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-            is_kept = is_expectation(instruction) or gate_from_tag(instruction) is not None
-            return None if is_kept else circuit_of(instruction).decomposed()
+        Non-Clifford gates and noise stay as they are. Readout errors stay too, on the M that a measurement
+        becomes, while ``stim.Circuit.decomposed`` drops them.
 
-        return self._wrap(with_replaced(self._stim, stand_in))
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("T 0\nMX(0.1) 0").decomposed())
+            T 0
+            H 0
+            M(0.1) 0
+            H 0
+        """
+        return self._wrap(decomposed(self._stim))
 
     def approx_equals(self, other: object, *, atol: float) -> bool:
         """Whether the circuits are equal, up to ``atol`` in their arguments, as in Stim."""
@@ -280,11 +287,11 @@ class CircuitEditing:
         indented = "\n".join(f"    {line}" for line in text.split("\n"))
         return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
 
-    def __getstate__(self) -> str:
-        return str(self._stim)
+    def __getstate__(self) -> State:
+        return state_of(self._stim)
 
-    def __setstate__(self, state: str) -> None:
-        self._stim = stim.Circuit(state)
+    def __setstate__(self, state: State) -> None:
+        self._stim = circuit_of_state(state)
 
 
 def check_flattened(circuit: stim.Circuit) -> None:

@@ -4,11 +4,12 @@
 ``names`` finds both. ``tags`` reads and writes the tags that stand for them, ``control_pairs`` the targets of
 conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
 (``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
-itself parses the translated text.
+itself parses the translated text. ``exact_text`` writes it with all digits.
 """
 
 from .bare_gates import tagged_instruction
 from .control_pairs import groups_of_pairs
+from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .gates import (
     CONDITIONAL_CARRIER,
@@ -42,6 +43,7 @@ __all__ = [
     "Part",
     "RotationPart",
     "bare_name",
+    "exact_text",
     "expectation_products",
     "extended_text",
     "first_wrong_tag",

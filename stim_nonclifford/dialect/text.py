@@ -17,6 +17,7 @@ from ..memory import can_be_allocated
 from .bare_gates import INSTRUCTION, tagged_text
 from .conditional import conditional_gate
 from .control_pairs import groups_of_pairs, is_classical, text_of_target
+from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag
@@ -143,8 +144,7 @@ def extended_text(circuit: stim.Circuit) -> str:
     lines: list[str] = []
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
-            tag = str(stim.CircuitInstruction("TICK", [], tag=instruction.tag))[len("TICK") :]
-            lines.append(f"REPEAT{tag} {instruction.repeat_count} {{")
+            lines.append(f"REPEAT{bracketed(instruction.tag)} {instruction.repeat_count} {{")
             body = extended_text(instruction.body_copy())
             lines += ["    " + line for line in body.split("\n") if line]
             lines.append("}")
@@ -161,8 +161,7 @@ def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
     if instruction.name not in (gate.definition.written_form.carrier, CONDITIONAL_CARRIER):
         return str(instruction)  # the bare gate would be read as another tagged form of the same gate
     name, targets = _name_and_targets(instruction, gate)
-    # Stim escapes special characters of a tag when it prints an instruction.
-    note = str(stim.CircuitInstruction("TICK", [], tag=gate.user_tag))[len("TICK") :]
+    note = bracketed(gate.user_tag)
     angles = ", ".join(repr(value) for value in gate.half_turns)
     return f"{name}{note}{f'({angles})' if angles else ''}{targets}"
 

@@ -232,7 +232,6 @@ def test_characters_that_python_takes_for_line_breaks(character: str) -> None:
         ("TICK[ T 0 ]\nT 0", "TICK[ T 0 ]\nS[T] 0"),
         ("T[ T ] 0", "S[T: T ] 0"),
         ("T[T] 0", "S[T:T] 0"),
-        ("T[R_Z(theta=0.25*pi)] 0", "S[T:R_Z(theta=0.25*pi)] 0"),
         ("M[T 1](0.5) 0", "M[T 1](0.5) 0"),
         ("DETECTOR[S[T\\C 0](1, 2)", "DETECTOR[S[T\\C 0](1, 2)"),
         ("T[a\\Cb\\Bc\\nd] 0", "S[T:a\\Cb\\Bc\\nd] 0"),
@@ -343,6 +342,35 @@ def test_stim_text_is_left_alone() -> None:
         ("RY(0.1, 0.2) 0", 1, "The rotation is R_Y"),
         ("RXX(0.1) 0 1", 1, "Did you mean R_XX?"),
         ("R(0.25) 0", 1, "but takes 0 parens arguments"),
+        ("H 0\nR_Z(45) 0", 2, "45 degrees are 0.25 half-turns; 45 half-turns are the same as 1."),
+        ("R_X(-90) 0", 1, "-90 degrees are -0.5 half-turns; -90 half-turns are the same as -2."),
+        ("U3(0.5, 0, 180) 0", 1, "The angle 180 of U3 is too large"),
+        ("R_PAULI(22.5) X0*X1", 1, "22.5 degrees are 0.125 half-turns"),
+        ("M 0\nC_R_X(90) rec[-1] 0", 2, "90 degrees are 0.5 half-turns"),
+        ("T[R_Z(theta=0.1*pi)] 0", 1, "would be a gate or a channel on another instruction"),
+        ("T[CS] 0", 1, "or S[T:CS] if the note is to be just this"),
+        ("TPP_DAG[LOSS] X0", 1, "or SPP_DAG[T:LOSS] if"),
+        ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Unknown tag [LEAKAGE:0.5] on I_ERROR"),
+        ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Leakage is not supported"),
+        (
+            "TICK\nI_ERROR[AMPLITUDE_DAMPING](0.5) 0",
+            2,
+            "PAULI_CHANNEL_1(γ/4, γ/4, (1 - sqrt(1 - γ))/2 - γ/4)",
+        ),
+        ("I_ERROR[loss](0.1) 0", 1, "HERALDED_ERASE(p)"),
+        ("II_ERROR[a note](0.1) 0 1", 1, "Unknown tag [a note] on II_ERROR"),
+        ("II_ERROR[a note](0.1) 0 1", 1, "or remove them with stim.Circuit.without_tags()"),
+        ("II[a note] 0 1", 1, "Unknown tag [a note] on II"),
+        ("I_ERROR[T](0.1) 0", 1, "The tag [T] makes no sense on I_ERROR"),
+        ("M[LEAKAGE_MEASUREMENT: 0](0.1) 0", 1, "looks like a noise channel of another simulator"),
+        ("DEPOLARIZE1[LEAKAGE_TRANSITION_1:(0.1, 0, 1)](0.1) 0", 1, "Leakage is not supported"),
+        ("AMPLITUDE_DAMPING(0.01) 0", 1, "Gate not found: 'AMPLITUDE_DAMPING'. Relaxation is not supported"),
+        ("X 0\nLEAKAGE(0.01) 0", 2, "Gate not found: 'LEAKAGE'. Leakage is not supported"),
+        ("LEVEL_TRANSITION[key] 0", 1, "Leakage is not supported"),
+        ("RELAX(0.1) 0", 1, "Relaxation is not supported"),
+        ("PHASE_DAMPING(0.1) 0", 1, "Z_ERROR((1 - sqrt(1 - λ))/2)"),
+        ("DEPOLARIZE3(0.1) 0 1 2", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
+        ("READOUT_NOISE(0.1, 0.2) 0", 1, "Write it at the measurement"),
     ],
 )
 def test_errors_name_the_line(text: str, line: int, message: str) -> None:
@@ -352,6 +380,43 @@ def test_errors_name_the_line(text: str, line: int, message: str) -> None:
     assert str(error.value).startswith(f"Line {line}: `")
     instruction = written.replace("REPEAT 2 {", "").strip()
     assert instruction in str(error.value).partition("`: ")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T[my note] 0",
+        "S[T:R_Z(theta=0.1*pi)] 0",
+        "SPP_DAG[T:T] X0",
+        "TPP[T:x] X0*!Y1",
+        "I[R_Z(theta=45*pi)] 0",
+        "SPP[R_PAULI(theta=-5.25*pi)] X0*X1",
+        "M 0\nCZ[C_R_X(theta=7*pi)] rec[-1] 1",
+        "R_X(4) 0\nR_Z(-4) 1",
+        "H[a note] 0\nTICK[LEAKAGE]\nDETECTOR[T gate]\nM[loss is seen here](0.1) 0",
+        "I_ERROR(0.1) 0\nII_ERROR 0 1\nDEPOLARIZE1[idle](0.1) 0\nCX[READOUT] 0 1",
+    ],
+)
+def test_notes_and_large_angles_in_tags(text: str) -> None:
+    """They are read, and read again when they have been printed."""
+    circuit = Circuit(text)
+    assert Circuit(str(circuit)) == circuit
+    assert circuit.to_stim().num_qubits == circuit.num_qubits
+
+
+def test_appended_instructions_that_do_not_exist() -> None:
+    circuit = Circuit()
+    with pytest.raises(IndexError, match="Relaxation is not supported"):
+        circuit.append("AMPLITUDE_DAMPING", [0], 0.01)
+    with pytest.raises(IndexError, match="Did you mean T_DAG"):
+        circuit.append("T_DAGG", [0])
+    with pytest.raises(ValueError, match=r"45 degrees are 0\.25 half-turns"):
+        circuit.append("R_X", [0], 45)
+    with pytest.raises(ValueError, match=r"Unknown tag \[LOSS\] on I_ERROR"):
+        circuit.append("I_ERROR", [0], 0.1, tag="LOSS")
+    with pytest.raises(ValueError, match="would be a gate or a channel"):
+        circuit.append("T", [0], tag="CS")
+    assert len(circuit) == 0
 
 
 @pytest.mark.parametrize("text", ["H 0\nT[x\nM 0", "TICK[x", "H 0\nS[T:x 0"])
@@ -414,10 +479,16 @@ def test_wrong_type() -> None:
     "half_turns", [0.0, 0.5, -0.5, 1.0, 1.5, -1.5, 2.0, 2.5, 100.5, -7.0, 2.0**52 + 0.5, 1e300]
 )
 def test_clifford_angles(half_turns: float) -> None:
-    """Rotations by multiples of a quarter turn are Clifford gates, and need no coefficients."""
-    lines = [f"R_{axis}({half_turns!r}) 0" for axis in "XYZ"]
-    lines += [f"R_{axis}{axis}({half_turns!r}) 0 1" for axis in "XYZ"]
-    lines += [f"R_PAULI({half_turns!r}) X0*!Y1*Z2", f"U3({half_turns!r}, 0.5, {-half_turns!r}) 1"]
+    """Rotations by multiples of a quarter turn are Clifford gates, and need no coefficients.
+
+    They are tagged: bare angles of more than 4 half-turns are refused.
+    """
+    lines = [f"I[R_{axis}(theta={half_turns!r}*pi)] 0" for axis in "XYZ"]
+    lines += [f"II[R_{axis}{axis}(theta={half_turns!r}*pi)] 0 1" for axis in "XYZ"]
+    lines += [
+        f"SPP[R_PAULI(theta={half_turns!r}*pi)] X0*!Y1*Z2",
+        f"I[U3(theta={half_turns!r}*pi, phi=0.5*pi, lambda={-half_turns!r}*pi)] 1",
+    ]
     preparation = "H 0\nS 0\nCX 0 1\nC_XYZ 1\nCZ 1 2\nSQRT_Y 2\nCX 2 0"
     # Each gate is followed by measurements in which a wrong one would show.
     for line in lines:

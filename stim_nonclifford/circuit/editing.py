@@ -11,6 +11,7 @@ from ..compiler.extent import Extent, extent_of
 from ..compiler.extent_limits import check_targets
 from ..dialect import (
     TOO_DEEP,
+    advice_on_name,
     extended_text,
     first_wrong_tag,
     inverse_of_tagged,
@@ -74,6 +75,7 @@ class CircuitEditing:
             tag: The tag; T gates accept any tag as a note.
 
         Raises:
+            IndexError: There is no instruction of this name.
             ValueError: The instruction is malformed.
 
         Examples:
@@ -97,7 +99,10 @@ class CircuitEditing:
             if instruction is not None:
                 addition.append(instruction)
             else:
-                addition.append(name, targets, arg, tag=tag)
+                try:
+                    addition.append(name, targets, arg, tag=tag)
+                except IndexError as error:  # Stim has no such gate
+                    raise IndexError(f"{error}{advice_on_name(name)}") from None
         self._append_checked(addition)
 
     def append_from_stim_program_text(self, stim_program_text: str) -> None:

@@ -4,7 +4,8 @@
 ``names`` finds both. ``tags`` reads and writes the tags that stand for them, ``control_pairs`` the targets of
 conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
 (``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
-itself parses the translated text. ``exact_text`` writes it with all digits.
+itself parses the translated text. ``exact_text`` writes it with all digits. ``missing_channels`` lists noise
+of other simulators, which is refused.
 """
 
 from .bare_gates import tagged_instruction
@@ -25,6 +26,7 @@ from .names import gate_named
 from .tags import NonCliffordGate, gate_from_tag
 from .text import (
     TOO_DEEP,
+    advice_on_name,
     bare_name,
     extended_text,
     first_wrong_tag,
@@ -42,6 +44,7 @@ __all__ = [
     "NonCliffordGate",
     "Part",
     "RotationPart",
+    "advice_on_name",
     "bare_name",
     "exact_text",
     "expectation_products",

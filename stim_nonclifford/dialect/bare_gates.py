@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -13,9 +14,12 @@ from .control_pairs import is_classical, pairs_of_groups, targets_of_products, t
 from .expectation_values import EXP_VAL, tagged_expectation
 from .gates import GateDefinition
 from .names import gate_named
-from .tags import NonCliffordGate, tag_of
+from .tags import NonCliffordGate, is_note, tag_of
 
-__all__ = ["INSTRUCTION", "tagged_instruction", "tagged_text"]
+__all__ = ["INSTRUCTION", "LARGEST_ANGLE", "tagged_instruction", "tagged_text"]
+
+LARGEST_ANGLE = 4.0
+"""In half-turns: a rotation by that much is the identity. Larger bare angles are probably in degrees."""
 
 # The name, [tag], (arguments), and the targets up to the end of the instruction.
 INSTRUCTION = re.compile(
@@ -55,6 +59,8 @@ def tagged_instruction(
         return None
     values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
     angles = tuple(float(value) for value in values)
+    for angle in angles:
+        _check_size(name.upper(), angle)
     texts = _texts(targets)
     if definition is None or definition.needs_record or any(map(is_classical, texts)):
         return _parsed_instruction(name, texts, angles, tag)
@@ -62,7 +68,7 @@ def tagged_instruction(
     if len(angles) != wanted:
         raise ValueError(f"{name.upper()} takes {wanted} angles in half-turns; got {len(angles)}.")
     if tag:
-        _check_note(name.upper(), definition)
+        _check_note(name.upper(), definition, tag)
     form, gate_tag = definition.written_form, tag_of(NonCliffordGate(definition.name, angles, tag))
     if form.product:
         qubits = [str(target.value) for target in _targets("I", targets)]
@@ -124,7 +130,7 @@ def tagged_text(found: re.Match[str]) -> str:
             raise ValueError(problem[0].upper() + problem[1:])
         return found.group()
     if note is not None:
-        _check_note(name, definition)
+        _check_note(name, definition, note)
     angles: tuple[float, ...] = ()
     if definition.parameters:
         angles = _angles(name, found["arguments"], len(definition.parameters))
@@ -160,7 +166,7 @@ def _conditional_rotation(name: str, note: str | None, arguments: str | None, wo
     definition = gate_named(rotation_gate_name(letters))
     assert definition is not None
     if note is not None:
-        _check_note(name, definition)
+        _check_note(name, definition, note)
     fixed = PRODUCT_GATES[name]
     if fixed is None:
         (angle,) = _angles(name, arguments, 1)
@@ -182,9 +188,25 @@ def _check_bare(name: str, *, has_tag: bool, has_arguments: bool) -> None:
         raise ValueError(f"{name} takes no arguments.")
 
 
-def _check_note(name: str, definition: GateDefinition) -> None:
+def _check_note(name: str, definition: GateDefinition, note: str) -> None:
     if not definition.takes_note:
         raise ValueError(f"{name} cannot have a tag, as a tag stands for the gate itself. Leave it out.")
+    if not is_note(note, definition):
+        form = definition.written_form
+        raise ValueError(
+            f"The tag of {name} is a note, but [{note}] would be a gate or a channel on another instruction."
+            f" Write another note, or {form.carrier}[{form.word}:{note}] if the note is to be just this."
+        )
+
+
+def _check_size(name: str, angle: float) -> None:
+    """Refuses angles in degrees. NaN and infinity pass; they are refused where the tag is written."""
+    if math.isfinite(angle) and abs(angle) > LARGEST_ANGLE:
+        raise ValueError(
+            f"The angle {angle:.12g} of {name} is too large: angles are in half-turns, and a rotation by 4 is"
+            f" the identity. {angle:.12g} degrees are {angle / 180:.12g} half-turns; {angle:.12g} half-turns"
+            f" are the same as {math.fmod(angle, 4):.12g}."
+        )
 
 
 def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
@@ -197,12 +219,14 @@ def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
     values = []
     for part in parts:
         try:
-            values.append(float(part))
+            value = float(part)
         except ValueError:
             raise ValueError(
                 f"The angle {part.strip()!r} of {name} is not a number. Angles are numbers in half-turns:"
                 " write 0.25 for a quarter of pi."
             ) from None
+        _check_size(name, value)
+        values.append(value)
     return tuple(values)
 
 

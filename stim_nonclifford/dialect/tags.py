@@ -32,9 +32,10 @@ import stim
 from .control_pairs import groups_of_pairs
 from .expectation_values import EXP_VAL, expectation_products
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
+from .missing_channels import NOISE_CARRIERS, advice_on_channel, is_channel_in_tag
 from .names import forms_of_word, gate_named
 
-__all__ = ["NonCliffordGate", "gate_from_tag", "qubits_of_carrier", "tag_of"]
+__all__ = ["NonCliffordGate", "gate_from_tag", "is_note", "qubits_of_carrier", "tag_of"]
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
@@ -42,6 +43,8 @@ _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s
 
 # On these instructions an unknown tag is an error, as it is probably a misspelled gate. On CZ it is a note.
 _CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms} - {CONDITIONAL_CARRIER}
+
+_ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,8 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
 
     Raises:
         ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
-            ``I[R_Z(0.25)]``). Or the tag stands for a gate, but the instruction is not its carrier (``H[T]``,
-            which ``stim.Circuit.decomposed`` returns).
+            ``I[R_Z(0.25)]``, ``I_ERROR[LEAKAGE:0.1]``). Or the tag stands for a gate, but the instruction is
+            not its carrier (``H[T]``, which ``stim.Circuit.decomposed`` returns).
 
     Examples:
         >>> import stim
@@ -153,9 +156,25 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         forms = _forms(word.upper(), has_arguments=arguments is not None)
     if forms:
         raise ValueError(_misplaced(name, tag, list(forms)))
+    if name in NOISE_CARRIERS or (is_channel_in_tag(word) and name not in _ANNOTATIONS):
+        raise ValueError(_unknown_channel(name, tag, word))
     if name in _CARRIERS:
         raise ValueError(f"Unknown tag [{tag}] on {name}. {_advice(name, word)}")
     return None
+
+
+def is_note(text: str, definition: GateDefinition) -> bool:
+    """Whether a text in the brackets of a bare gate can only be a note, as no other gate or channel has it.
+
+    Examples:
+        >>> t_gate = gate_named("T")
+        >>> is_note("first layer", t_gate), is_note("T", t_gate), is_note("R_X(theta=0.1*pi)", t_gate)
+        (True, True, False)
+    """
+    word, _, _ = _split(text)
+    if word == definition.written_form.word:
+        return True
+    return not (word.upper() == EXP_VAL or forms_of_word(word) or is_channel_in_tag(word))
 
 
 def _split(tag: str) -> tuple[str, str | None, str | None]:
@@ -227,6 +246,21 @@ def _misplaced(name: str, tag: str, carriers: list[str]) -> str:
     return f"The tag [{tag}] makes no sense on {name}; it belongs on {belongs}.{hint}"
 
 
+_ELSEWHERE = (
+    "Put other notes on another instruction (for example on a TICK), or remove them with"
+    " stim.Circuit.without_tags()."
+)
+
+
+def _unknown_channel(name: str, tag: str, word: str) -> str:
+    """What is wrong with a tag that may stand for noise of another simulator."""
+    advice = advice_on_channel(word.strip())
+    if name in NOISE_CARRIERS:
+        known = f"A tag on {name} stands for a noise channel, and none is known by this tag."
+        return " ".join(filter(None, [f"Unknown tag [{tag}] on {name}. {known}", advice, _ELSEWHERE]))
+    return f"The tag [{tag}] on {name} looks like a noise channel of another simulator. {advice} {_ELSEWHERE}"
+
+
 def _advice(name: str, word: str) -> str:
     """The part of a message that says what to write instead of an unknown tag."""
     meant = gate_named(word)
@@ -237,10 +271,7 @@ def _advice(name: str, word: str) -> str:
         written = f"{form.carrier}{_example(meant, form)}"
         return f"The gate {meant.name} is written {written} or, without a tag, {meant.name}."
     known = [_example(*forms[name]) for forms in FORMS_OF_WORD.values() if name in forms]
-    return (
-        f"A tag on {name} selects a gate; known tags are {', '.join(known)}. Put other notes on another"
-        " instruction (for example on a TICK), or remove them with stim.Circuit.without_tags()."
-    )
+    return f"A tag on {name} selects a gate; known tags are {', '.join(known)}. {_ELSEWHERE}"
 
 
 def _example(definition: GateDefinition, form: TaggedForm) -> str:

@@ -14,16 +14,18 @@ import stim
 
 from ..errors import ResourceLimitError
 from ..memory import can_be_allocated
-from .bare_gates import INSTRUCTION, tagged_text
+from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
 from .conditional import conditional_gate
 from .control_pairs import groups_of_pairs, is_classical, text_of_target
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
-from .tags import NonCliffordGate, gate_from_tag
+from .missing_channels import advice_on_channel
+from .tags import NonCliffordGate, gate_from_tag, is_note
 
 __all__ = [
     "TOO_DEEP",
+    "advice_on_name",
     "bare_name",
     "extended_text",
     "first_wrong_tag",
@@ -160,6 +162,9 @@ def extended_text(circuit: stim.Circuit) -> str:
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
     if instruction.name not in (gate.definition.written_form.carrier, CONDITIONAL_CARRIER):
         return str(instruction)  # the bare gate would be read as another tagged form of the same gate
+    too_large = any(abs(angle) > LARGEST_ANGLE for angle in gate.half_turns)
+    if too_large or not is_note(gate.user_tag, gate.definition):
+        return str(instruction)  # the bare gate would be refused
     name, targets = _name_and_targets(instruction, gate)
     note = bracketed(gate.user_tag)
     angles = ", ".join(repr(value) for value in gate.half_turns)
@@ -281,9 +286,7 @@ def _with_own_name(message: str, written: str, seen: str) -> str:
 def _suggestion(message: str, line: str) -> str:
     missing = re.match(r"Gate not found: '(.*)'", message)
     if missing:
-        names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
-        close = difflib.get_close_matches(missing[1].upper(), names, n=1, cutoff=0.6)
-        return f". Did you mean {close[0]}?" if close else "."
+        return advice_on_name(missing[1])
     found = INSTRUCTION.match(line.lstrip())
     if not found:
         return ""
@@ -300,6 +303,21 @@ def _suggestion(message: str, line: str) -> str:
                     f" {rotation}(0.25) rotates by a quarter of pi."
                 )
     return ""
+
+
+def advice_on_name(name: str) -> str:
+    """What follows in a message after the name of an instruction that does not exist.
+
+    Examples:
+        >>> advice_on_name("TT"), advice_on_name("BIT_FLIP"), advice_on_name("QWVWQ")
+        ('. Did you mean T?', '. This name is not supported. Write X_ERROR(p).', '.')
+    """
+    advice = advice_on_channel(name)
+    if advice:
+        return f". {advice}"
+    names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
+    close = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.6)
+    return f". Did you mean {close[0]}?" if close else "."
 
 
 def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:

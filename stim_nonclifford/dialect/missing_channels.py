@@ -1,0 +1,119 @@
+"""Noise channels of other simulators that this package does not have, and what it has instead.
+
+Such a channel may be an instruction of its own (``AMPLITUDE_DAMPING(0.01) 0``) or a tag on an instruction
+that does nothing (``I_ERROR[LEAKAGE:0.5](0.5) 0``). Both are refused, with a message that says what can be
+written.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+__all__ = ["NOISE_CARRIERS", "advice_on_channel", "is_channel_in_tag"]
+
+NOISE_CARRIERS = frozenset({"I_ERROR", "II_ERROR"})
+"""Stim's channels that do nothing, and exist to carry the tags of other channels."""
+
+
+@dataclass(frozen=True)
+class _MissingChannel:
+    """A kind of noise that is not simulated.
+
+    Attributes:
+        names: The names of its instructions and the words of its tags, as a regular expression.
+        kind: What it is called in messages.
+        instead: What can be written instead.
+        in_tags: Whether tags on other instructions than I_ERROR and II_ERROR stand for it too.
+    """
+
+    names: str
+    kind: str
+    instead: str
+    in_tags: bool = False
+
+
+_TABLE = (
+    _MissingChannel(
+        r"(HERALD_)?LEAK(AGE)?(_\w+)?|LEVEL_TRANSITION(_\w+)?|RL",
+        "Leakage",
+        "Where it is detected and the qubit replaced, write HERALDED_ERASE(p); for leakage that is not"
+        " noticed, the closest channel is DEPOLARIZE1(p).",
+        in_tags=True,
+    ),
+    _MissingChannel(
+        r"(HERALD_|CORRELATED_)?(LOSS|ERASURE)(_\w+)?|ERASE",
+        "Loss of qubits",
+        "If it is detected, write HERALDED_ERASE(p): the qubit becomes completely mixed, and a record says"
+        " so.",
+        in_tags=True,
+    ),
+    _MissingChannel(
+        r"(GENERALIZED_)?AMPLITUDE_DAMP(ING)?(_\w+)?|THERMAL_\w+|RELAX(ATION)?(_\w+)?",
+        "Relaxation",
+        "The Pauli twirl of amplitude damping with probability γ is"
+        " PAULI_CHANNEL_1(γ/4, γ/4, (1 - sqrt(1 - γ))/2 - γ/4).",
+        in_tags=True,
+    ),
+    _MissingChannel(
+        r"PHASE_DAMP(ING)?",
+        "Phase damping as an instruction",
+        "With parameter λ it is the same as Z_ERROR((1 - sqrt(1 - λ))/2).",
+    ),
+    _MissingChannel(r"DEPHAS(E|ING)(_\w+)?|PHASE_FLIP", "This name", "Write Z_ERROR(p)."),
+    _MissingChannel(r"BIT_FLIP", "This name", "Write X_ERROR(p)."),
+    _MissingChannel(r"BIT_PHASE_FLIP", "This name", "Write Y_ERROR(p)."),
+    _MissingChannel(
+        r"COHERENT_\w+|OVER_?ROTATION",
+        "Coherent noise as a channel",
+        "Write it as a gate, such as R_X(0.01) 0; the angle is in half-turns.",
+    ),
+    _MissingChannel(
+        r"(DEPOLARIZE|PAULI_CHANNEL_)([3-9]|\d\d+)",
+        "A channel on so many qubits",
+        "Write its errors as a chain: E(p) X0 Y1 Z2, then ELSE_CORRELATED_ERROR(p) for each further one.",
+    ),
+    _MissingChannel(
+        r"READOUT_(NOISE|ERROR)",
+        "Readout noise as an instruction",
+        "Write it at the measurement: M(p) 0 flips the record with probability p, whatever the outcome.",
+    ),
+    _MissingChannel(
+        r"KRAUS(_\w+)?",
+        "A channel given by its Kraus operators",
+        "Channels are mixtures of Paulis, heralded or not; a unitary can be written as rotations.",
+    ),
+)
+
+
+@lru_cache(maxsize=1024)
+def _find(word: str) -> _MissingChannel | None:
+    return next((channel for channel in _TABLE if re.fullmatch(channel.names, word)), None)
+
+
+def advice_on_channel(word: str) -> str:
+    """What there is in the place of a channel, or an empty text if the word names none.
+
+    Args:
+        word: The name of an instruction, or the word of a tag, in upper or lower case.
+
+    Examples:
+        >>> print(advice_on_channel("phase_flip"))
+        This name is not supported. Write Z_ERROR(p).
+        >>> advice_on_channel("X_ERROR")
+        ''
+    """
+    channel = _find(word.upper())
+    return "" if channel is None else f"{channel.kind} is not supported. {channel.instead}"
+
+
+def is_channel_in_tag(word: str) -> bool:
+    """Whether a tag with this word stands for a channel of another simulator, on any instruction.
+
+    Examples:
+        >>> is_channel_in_tag("LEAKAGE_TRANSITION_1"), is_channel_in_tag("leakage is seen here")
+        (True, False)
+    """
+    channel = _find(word.strip())
+    return channel is not None and channel.in_tags

@@ -3,8 +3,7 @@
     python -m examples.failures [--d 5] [--p 0.002] [--count 3] [--out out/failures]
 
 Samples a cultivation circuit with T gates until --count kept shots have a logical error. For each of them, it
-prints three things. First, the faults: one per noise event, and of several faults with the same effect, the
-first. Faults without which the others could not cause a failure are marked with *. Second, the exact
+prints three things. First, the faults: of several faults with the same effect, the first. Faults without which the others could not cause a failure are marked with *. Second, the exact
 probability that a shot with these faults passes all checks and has a logical error. Third, the counts that
 the reference engine finds in a sample of such shots.
 
@@ -92,10 +91,11 @@ def examine(circuit: snc.Circuit, faults: Faults, shots: int) -> Verdict:
 def description(failure: snc.KeptFailure, needed: Faults) -> list[str]:
     """One line of text for each fault; a * marks those that are needed."""
     lines = []
-    for alternatives in failure.causes:
-        mark = "*" if alternatives[0] in needed else " "
+    for fault in failure.faults:
+        mark = "*" if fault in needed else " "
+        alternatives = next((each for each in failure.causes if fault in each), ())
         others = f" (or {len(alternatives) - 1} others)" if len(alternatives) > 1 else ""
-        lines.append(f"{mark} {alternatives[0]}{others}")
+        lines.append(f"{mark} {fault}{others}")
     return lines
 
 

@@ -76,7 +76,10 @@ def test_all_weights() -> None:
 
 
 def test_a_shot_without_faults_can_be_discarded() -> None:
-    """Of two faults that make up for an error that is certain, one flips the observable."""
+    """Of two faults that make up for an error that is certain, one flips the observable.
+
+    The error that is certain is among the faults: they are those of the shot.
+    """
     circuit = snc.Circuit(
         """
         X_ERROR(1) 0
@@ -89,7 +92,8 @@ def test_a_shot_without_faults_can_be_discarded() -> None:
         """
     )
     [each] = circuit.malignant_sets(postselection_mask="all")
-    assert [fault.pauli for fault in each.faults] == ["X2"]
+    assert [[fault.pauli for fault in alternatives] for alternatives in each.causes] == [["X2"]]
+    assert [fault.pauli for fault in each.faults] == ["X0", "X2"]
     assert (each.kept, each.kept_and_wrong) == (1, 1)
     assert each.probability == pytest.approx(0.9 * 0.2)
     assert circuit.fault_distance(postselection_mask="all").value == 1

@@ -17,6 +17,7 @@ from stim_nonclifford.faults import FaultTable
 from stim_nonclifford.plan import BLOCK_SHOTS
 
 from .exact import mask_of
+from .fault_choices import that_can_happen
 from .oracle.density_matrix import detector_distribution
 from .oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 
@@ -49,8 +50,7 @@ def test_fate_of_faults_is_that_of_the_circuit_with_them(seed: int) -> None:
         pytest.skip("no noise")
     for size in (1, 2, 3):
         chosen = [faults[int(k)] for k in rng.choice(len(faults), size=min(size, len(faults)), replace=False)]
-        if len({(fault.step, fault.group) for fault in chosen}) < len(chosen):
-            continue  # two faults of one channel never happen together
+        chosen = that_can_happen(chosen)
         fate = circuit.outcome_probabilities(chosen, postselection_mask="all")
         expected = fate_by_density_matrix(circuit, circuit.with_faults(chosen))
         found = (fate.kept_and_right, fate.kept_and_wrong, fate.discarded)
@@ -65,7 +65,10 @@ def test_many_fault_sets_at_once(seed: int) -> None:
     faults = circuit.faults()
     if not faults:
         pytest.skip("no noise")
-    sets = [[faults[int(k)] for k in rng.choice(len(faults), size=size)] for size in rng.integers(0, 4, 30)]
+    sets = [
+        that_can_happen(faults[int(k)] for k in rng.choice(len(faults), size=size))
+        for size in rng.integers(0, 4, 30)
+    ]
     postselected = [d for d in range(circuit.num_detectors) if rng.random() < 0.5]
     compiled = circuit.compile()
     table = FaultTable(circuit.to_stim(), compiled)

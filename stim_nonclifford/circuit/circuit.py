@@ -424,8 +424,9 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogical
         r"""The exact probabilities that a shot with given faults is discarded, or has a logical error.
 
         Args:
-            faults: Faults from ``faults()``, or of a ``KeptFailure``: those of one shot. Or several of such
-                sets of faults, one for each shot, which takes much less time than a call for each.
+            faults: Faults from ``faults()``, of a ``MalignantSet`` or of a ``KeptFailure``: those of one
+                shot. Or several of such sets of faults, one for each shot, which takes much less time than a
+                call for each. A fault that is given twice cancels.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. They
                 must be all, ``"all"``, as nothing here decodes the others. A circuit without detectors needs
                 no mask.
@@ -435,7 +436,8 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogical
             sets, a list of these. An empty argument is one shot without faults.
 
         Raises:
-            ValueError: A fault is not one of this circuit; a detector is not postselected, or the mask has
+            ValueError: A fault is not one of this circuit; two faults cannot both happen, as they are of one
+                place or of one chain of correlated errors; a detector is not postselected, or the mask has
                 the wrong shape; or faults stand beside sets of faults.
             ResourceLimitError: The result depends on more than 16 coins.
 
@@ -467,10 +469,15 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogical
         ``skip_reference_sample=True`` to see the bits that they flip.
 
         Args:
-            faults: Faults from ``faults()``, or of a ``KeptFailure``.
+            faults: Faults from ``faults()``, of a ``MalignantSet`` or of a ``KeptFailure``. A fault that is
+                given twice cancels.
 
         Returns:
             The circuit, with loops unrolled, Paulis as gates and readout errors as inverted targets.
+
+        Raises:
+            ValueError: A fault is not one of this circuit, or two faults cannot both happen: a place of noise
+                has one error at most, and so has a chain of correlated errors.
 
         Examples:
             >>> circuit = Circuit("H 0\nT 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")

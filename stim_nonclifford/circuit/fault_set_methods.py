@@ -170,8 +170,8 @@ class CircuitFaultSets:
         """
         circuit = checked_circuit(self, state_check, postselected_observables_mask)
         plan = planned(circuit, postselection_mask, postselected_observables_mask).plan()
-        causes = circuit._fault_table().by_mechanism(plan)
-        return malignant_sets(plan, causes, max_weight, threads, max_bytes)
+        named = circuit._fault_table().by_mechanism(plan)
+        return malignant_sets(plan, named, max_weight, threads, max_bytes)
 
 
 def checked_circuit(

@@ -12,12 +12,17 @@ detectors, observables and feedback use: readout noise flips the record only.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from functools import reduce
+from itertools import groupby
+from operator import xor
 
 import numpy as np
 
 from .. import _native
 from ..errors import ResourceLimitError
 from ..plan import SparseRows
+from .channels import further_patterns
 from .effects import EffectTable, Fault, NoiseEffects, Outputs
 from .forward_sweep import Insertion, QuantumProgram
 from .gf2 import mask_of, masks_of
@@ -204,17 +209,36 @@ class _BackwardSweep:
     def faults(self) -> list[Fault]:
         """The faults with their effects, in the order of the circuit."""
         kept = masks_of(SparseRows(*self.effects.kept()))
-        faults = [
-            Fault(
-                step,
-                group,
-                self._factors(step, group, pattern),
-                () if record < 0 else (record,),
-                kept[number],
-            )
-            for step, group, pattern, record, number in zip(*self.effects.faults(), strict=True)
-        ]
-        return sorted(faults, key=lambda fault: (fault.step, fault.group))
+        found: list[tuple[int, Fault]] = []
+        for step, group, pattern, record, number in zip(*self.effects.faults(), strict=True):
+            records = () if record < 0 else (record,)
+            fault = Fault(step, group, self._factors(step, group, pattern), records, kept[number])
+            found.append((pattern, fault))
+        found.sort(key=lambda item: (item[1].step, item[1].group, item[0]))
+        result: list[Fault] = []
+        for (step, group), items in groupby(found, lambda item: (item[1].step, item[1].group)):
+            result += self._with_sums(step, group, dict(items))
+        return result
+
+    def _with_sums(self, step: int, group: int, faults: dict[int, Fault]) -> Iterable[Fault]:
+        """The faults of a group of targets, by their patterns, and those that the native sweep leaves out.
+
+        It lists an error for each independent event, but several events can happen at once.
+        """
+        noise = self.program.steps[step]
+        sums = further_patterns(noise.channel) if isinstance(noise, Noise) else ()
+        if not sums:
+            return faults.values()
+        assert isinstance(noise, Noise)
+        herald = 2 * len(noise.groups[group])
+        every = dict(faults)
+        for pattern, parts in sums:
+            effect = reduce(xor, (faults[part].effect for part in parts))
+            records: tuple[int, ...] = ()
+            if noise.first_herald is not None and pattern >> herald & 1:
+                records = (noise.first_herald + group,)
+            every[pattern] = Fault(step, group, self._factors(step, group, pattern), records, effect)
+        return [every[pattern] for pattern in sorted(every)]
 
     def _factors(self, step: int, group: int, pattern: int) -> Factors:
         """The Pauli of a fault."""

@@ -23,7 +23,7 @@ from operator import xor
 
 from .gf2 import independent, ones, parities, relations
 
-__all__ = ["Channel", "channel_of_patterns", "independent_errors"]
+__all__ = ["Channel", "channel_of_patterns", "further_patterns", "independent_errors"]
 
 _MAX_TRANSFORM_BITS = 6
 _VANISHING = 1e-12
@@ -81,6 +81,42 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
     if rates is not None:
         return Channel(constant, rates, ())
     return Channel(constant, (), tuple(sorted(total.items())))
+
+
+@lru_cache(maxsize=1024)
+def further_patterns(channel: Channel) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The patterns that occur in a channel only if several of its independent events do.
+
+    Args:
+        channel: The channel.
+
+    Returns:
+        Each such pattern, with patterns of single events, or the constant, that add up to it.
+
+    Examples:
+        >>> both = channel_of_patterns(((1, 0.09), (2, 0.09), (3, 0.01)))  # X and Z with 0.1 each
+        >>> [pattern for pattern, _ in both.rates], further_patterns(both)
+        ([1, 2], ((3, (1, 2)),))
+        >>> further_patterns(channel_of_patterns(((1, 0.1), (2, 0.1), (3, 0.1))))
+        ()
+    """
+    events = [pattern for pattern, _ in channel.rates]
+    alone = {channel.constant, *(channel.constant ^ pattern for pattern in events)}
+    found: dict[int, tuple[int, ...]] = {}
+    reached: dict[int, tuple[int, ...]] = {0: ()}
+    for event in events:
+        reached |= {
+            event ^ other: (*parts, event) for other, parts in reached.items() if event ^ other not in reached
+        }
+    for total, parts in reached.items():
+        pattern = channel.constant ^ total
+        if pattern and pattern not in alone:
+            # A part is an error of its own together with the constant. An even number of constants vanishes.
+            errors = [channel.constant ^ part for part in parts]
+            if channel.constant and len(parts) % 2 == 0:
+                errors.append(channel.constant)
+            found[pattern] = tuple(error for error in errors if error)
+    return tuple(found.items())
 
 
 def independent_errors(patterns: Iterable[tuple[int, float]]) -> dict[int, float] | None:

@@ -25,6 +25,7 @@ __all__ = [
     "Branch",
     "ReferenceEngine",
     "Shot",
+    "acting_mechanisms",
     "fate_of_row",
     "likely_outputs",
     "outcome_law",
@@ -306,15 +307,34 @@ def _mechanism(plan: SamplingPlan, word: int) -> int:
 def _noise_row(plan: SamplingPlan, mechanisms: list[int]) -> Bits:
     row = np.zeros(plan.num_row_bits, dtype=np.bool_)
     row[plan.constant] = True
+    for mechanism in acting_mechanisms(plan, mechanisms):
+        row[plan.effects.row(mechanism)] ^= True
+    return row
+
+
+def acting_mechanisms(plan: SamplingPlan, events: Iterable[int]) -> list[int]:
+    """The mechanisms that act in a shot: two events of one cancel, and of a site only the first event counts.
+
+    Args:
+        plan: The plan.
+        events: The mechanisms of the events, in their order.
+
+    Returns:
+        The mechanisms, each once.
+    """
+    acting: dict[int, None] = {}
     used_sites = set()
-    for mechanism in mechanisms:
+    for mechanism in events:
         site = int(plan.sites[mechanism])
         if site >= 0:
             if site in used_sites:
                 continue
             used_sites.add(site)
-        row[plan.effects.row(mechanism)] ^= True
-    return row
+        if mechanism in acting:
+            del acting[mechanism]
+        else:
+            acting[mechanism] = None
+    return list(acting)
 
 
 def _finish(plan: SamplingPlan, row: Bits, seed: int, shot: int, mechanisms: list[int]) -> Shot:

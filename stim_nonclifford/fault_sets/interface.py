@@ -72,8 +72,9 @@ def exploration_of(
 
     Raises:
         ResourceLimitError: A plan has too many coins.
-        ValueError: An argument is out of range.
+        ValueError: An argument is out of range, or no shot is ever kept.
     """
+    _check_kept(plans[0])
     mechanisms = [mechanisms_of(plan) for plan in plans]
     return Exploration(plans[0], mechanisms, limits, *_checked(limits, seed, threads, progress))
 
@@ -90,6 +91,11 @@ def _searched(
     Estimator(known).run()
     known.study.release()
     return known
+
+
+def _check_kept(plan: SamplingPlan) -> None:
+    if plan.never_kept:
+        raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
 
 
 def _checked(
@@ -127,8 +133,7 @@ def estimate_rates(
     results: list[LogicalErrorRate | None] = [None] * len(plans)
     for family in families_of(plans):
         members = [plans[k] for k in family]
-        if members[0].never_kept:
-            raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
+        _check_kept(members[0])
         # The strongest noise needs the most draws: they are made for it.
         family = sorted(family, key=lambda k: -plans[k].mean_events)
         known = _searched([plans[k] for k in family], limits, seed, threads, progress)

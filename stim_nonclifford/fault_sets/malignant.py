@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..faults import CircuitFault
+from ..faults import CircuitFault, NamedMechanisms
 from ..plan import SamplingPlan
 from .enumeration import enumerate_to
 from .exploration import Exploration
@@ -27,24 +26,26 @@ class MalignantSet:
         kept: Probability that the shot is then kept.
         kept_and_wrong: The same, and that an observable is flipped.
         causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
-            cause; no measurement can tell them apart. Mechanisms of channels that more likely do something
-            than nothing have no faults.
+            cause; no measurement can tell them apart. Where an error is more likely than none, the mechanism
+            is that something else happens. If that is another error, it is named here; if it is that nothing
+            happens, it has no name, and the entry may be empty.
+        faults: The faults of a shot in which these mechanisms act, and no other one: ``circuit.with_faults``
+            of them, and ``circuit.outcome_probabilities``, have the probabilities of this set. Usually that
+            is one fault per mechanism, the first of its causes. Mechanisms of the same place are one fault,
+            as X and Z of a depolarizing channel are Y. Errors that are more likely than none are there unless
+            a mechanism says otherwise.
     """
 
     probability: float
     kept: float
     kept_and_wrong: float
     causes: tuple[tuple[CircuitFault, ...], ...]
+    faults: tuple[CircuitFault, ...]
 
     @property
     def weight(self) -> int:
         """Number of mechanisms."""
         return len(self.causes)
-
-    @property
-    def faults(self) -> tuple[CircuitFault, ...]:
-        """One fault per mechanism: a set of faults that has the effect of this one."""
-        return tuple(alternatives[0] for alternatives in self.causes if alternatives)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes:
 
 def malignant_sets(
     plan: SamplingPlan,
-    causes: Mapping[int, Sequence[CircuitFault]],
+    named: NamedMechanisms[CircuitFault],
     max_weight: int | None,
     threads: int,
     max_bytes: int,
@@ -93,7 +94,7 @@ def malignant_sets(
 
     Args:
         plan: The plan, as in ``fault_distance``.
-        causes: For each mechanism its faults.
+        named: The faults behind its mechanisms.
         max_weight: The largest weight to look at; None: that of the smallest sets.
         threads: Number of threads.
         max_bytes: Memory, about.
@@ -124,7 +125,8 @@ def malignant_sets(
                     probability=known.probability_of_nothing(0) * float(np.prod(odds[each])),
                     kept=known.coin_factor(0) * float(values.kept[key]),
                     kept_and_wrong=known.coin_factor(0) * float(values.wrong[key]),
-                    causes=tuple(tuple(causes.get(mechanism, ())) for mechanism in sorted(each)),
+                    causes=tuple(named.causes(mechanism) for mechanism in sorted(each)),
+                    faults=named.faults(sorted(each)),
                 )
             )
         weight += 1

@@ -16,8 +16,8 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.gf2 import ones
 from ..compiler.requested_outputs import DetectorMethod, Mask, postselected_outputs, requested_by
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
-from ..engines.reference import sample_shots
-from ..faults import CircuitFault, FaultTable
+from ..engines.reference import acting_mechanisms, sample_shots
+from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors import warn_of_random_outputs
 from ..plan import SamplingPlan
 from .bits import (
@@ -390,16 +390,14 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             counts, numbers = self._counts(shots, max_errors, list_errors=True)
             if not numbers:
                 return FailureSamples(counts, ())
-            plan, causes = self._causes
+            plan, named = self._named_mechanisms
             failures = []
             for number in numbers:
                 [shot] = sample_shots(plan, self._seed, number, 1)
                 flipped = tuple(int(k) for k in np.flatnonzero(shot.outputs))
-                # Two events of the same mechanism cancel.
-                odd = [m for m in dict.fromkeys(shot.mechanisms) if shot.mechanisms.count(m) % 2]
-                failures.append(
-                    KeptFailure(number, flipped, tuple(tuple(causes[m]) for m in odd if m in causes))
-                )
+                acting = acting_mechanisms(plan, shot.mechanisms)
+                causes = tuple(filter(None, map(named.causes, acting)))
+                failures.append(KeptFailure(number, flipped, causes, named.faults(acting)))
             return FailureSamples(counts, tuple(failures))
 
     def statistics(self) -> dict[str, int]:
@@ -444,8 +442,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         return self._make_engine(self._plan_for("sample_counts"))
 
     @cached_property
-    def _causes(self) -> tuple[SamplingPlan, dict[int, list[CircuitFault]]]:
-        """The plan for counting, and for each of its mechanisms the faults with the same effect."""
+    def _named_mechanisms(self) -> tuple[SamplingPlan, NamedMechanisms[CircuitFault]]:
+        """The plan for counting, and the faults behind its mechanisms."""
         plan = self._plan_for("sample_counts")
         return plan, self._faults.by_mechanism(plan)
 

@@ -96,18 +96,18 @@ class KeptFailure:
         shot: The number of the shot.
         observables: The observables that were flipped.
         causes: One entry per noise event: all faults with the effect of the event. Any one of them may have
-            occurred, and no measurement can distinguish them. An event has no entry if no single fault has
-            its effect, as in channels where the identity is not the most likely choice.
+            occurred, and no measurement can distinguish them. An event has no entry if its only cause is that
+            nothing happened where an error is more likely than none.
+        faults: Faults that give this shot: ``circuit.with_faults`` and ``circuit.outcome_probabilities`` of
+            them have the probabilities of a shot with these events. Usually that is one fault per event, the
+            first of its causes. Events at the same place are one fault, as X and Z of a depolarizing channel
+            are Y. Errors that are more likely than none are there unless an event says otherwise.
     """
 
     shot: int
     observables: tuple[int, ...]
     causes: tuple[tuple[CircuitFault, ...], ...]
-
-    @property
-    def faults(self) -> tuple[CircuitFault, ...]:
-        """One fault per event: a fault set with the effect of all events together."""
-        return tuple(alternatives[0] for alternatives in self.causes)
+    faults: tuple[CircuitFault, ...]
 
 
 @dataclass(frozen=True)

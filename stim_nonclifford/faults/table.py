@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from .compiler import CompiledCircuit, RequestedOutputs
-from .compiler.effects import Fault
-from .compiler.flattening import unrolled
-from .compiler.gf2 import mask_of, parities
-from .compiler.steps import CorrelatedError, Measure, Noise
-from .engines.row_fates import fates_of_rows
-from .plan import SamplingPlan
+from ..compiler import CompiledCircuit, RequestedOutputs
+from ..compiler.effects import Fault
+from ..compiler.flattening import unrolled
+from ..compiler.steps import CorrelatedError, Measure, Noise
+from ..engines.row_fates import fates_of_rows
+from ..plan import SamplingPlan
+from .named import NamedMechanisms
 
 __all__ = ["CircuitFault", "FaultTable", "OutcomeProbabilities"]
 
@@ -115,28 +115,13 @@ class FaultTable:
                 return tuple(program.labels[qubit] for qubit, _ in factors)
         raise AssertionError("a fault stands at noise or at a measurement")
 
-    def by_mechanism(self, plan: SamplingPlan) -> dict[int, list[CircuitFault]]:
-        """For each mechanism of a plan, the faults with the same effect.
+    def by_mechanism(self, plan: SamplingPlan) -> NamedMechanisms[CircuitFault]:
+        """The faults behind the mechanisms of a plan.
 
         Args:
             plan: A plan of this circuit.
-
-        Returns:
-            The faults, by the index of the mechanism. A mechanism is missing if no single fault has its
-            effect. This occurs in channels where the identity is not the most likely choice.
         """
-        mechanisms: dict[int, list[int]] = defaultdict(list)
-        for mechanism in range(plan.num_mechanisms):
-            row = mask_of(plan.effects.row(mechanism).tolist())
-            mechanisms[row].append(mechanism)
-        sources = plan.row_sources
-        sums = [sources.row(k).tolist() for k in range(len(sources))]
-        rows = parities(list(self._effects.values()), sums)
-        found: dict[int, list[CircuitFault]] = defaultdict(list)
-        for fault, row in zip(self._effects, rows, strict=True):
-            for mechanism in mechanisms[row]:
-                found[mechanism].append(fault)
-        return dict(found)
+        return NamedMechanisms(self.compiled, plan, self.faults)
 
     def outcome_probabilities(
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
@@ -144,14 +129,14 @@ class FaultTable:
         """The exact probabilities of the results of shots that have exactly these faults.
 
         Args:
-            fault_sets: The faults of each shot.
+            fault_sets: The faults of each shot. A fault that is given twice cancels.
             postselected: The detectors that discard a shot.
 
         Returns:
             The probabilities for each shot.
 
         Raises:
-            ValueError: A fault is not one of this circuit.
+            ValueError: A fault is not one of this circuit, or two faults exclude each other.
         """
         program = self.compiled.program
         observables = range(program.num_detectors, program.num_detectors + program.num_observables)
@@ -159,7 +144,7 @@ class FaultTable:
         rows = np.zeros((len(fault_sets), plan.num_row_bits), dtype=np.bool_)
         row_of: dict[CircuitFault, npt.NDArray[np.bool_]] = {}
         for row, faults in zip(rows, fault_sets, strict=True):
-            for fault in faults:
+            for fault in self._happening(faults):
                 if fault not in row_of:
                     row_of[fault] = plan.row_of(self._effect_of(fault))
                 row ^= row_of[fault]
@@ -171,21 +156,65 @@ class FaultTable:
             raise ValueError(f"The circuit has no fault '{fault}'. circuit.faults() lists all faults.")
         return self._effects[fault]
 
+    def _happening(self, faults: Iterable[CircuitFault]) -> list[CircuitFault]:
+        """The faults that are given an odd number of times, in the order of the circuit.
+
+        Raises:
+            ValueError: A fault is not one of this circuit, or two faults exclude each other.
+        """
+        odd: dict[CircuitFault, None] = {}
+        for fault in faults:
+            self._effect_of(fault)
+            if fault in odd:
+                del odd[fault]
+            else:
+                odd[fault] = None
+        chosen = sorted(odd, key=lambda fault: (fault.step, fault.group))
+        of_draw: dict[tuple[int, int], CircuitFault] = {}
+        for fault in chosen:
+            other = of_draw.setdefault(self._draw_of(fault), fault)
+            if other is not fault:
+                raise ValueError(self._exclusive(other, fault))
+        return chosen
+
+    def _draw_of(self, fault: CircuitFault) -> tuple[int, int]:
+        """What faults that exclude each other have in common: a place, or a chain of correlated errors."""
+        step = self.compiled.program.steps[fault.step]
+        return (-1, step.chain) if isinstance(step, CorrelatedError) else (fault.step, fault.group)
+
+    def _exclusive(self, first: CircuitFault, second: CircuitFault) -> str:
+        """Why two faults cannot both happen, and what to give instead."""
+        start = f"'{first}' and '{second}' cannot both happen:"
+        if (first.step, first.group) != (second.step, second.group):
+            return f"{start} a chain of E and ELSE_CORRELATED_ERROR has one error at most. Give one of them."
+        effect = self._effect_of(first) ^ self._effect_of(second)
+        both = [
+            fault
+            for fault, own in self._effects.items()
+            if own == effect
+            and (fault.step, fault.group) == (first.step, first.group)
+            and fault not in (first, second)
+        ]
+        remedy = f"or '{both[0]}', which has the effect of both." if both else "not both."
+        return f"{start} {first.instruction} draws one of its errors, or none. Give one of them, {remedy}"
+
     def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
         """The circuit without noise, but with given faults.
 
         Args:
-            faults: The faults. Their Paulis become gates, and readout errors become inverted targets.
+            faults: The faults. Their Paulis become gates, and readout errors become inverted targets. A fault
+                that is given twice cancels.
 
         Returns:
             The circuit, with loops unrolled. Any simulator that supports its gates can run it.
 
         Raises:
             ResourceLimitError: The circuit is too large to be unrolled.
+            ValueError: A fault is not one of this circuit, or two faults exclude each other.
         """
         places = self.compiled.program.places
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
-        for fault in faults:
+        for fault in self._happening(faults):
             at_instruction[places[fault.step].number].append(fault)
         first_step: dict[int, int] = {}
         for step, place in enumerate(places):

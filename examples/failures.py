@@ -3,9 +3,10 @@
     python -m examples.failures [--d 5] [--p 0.002] [--count 3] [--out out/failures]
 
 Samples a cultivation circuit with T gates until --count kept shots have a logical error. For each of them, it
-prints three things. First, the faults: of several faults with the same effect, the first. Faults without which the others could not cause a failure are marked with *. Second, the exact
-probability that a shot with these faults passes all checks and has a logical error. Third, the counts that
-the reference engine finds in a sample of such shots.
+prints three things. First, the faults: of several faults with the same effect, the first. Faults without
+which the others could not cause a failure are marked with *. Second, the exact probability that a shot with
+these faults passes all checks and has a logical error. Third, the counts that the reference engine finds in a
+sample of such shots.
 
 Each failure is also written to a file, as a circuit without noise in which the faults are gates. Any
 simulator that supports T gates can run it. Sample such a file with skip_reference_sample=True: the faults are

@@ -7,6 +7,7 @@ import math
 import pickle
 from collections import Counter, defaultdict
 from itertools import combinations
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -411,3 +412,25 @@ def test_twice_the_noise_of_a_qubit_is_one_plus_its_sensitivity() -> None:
     sensitivity = touching[True].sensitivity
     assert 1 + sensitivity < factor < 1 + 1.1 * sensitivity
     assert abs(1 + sensitivity - factor) < 0.2 * abs(2**sensitivity - factor)
+
+
+@pytest.mark.parametrize("by", ["instruction", "qubit", "tick", "noise", line_of])
+def test_shares_add_up_to_1(by: Any) -> None:
+    """Noise that acts on no qubit included: that of MPAD, and of a product that is the identity."""
+    circuit = snc.Circuit(
+        "R 0 1\nX_ERROR(0.1) 0\nMPAD(0.1) 0 1\nTICK\nMPP(0.2) X1*X1\nDEPOLARIZE2(0.1) 0 1\nM(0.05) 0 1\n"
+        "HERALDED_ERASE(0.1) 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-3] rec[-6] rec[-4]\nT 0"
+    )
+    groups = circuit.logical_error_rate(postselection_mask="all", seed=1).error_budget(by).groups
+    assert sum(group.share for group in groups) == pytest.approx(1, abs=1e-12)
+    assert sum(group.discarded for group in groups) == pytest.approx(1, abs=1e-12)
+    if by == "qubit":
+        assert [group.group for group in groups][:3] == [0, 1, "no qubit"]
+        assert 0.1 < groups[2].share < 0.9
+
+
+def test_noise_on_no_qubit_is_a_group() -> None:
+    circuit = snc.Circuit("R 0\nX_ERROR(0.1) 0\nMPAD(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]")
+    budget = circuit.logical_error_rate(postselection_mask="all", seed=1).error_budget("qubit")
+    assert {group.group: round(group.share, 9) for group in budget.groups} == {0: 0.5, "no qubit": 0.5}
+    assert "no qubit" in str(budget)

@@ -37,10 +37,13 @@ from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoisePlace, NoiseSources, noise_sources
 from .two_searches import TwoSearches
 
-__all__ = ["NO_FAULT", "BudgetBasis"]
+__all__ = ["NO_FAULT", "NO_QUBIT", "BudgetBasis"]
 
 NO_FAULT = "no fault"
 """The group of the empty fault set, where a shot can be wrong, or discarded, without any noise."""
+
+NO_QUBIT = "no qubit"
+"""The group of noise that acts on no qubit, such as the readout error of MPAD, in a budget by qubit."""
 
 _QUADRATURE_NODES = 64
 _ROUNDING = 1e-12
@@ -211,11 +214,12 @@ def _groups(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashable],
     # Of a channel on two qubits, each has half.
     label_of = None if by == "qubit" else _label_function(by)
     labels_of: list[tuple[Hashable, ...]] = [
-        tuple(dict.fromkeys(place.targets)) if label_of is None else (label_of(place),) for place in places
+        (tuple(dict.fromkeys(place.targets)) or (NO_QUBIT,)) if label_of is None else (label_of(place),)
+        for place in places
     ]
     labels = list(dict.fromkeys(label for own in labels_of for label in own))
     if by in ("qubit", "tick", "noise"):
-        labels.sort(key=lambda label: (label if isinstance(label, int) else 0, str(label)))
+        labels.sort(key=lambda label: (label if isinstance(label, int) else math.inf, str(label)))
     number = {label: k for k, label in enumerate(labels)}
     entries = [(p, number[label], 1 / len(own)) for p, own in enumerate(labels_of) for label in own]
     rows, columns, parts = zip(*entries, strict=True) if entries else ((), (), ())

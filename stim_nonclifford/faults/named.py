@@ -28,10 +28,10 @@ class NamedMechanisms(Generic[Name]):
         >>> circuit = snc.Circuit("X_ERROR(0.9) 0\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]")
         >>> compiled = circuit.compile()
         >>> named = NamedMechanisms(compiled, compiled.detector_plan(RequestedOutputs.of([0, 1])), "ab")
-        >>> named.causes(0), named.causes(1)  # the first X is usual: that it is absent, has no name
-        ((), ('b',))
+        >>> named.causes(0), named.causes(1)  # the first X is usual, and its absence has no name
+        (('b',), ())
         >>> named.faults([]), named.faults([0]), named.faults([0, 1])
-        (('a',), (), ('b',))
+        (('a',), ('a', 'b'), ('b',))
     """
 
     def __init__(self, compiled: CompiledCircuit, plan: SamplingPlan, names: Sequence[Name]) -> None:

@@ -136,6 +136,23 @@ def test_approximate_equality() -> None:
     assert not circuit.approx_equals("X_ERROR(0.1) 0\nT 0", atol=0.001)
 
 
+def test_approximate_equality_of_angles() -> None:
+    """Half-turns in tags are compared like arguments; carriers, signs and notes must be the same."""
+    text = "R_X(0.1) 0\nREPEAT 2 {\n    R_PAULI(-0.3) X0*Y1\n}\nU3(0.1, 0.2, 0.3) 0\nT[note] 1\nM 0\nC_R_Z(1) rec[-1] 1"
+    circuit = Circuit(text)
+    for old, new in (
+        ("R_X(0.1)", "R_X(0.1001)"),
+        ("-0.3", "-0.2999"),
+        ("0.2,", "0.2001,"),
+        ("Z(1)", "Z(1.0001)"),
+    ):
+        other = Circuit(text.replace(old, new))
+        assert circuit.approx_equals(other, atol=0.001)
+        assert not circuit.approx_equals(other, atol=0.00001)
+    for old, new in (("R_X", "R_Y"), ("X0*Y1", "!X0*Y1"), ("note", "other"), ("M 0", "M 1"), ("0.3", "0.5")):
+        assert not circuit.approx_equals(Circuit(text.replace(old, new, 1)), atol=0.001)
+
+
 def test_decomposed_leaves_non_clifford_gates() -> None:
     found = Circuit("REPEAT 2 {\n    SWAP 0 1\n    T 0\n    CS 0 1\n}\nMPP X0*X1").decomposed()
     clifford = {instruction.name for instruction in found.flattened() if not instruction.tag}

@@ -24,7 +24,7 @@ from ..memory import memory_is_a_limit
 from .decomposition import decomposed
 from .pauli_twirling import pauli_twirled
 from .pickled_circuit import State, circuit_of_state, state_of
-from .replacement import circuit_of, with_replaced
+from .replacement import circuit_of, with_replaced, without_angles
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
@@ -234,8 +234,20 @@ class CircuitEditing:
         return self._wrap(decomposed(self._stim))
 
     def approx_equals(self, other: object, *, atol: float) -> bool:
-        """Whether the circuits are equal, up to ``atol`` in their arguments, as in Stim."""
-        return isinstance(other, CircuitEditing) and self._stim.approx_equals(other._stim, atol=atol)
+        r"""Whether the circuits are equal, up to ``atol`` in their arguments and angles (in half-turns).
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("R_X(0.1) 0\nM(0.01) 0")
+            >>> circuit.approx_equals(snc.Circuit("R_X(0.1000001) 0\nM(0.0100001) 0"), atol=1e-6)
+            True
+        """
+        if not isinstance(other, CircuitEditing):
+            return False
+        own, others = without_angles(self._stim), without_angles(other._stim)
+        if not own[0].approx_equals(others[0], atol=atol) or len(own[1]) != len(others[1]):
+            return False
+        return all(abs(a - b) <= atol for a, b in zip(own[1], others[1], strict=True))
 
     def __add__(self: Self, other: CircuitEditing | stim.Circuit) -> Self:
         result = self.copy()

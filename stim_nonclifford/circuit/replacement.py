@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import stim
 
-__all__ = ["circuit_of", "with_replaced"]
+from ..dialect import gate_from_tag
+
+__all__ = ["circuit_of", "with_replaced", "without_angles"]
 
 
 def circuit_of(instruction: stim.CircuitInstruction) -> stim.Circuit:
@@ -48,3 +50,26 @@ def with_replaced(
         else:
             result += replaced
     return result
+
+
+def without_angles(circuit: stim.Circuit) -> tuple[stim.Circuit, list[float]]:
+    """A tagged circuit with the names of gates in place of their tags, and the angles, in half-turns.
+
+    Examples:
+        >>> without_angles(stim.Circuit("I[R_Z(theta=0.25*pi)] 0"))
+        (stim.Circuit('''
+            I[R_Z] 0
+        '''), [0.25])
+    """
+    angles: list[float] = []
+
+    def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+        gate = gate_from_tag(instruction)
+        if gate is None or not gate.half_turns:
+            return None
+        angles.extend(gate.half_turns)
+        return circuit_of(
+            stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=gate.name)
+        )
+
+    return with_replaced(circuit, stand_in), angles

@@ -6,32 +6,33 @@ import dataclasses
 import functools
 import os
 import pathlib
-from collections.abc import Iterable
-from typing import Any, TextIO, get_args, overload
+from typing import Any, TextIO, get_args
 
 import numpy as np
 import numpy.typing as npt
 import stim
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ..compiler.requested_outputs import Mask, bools_of_mask, checked_mask, postselected_outputs
+from ..compiler.requested_outputs import Mask, bools_of_mask, postselected_outputs
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
-from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
-from ..logical_errors import check_no_detector_is_left
+from ..faults import FaultTable
 from ..logical_states import LogicalState, LogicalStateCheck
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from .editing import CircuitEditing
 from .error_models import CircuitErrorModels
 from .fault_set_methods import CircuitFaultSets, checked_circuit
+from .given_faults import CircuitFaults
 from .logical_readout import CircuitLogicalReadout
 from .proxies import CircuitProxies
 
 __all__ = ["Circuit"]
 
 
-class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogicalReadout, CircuitFaultSets):
+class Circuit(
+    CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogicalReadout, CircuitFaults, CircuitFaultSets
+):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 
     Non-Clifford gates are bare (``T 0``, ``R_Z(0.25) 0``; angles in half-turns) or tagged (``S[T] 0``,
@@ -384,111 +385,6 @@ class Circuit(CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogical
         elif method not in get_args(PlanMethod):
             raise ValueError(f"method must be one of {', '.join(get_args(PlanMethod))}, but is {method!r}.")
         return plan_report(self.compile(), method, postselected)
-
-    def faults(self) -> list[CircuitFault]:
-        r"""All faults that the circuit's noise can cause, in circuit order.
-
-        Returns:
-            The faults, each with its line and tick in the circuit.
-
-        Examples:
-            >>> circuit = Circuit("H 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")
-            >>> for fault in circuit.faults():
-            ...     print(fault)
-            line 2, tick 0: DEPOLARIZE1 0: X0
-            line 2, tick 0: DEPOLARIZE1 0: Z0
-            line 2, tick 0: DEPOLARIZE1 0: Y0
-            line 3, tick 0: M 0: record 0 flips
-        """
-        return self._fault_table().faults
-
-    @overload
-    def outcome_probabilities(
-        self, faults: Iterable[CircuitFault], *, postselection_mask: Mask | None = None
-    ) -> OutcomeProbabilities: ...
-
-    @overload
-    def outcome_probabilities(
-        self,
-        faults: Iterable[Iterable[CircuitFault]],
-        *,
-        postselection_mask: Mask | None = None,
-    ) -> list[OutcomeProbabilities]: ...
-
-    def outcome_probabilities(
-        self,
-        faults: Iterable[CircuitFault] | Iterable[Iterable[CircuitFault]],
-        *,
-        postselection_mask: Mask | None = None,
-    ) -> OutcomeProbabilities | list[OutcomeProbabilities]:
-        r"""The exact probabilities that a shot with given faults is discarded, or has a logical error.
-
-        Args:
-            faults: Faults from ``faults()``, of a ``MalignantSet`` or of a ``KeptFailure``: those of one
-                shot. Or several of such sets of faults, one for each shot, which takes much less time than a
-                call for each. A fault that is given twice cancels.
-            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. They
-                must be all, ``"all"``, as nothing here decodes the others. A circuit without detectors needs
-                no mask.
-
-        Returns:
-            The probabilities that the shot is kept and right, kept and wrong, and discarded. For several
-            sets, a list of these. An empty argument is one shot without faults.
-
-        Raises:
-            ValueError: A fault is not one of this circuit; two faults cannot both happen, as they are of one
-                place or of one chain of correlated errors; a detector is not postselected, or the mask has
-                the wrong shape; or faults stand beside sets of faults.
-            ResourceLimitError: The result depends on more than 16 coins.
-
-        Examples:
-            >>> circuit = Circuit("X_ERROR(0.1) 0\nH 0\nT 0\nH 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-            >>> [flip] = circuit.faults()
-            >>> round(circuit.outcome_probabilities([flip]).kept_and_wrong, 6)  # cos(pi/8)^2
-            0.853553
-            >>> for fate in circuit.outcome_probabilities([[], [flip]]):
-            ...     print(round(fate.kept_and_wrong, 6))
-            0.146447
-            0.853553
-        """
-        count = self.num_detectors
-        postselected = checked_mask(postselection_mask, count, "postselection_mask", "detectors")
-        check_no_detector_is_left(count, postselected)
-        given: list[CircuitFault | Iterable[CircuitFault]] = list(faults)
-        one_shot = [each for each in given if isinstance(each, CircuitFault)]
-        several = [each for each in given if not isinstance(each, CircuitFault)]
-        if one_shot and several:
-            raise ValueError("faults must be the faults of one shot or a list of such sets, not a mixture.")
-        found = self._fault_table().outcome_probabilities(several or [one_shot], postselected)
-        return found if several else found[0]
-
-    def with_faults(self, faults: Iterable[CircuitFault]) -> Circuit:
-        r"""The circuit without its noise, but with given faults as gates, which any simulator can run.
-
-        The faults also change the noiseless reference sample of the new circuit. Sample it with
-        ``skip_reference_sample=True`` to see the bits that they flip.
-
-        Args:
-            faults: Faults from ``faults()``, of a ``MalignantSet`` or of a ``KeptFailure``. A fault that is
-                given twice cancels.
-
-        Returns:
-            The circuit, with loops unrolled, Paulis as gates and readout errors as inverted targets.
-
-        Raises:
-            ValueError: A fault is not one of this circuit, or two faults cannot both happen: a place of noise
-                has one error at most, and so has a chain of correlated errors.
-
-        Examples:
-            >>> circuit = Circuit("H 0\nT 0\nDEPOLARIZE1(0.1) 0\nM(0.1) 0")
-            >>> faults = circuit.faults()
-            >>> print(circuit.with_faults([faults[1], faults[3]]))
-            H 0
-            T 0
-            Z 0
-            M !0
-        """
-        return Circuit(self._fault_table().circuit_with(faults))
 
     def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
         r"""A noiseless sample in which every measurement outcome has its more likely value.

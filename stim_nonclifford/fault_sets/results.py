@@ -101,10 +101,10 @@ class LogicalErrorRate:
             by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"qubit"``, ``"tick"``
                 (number of TICKs before the noise) or ``"noise"`` (name of the instruction). By qubit, each
                 qubit has **half of its two-qubit gates**, so that shares add up to 1: what a better qubit 7
-                would bring is said by ``by=lambda place: 7 in place.targets``; noise that acts on no qubit, as
-                that of MPAD, is a group of its own. Or such a function, which gives the group of a place of
-                noise (``NoisePlace``: line, tick, instruction, arguments, targets), for example the stage of
-                a protocol.
+                would bring is said by ``by=lambda place: 7 in place.targets``. Noise that acts on no qubit,
+                as that of MPAD, is a group of its own. Or such a function, which gives the group of a place
+                of noise (``NoisePlace``: line, tick, instruction, arguments, targets), for example the stage
+                of a protocol.
 
         Returns:
             The budget; printed, a table.

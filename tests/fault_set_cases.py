@@ -8,7 +8,9 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.compiler.requested_outputs import Mask, postselected_outputs
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates
-from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.limits import DEFAULT_MAX_BYTES, Limits
+from stim_nonclifford.fault_sets.malignant import malignant_sets
+from stim_nonclifford.faults import FaultTable
 
 SIGMAS = 5.0
 """A right estimate is farther away with a probability below 1e-6; seeds are fixed."""
@@ -35,6 +37,19 @@ def rate_of_anything(
     outputs = postselected_outputs(detectors, observables, circuit.num_detectors, circuit.num_observables)
     asked = PlannedCircuit.of(circuit.compile(), outputs)
     return estimate_rates([asked], limits or Limits(), seed, 1, False)[0]
+
+
+def malignant_sets_of_anything(circuit: snc.Circuit, max_weight: int) -> list[snc.MalignantSet]:
+    """What ``malignant_sets`` finds with all detectors postselected, also where it would refuse the question.
+
+    There is none if no shot is ever kept.
+    """
+    outputs = postselected_outputs("all", None, circuit.num_detectors, circuit.num_observables)
+    plan = PlannedCircuit.of(circuit.compile(), outputs).plan()
+    if plan.never_kept:
+        return []
+    named = FaultTable(circuit.to_stim(), circuit.compile()).by_mechanism(plan)
+    return malignant_sets(plan, named, max_weight, 1, DEFAULT_MAX_BYTES)
 
 
 def estimate(circuit: snc.Circuit, limits: Limits, seed: int) -> snc.LogicalErrorRate:

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.faults import FaultTable
 
+from .fault_set_cases import malignant_sets_of_anything
 from .oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 from .test_faults import fate_by_density_matrix
 
@@ -52,19 +53,13 @@ def paulis(faults: Iterable[snc.CircuitFault]) -> list[str]:
     return [fault.pauli for fault in faults]
 
 
-def everything(circuit: snc.Circuit) -> RequestedOutputs:
-    """The observables, with all detectors postselected."""
-    end = circuit.num_detectors + circuit.num_observables
-    return RequestedOutputs.of(range(circuit.num_detectors, end), range(circuit.num_detectors))
-
-
 def assert_named(circuit: snc.Circuit, max_weight: int = 2, most: int = 60) -> int:
     """Checks the malignant sets of a circuit; returns how many were checked by density matrices."""
-    if not circuit.num_observables or circuit.compile().detector_plan(everything(circuit)).never_kept:
-        return 0
-    malignant = circuit.malignant_sets(max_weight=max_weight)
+    malignant = malignant_sets_of_anything(circuit, max_weight)
     known = set(circuit.faults())
-    fates = circuit.outcome_probabilities([each.faults for each in malignant] or [[]])
+    fates = circuit.outcome_probabilities(
+        [each.faults for each in malignant] or [[]], postselection_mask="all"
+    )
     for each, fate in zip(malignant, fates, strict=False):
         assert set(each.faults) <= known
         assert all(set(alternatives) <= known for alternatives in each.causes)
@@ -119,19 +114,21 @@ def test_what_happens_is_named() -> None:
     circuit = snc.Circuit(
         "R 0 1\nX_ERROR(0.9) 0\nX_ERROR(0.01) 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]"
     )
-    [nothing] = circuit.malignant_sets()  # the shots that are kept usually have an X on qubit 0
+    [nothing] = circuit.malignant_sets(
+        postselection_mask="all"
+    )  # the shots that are kept usually have an X on qubit 0
     assert (nothing.weight, nothing.causes) == (0, ())
     assert [fault.pauli for fault in nothing.faults] == ["X0"]
     # A kept shot has no X on qubit 0, whose absence is the event, and is wrong with the other X.
     circuit = snc.Circuit(
         "R 0 1\nX_ERROR(0.9) 0\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     )
-    [absence] = circuit.malignant_sets()
+    [absence] = circuit.malignant_sets(postselection_mask="all")
     assert sorted(paulis(each) for each in absence.causes) == [[], ["X1"]]
     assert paulis(absence.faults) == ["X1"]
     assert absence.probability == pytest.approx(0.1 * 0.1)
     other = snc.Circuit(str(circuit).replace("X_ERROR(0.9) 0", "PAULI_CHANNEL_1(0.9, 0, 0.1) 0"))
-    [instead] = other.malignant_sets()
+    [instead] = other.malignant_sets(postselection_mask="all")
     assert sorted(paulis(each) for each in instead.causes) == [["X1"], ["Z0"]]
     assert paulis(instead.faults) == ["Z0", "X1"]
 
@@ -142,7 +139,7 @@ def test_shots_that_are_never_kept() -> None:
     )
     for method in (circuit.malignant_sets, circuit.fault_distance, circuit.logical_error_rate):
         with pytest.raises(ValueError, match="No shot is ever kept"):
-            method()
+            method(postselection_mask="all")
 
 
 def test_events_of_one_place_are_one_fault() -> None:
@@ -151,11 +148,15 @@ def test_events_of_one_place_are_one_fault() -> None:
         "R 0 1\nRX 2\nCX 2 0 2 1\nDEPOLARIZE1(0.1) 0\nMPP X0*X1*X2 Z0*Z1\n"
         "DETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     )
-    named = [(each.weight, paulis(each.faults)) for each in circuit.malignant_sets(max_weight=3)]
+    named = [
+        (each.weight, paulis(each.faults))
+        for each in circuit.malignant_sets(postselection_mask="all", max_weight=3)
+    ]
     assert named == [(1, ["X0"]), (2, ["X0"])]
     assert_named(circuit, max_weight=3)
 
 
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 @pytest.mark.parametrize("seed", range(10))
 def test_failures_of_random_circuits(seed: int) -> None:
     """Each failure has faults that can give it. Of the seeds [342, seed]."""
@@ -169,8 +170,9 @@ def test_failures_of_random_circuits(seed: int) -> None:
     sampler = circuit.compile_detector_sampler(seed=seed, postselection_mask=mask)
     failures = sampler.sample_failures(200).failures
     sets = [failure.faults for failure in failures]
-    fates = circuit.outcome_probabilities(sets or [[]], postselection_mask=mask)
-    assert all(fate.kept_and_wrong > 1e-6 for fate in fates) or not sets
+    table = FaultTable(circuit.to_stim(), circuit.compile())
+    fates = table.outcome_probabilities(sets, np.flatnonzero(mask).tolist())
+    assert all(fate.kept_and_wrong > 1e-6 for fate in fates)
 
 
 def test_failure_of_a_likely_error() -> None:
@@ -196,7 +198,7 @@ def test_faults_are_all_errors_that_can_happen() -> None:
     circuit += snc.Circuit("OBSERVABLE_INCLUDE(0) rec[-2]")
     for fault in circuit.faults():
         expected = fate_by_density_matrix(circuit, circuit.with_faults([fault]))
-        fate = circuit.outcome_probabilities([fault])
+        fate = circuit.outcome_probabilities([fault], postselection_mask="all")
         assert (fate.kept_and_right, fate.kept_and_wrong, fate.discarded) == pytest.approx(
             expected, abs=1e-12
         )
@@ -211,7 +213,8 @@ def test_a_fault_that_is_given_twice_cancels() -> None:
     for fault in circuit.faults():
         assert circuit.with_faults([fault, fault]) == nothing
         assert circuit.with_faults([fault] * 3) == circuit.with_faults([fault]) != nothing
-        assert circuit.outcome_probabilities([fault, fault]) == circuit.outcome_probabilities([])
+        fates = circuit.outcome_probabilities([[fault, fault], []], postselection_mask="all")
+        assert fates[0] == fates[1]
 
 
 @pytest.mark.parametrize(
@@ -231,9 +234,9 @@ def test_faults_that_exclude_each_other(text: str, first: str, second: str, mess
         with pytest.raises(ValueError, match=re.escape(message)):
             circuit.with_faults(faults)
         with pytest.raises(ValueError, match="cannot both happen"):
-            circuit.outcome_probabilities(faults)
+            circuit.outcome_probabilities(faults, postselection_mask="all")
         with pytest.raises(ValueError, match="cannot both happen"):
-            circuit.outcome_probabilities([[], faults])
+            circuit.outcome_probabilities([[], faults], postselection_mask="all")
 
 
 def test_faults_of_different_places_do_not_exclude_each_other() -> None:
@@ -245,6 +248,6 @@ def test_faults_of_different_places_do_not_exclude_each_other() -> None:
     chosen = {(fault.step, fault.group): fault for fault in circuit.faults()}
     assert len(chosen) == 10
     faults = list(chosen.values())
-    fate = circuit.outcome_probabilities(faults)
+    fate = circuit.outcome_probabilities(faults, postselection_mask="all")
     expected = fate_by_density_matrix(circuit, circuit.with_faults(faults))
     assert (fate.kept_and_right, fate.kept_and_wrong, fate.discarded) == pytest.approx(expected, abs=1e-12)

@@ -121,7 +121,8 @@ def test_memory_of_a_surface_code() -> None:
 
 def test_end_to_end_needs_a_readout() -> None:
     """Flips of the frame of a T state are no errors: they are 18 times as many as those of the readout."""
-    circuit = snc.Circuit(end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1))
+    asked = end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1, readout="expectation_values")
+    circuit = snc.Circuit(asked)
     with pytest.raises(
         ValueError, match=r"Observable 0 \(line \d+\) and observable 1 \(line \d+\) are random"
     ):
@@ -230,7 +231,8 @@ class TestSinter:
         assert str(warning.message).startswith("Observable 0")
 
     def test_state_checks_need_no_certain_observables(self) -> None:
-        circuit = snc.Circuit(end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1))
+        asked = end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1, readout="expectation_values")
+        circuit = snc.Circuit(asked)
         mask = [place[-1] == 1 or k < 60 for k, place in circuit.to_stim().get_detector_coordinates().items()]
         task = sinter_plugin.task(circuit, postselection_mask=mask)
         model = circuit.detector_error_model(kind="noise_only", postselection_mask=mask)

@@ -175,8 +175,9 @@ def _message(state: str, letter: str, count: int, products: list[stim.PauliStrin
     if not products:
         return (
             f"The check of the state {state} needs the expectation value of the logical {letter}, but the"
-            f" circuit asks for none. Write EXP_VAL with the logical Paulis at the place where the state is"
-            f" checked, for example EXP_VAL X0*X1 Y0*Z1."
+            " circuit asks for none. Write EXP_VAL with the logical Paulis at the place where the state is"
+            " checked, for example EXP_VAL X0*X1 Y0*X1. Or, if the circuit measures the state as it is, leave"
+            " out the check."
         )
     what = f"{count} products of {letter} alone" if count else f"none of them is recognized as {letter}"
     return (

@@ -1,8 +1,8 @@
 """Runs an installed wheel: README's code, the commands, and a decoder.
 
-    python -I .ci/smoke.py README.md [--no-compiler]
+    python -I .ci/smoke.py README.md [--no_compiler]
 
-To be run in an empty folder. With ``--no-compiler``, it fails if a compiler is on the path.
+To be run in an empty folder. With ``--no_compiler``, it fails if a compiler is on the path.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def run(*arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    if "--no-compiler" in sys.argv:
+    if "--no_compiler" in sys.argv:
         for compiler in ("cc", "c++", "gcc", "g++", "clang", "clang++", "cmake"):
             assert shutil.which(compiler) is None, f"there is a compiler on the path: {compiler}"
     main(sys.argv[1])

@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--d1", type=int, default=3, help="distance of the code that is cultivated")
     parser.add_argument("--d2", type=int, nargs="+", default=[7, 9], help="distances after the escape")
     parser.add_argument("--p", type=float, default=0.001, help="noise strength")
-    parser.add_argument("--postselected-rounds", type=int, default=1, help="rounds that postselect")
+    parser.add_argument("--postselected_rounds", type=int, default=1, help="rounds that postselect")
     parser.add_argument("--rounds", type=int, default=1, help="rounds for the decoder after these")
     parser.add_argument("--check", choices=WEIGHTS, default="y", help="the expectation values to check")
     parser.add_argument("--shots", type=int, default=2_000_000, help="attempts per circuit")

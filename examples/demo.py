@@ -1,6 +1,6 @@
 """Cultivation with T gates, beside its S-proxy, sampled and computed, through Sinter's own command line.
 
-    python -m examples.demo [--max-shots 1000000000] [--relative-error 0.03] [--out out]
+    python -m examples.demo [--max_shots 1000000000] [--relative_error 0.03] [--out out]
 
 Writes cultivation circuits with T gates and with S in their place. At d=3 it collects statistics of them with
 `sinter collect`. At d=5 errors are too rare for that: their rates are computed from fault sets, with
@@ -131,9 +131,9 @@ def print_estimates(csv: Path) -> None:
 def main() -> int:
     """Runs the demonstration."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--max-shots", type=int, default=1_000_000_000, help="shots per circuit at most")
-    parser.add_argument("--max-errors", type=int, default=1000, help="logical errors per circuit at most")
-    parser.add_argument("--relative-error", type=float, default=0.03, help="of the rates that are computed")
+    parser.add_argument("--max_shots", type=int, default=1_000_000_000, help="shots per circuit at most")
+    parser.add_argument("--max_errors", type=int, default=1000, help="logical errors per circuit at most")
+    parser.add_argument("--relative_error", type=float, default=0.03, help="of the rates that are computed")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for statistics and plot")
     parser.add_argument(
         "--started",

@@ -87,7 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=(3, 5))
     parser.add_argument("--p", type=float, default=1e-3, help="noise strength")
-    parser.add_argument("--relative-error", type=float, default=0.01, help="of the logical error rates")
+    parser.add_argument("--relative_error", type=float, default=0.01, help="of the logical error rates")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/error_budget.png"), help="the plot")

@@ -123,7 +123,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=3, help="failures to find")
     parser.add_argument("--seed", type=int, default=None, help="the same seed gives the same failures")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--check-shots", type=int, default=400, help="shots of the reference engine")
+    parser.add_argument("--check_shots", type=int, default=400, help="shots of the reference engine")
     parser.add_argument("--out", type=Path, default=Path("out/failures"), help="folder for the circuits")
     arguments = parser.parse_args()
     circuit = snc.Circuit(cultivation_circuit(distance=arguments.d, p=arguments.p))

@@ -1,10 +1,10 @@
 """Tables III and IV and the error-rate figure of the SOFT paper, computed from fault sets instead of sampled.
 
-    python -m examples.fault_set_rates [--d 3 5] [--relative-error 0.01] [--out out/fault_set_rates.png]
+    python -m examples.fault_set_rates [--d 3 5] [--relative_error 0.01] [--out out/fault_set_rates.png]
 
 For d=3 and d=5, with T gates and for the S-proxy, from p = 0.0001 to 0.005. Each curve is computed from one
 search for fault sets. At d=5 and p > 0.002, where fewer than 1 of 300 shots is kept, the search is a second
-one with a larger error (--strong-relative-error). Tables and plot show the results beside exact values,
+one with a larger error (--strong_relative_error). Tables and plot show the results beside exact values,
 counts and importance sampling from elsewhere.
 
 Errors after ± are standard errors. A value with an asterisk has a 95% interval that reaches much farther up,
@@ -308,9 +308,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=DISTANCES)
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
-    parser.add_argument("--relative-error", type=float, default=0.01, help="standard error over rate")
+    parser.add_argument("--relative_error", type=float, default=0.01, help="standard error over rate")
     parser.add_argument(
-        "--strong-relative-error", type=float, default=0.05, help="the same for d=5 and p above 0.0025"
+        "--strong_relative_error", type=float, default=0.05, help="the same for d=5 and p above 0.0025"
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)

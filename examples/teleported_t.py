@@ -194,7 +194,7 @@ def main() -> int:
     )
     parser.add_argument("--p", type=float, nargs="+", default=[0.0005, 0.001, 0.002])
     parser.add_argument(
-        "--consumption-d",
+        "--consumption_d",
         type=int,
         nargs="+",
         choices=AVAILABLE_DISTANCES,
@@ -202,7 +202,7 @@ def main() -> int:
         help="distances for noise from the merge on alone; 5 takes minutes",
     )
     parser.add_argument("--shots", type=int, default=4_000_000, help="of each circuit")
-    parser.add_argument("--relative-error", type=float, default=0.1, help="of the computed rates")
+    parser.add_argument("--relative_error", type=float, default=0.1, help="of the computed rates")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/teleported_t.png"), help="the plot")

@@ -3,7 +3,7 @@
     python -m examples.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out out/the_table]
 
 For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
-fault sets to a standard error of 1% (--relative-error), or as far as --seconds a point allow (--seconds-d7
+fault sets to a standard error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7
 at distance 7). Published numbers are printed beside it, with their sources. The rows are kept in
 OUT/the_table.csv, a file of Sinter's statistics, so that the command, run again, goes on where it stopped:
 with more seconds, it computes again the points whose error is still too large.
@@ -248,9 +248,9 @@ def main() -> int:
         "--distances", "--d", dest="d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=[3, 5, 7]
     )
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
-    parser.add_argument("--relative-error", type=float, default=0.01, help="standard error over rate")
+    parser.add_argument("--relative_error", type=float, default=0.01, help="standard error over rate")
     parser.add_argument("--seconds", type=float, default=60, help="for a point, about")
-    parser.add_argument("--seconds-d7", type=float, default=1800, help="the same at distance 7")
+    parser.add_argument("--seconds_d7", type=float, default=1800, help="the same at distance 7")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/the_table"), help="folder for rows and plot")

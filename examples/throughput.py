@@ -80,7 +80,7 @@ def main() -> int:
     parser.add_argument("--d", type=int, choices=AVAILABLE_DISTANCES, default=max(DISTANCES))
     parser.add_argument("--seconds", type=float, default=2.0, help="time of one measurement")
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=BATCH_SIZES)
+    parser.add_argument("--batch_sizes", type=int, nargs="+", default=BATCH_SIZES)
     parser.add_argument("--out", type=Path, default=Path("out/throughput.png"), help="the plot")
     arguments = parser.parse_args()
     sizes = sorted(arguments.batch_sizes)

@@ -64,11 +64,12 @@ Examples:
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, program: str = "python -m sinter_plugin") -> int:
     """Runs the command line.
 
     Args:
         arguments: The arguments; None stands for those of the process.
+        program: What errors begin with.
 
     Returns:
         The exit code: 0 for success, 1 if a worker died, a circuit could not be estimated or statistics could
@@ -76,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises:
         SystemExit: ``argparse`` or Sinter ended the command, for example after ``--help``.
+        BrokenPipeError: Nobody reads the output any more.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("help", "-h", "--help"):
@@ -99,8 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from .estimate_command import estimate
 
             return estimate(rest)
+        except BrokenPipeError:  # nobody reads the output any more
+            raise
         except (OSError, ValueError) as error:
-            print(f"python -m sinter_plugin {command}: error: {error}", file=sys.stderr)
+            print(f"{program} {command}: error: {error}", file=sys.stderr)
             return 2
     from .sinter_internals import run_sinter_command
 
@@ -109,4 +113,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from stim_nonclifford.commands.streams import exit_code
+
+    sys.exit(exit_code(main))

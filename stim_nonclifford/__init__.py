@@ -13,8 +13,9 @@ The packages and modules, in the order in which data passes through them:
 
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
 ``notebook`` has what notebooks show of circuits, plans and estimates.
-``cultivation`` generates circuits of magic state cultivation, and ``teleportation`` those of a T gate that is
-teleported into a surface code; they are imported separately.
+``cultivation`` generates circuits of magic state cultivation, ``distillation`` of distillation, and
+``teleportation`` those of a T gate that is teleported into a surface code; they are imported separately.
+``commands`` is the command line, ``stim-nonclifford`` or ``python -m stim_nonclifford``.
 """
 
 try:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.commands import main
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import (
     AVAILABLE_DISTANCES,
@@ -24,7 +23,6 @@ from stim_nonclifford.cultivation import (
     cultivation_circuit,
     write_circuit_file,
 )
-from stim_nonclifford.cultivation.__main__ import main
 from stim_nonclifford.cultivation.bell_pairs import BellPairs
 from stim_nonclifford.cultivation.builder import CircuitBuilder, Pauli
 from stim_nonclifford.cultivation.cat_check import append_double_cat_check
@@ -517,8 +515,8 @@ def test_written_file_is_the_circuit(tmp_path: Path) -> None:
 
 
 def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--d", "3", "--p", "0.0005", "0.001", "--gate", "T", "S", "--out", str(tmp_path)]
-    assert main(arguments) == 0
+    arguments = ["--d", "3", "--p", "0.0005", "0.001", "--gate", "T", "S", "--out_dir", str(tmp_path)]
+    assert main(["generate", "cultivation", *arguments]) == 0
     printed = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert len(printed) == 4
     assert sorted(printed) == sorted(tmp_path.iterdir())
@@ -528,14 +526,14 @@ def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.Ca
 
 def test_command_line_writes_other_noise_and_injection(tmp_path: Path) -> None:
     arguments = ["--d", "5", "--p", "0.001", "--noise", "si1000", "--injection", "bell"]
-    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    assert main(["generate", "cultivation", *arguments, "--out_dir", str(tmp_path)]) == 0
     path = tmp_path / "c=inject+cultivate,d=5,g=T,injection=bell,noise=si1000,p=0.001.stim"
     expected = cultivation_circuit(5, p=0.001, noise="si1000", injection="bell")
     assert stim.Circuit.from_file(path) == expected
 
 
 def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--noise", "none", "--out", str(tmp_path)]) == 0
+    assert main(["generate", "cultivation", "--noise", "none", "--out_dir", str(tmp_path)]) == 0
     path = Path(capsys.readouterr().out.strip())
     assert path.name == "c=inject+cultivate,d=3,g=T,noise=none,p=0.0.stim"
     assert stim.Circuit.from_file(path) == cultivation_circuit(3, noise="none")
@@ -550,15 +548,15 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
         ),
         (
             ["--d", "3", "4", "--p", "0.001"],
-            "argument --distance/--d: distance 4 is not available",
+            "distance 4 is not available; distances available: 3, 5, 7",
         ),
         (
             ["--d", "three", "--p", "0.001"],
             "argument --distance/--d: 'three' is not a whole number",
         ),
-        (["--p", "1.5"], "argument --p: '1.5' is not a probability between 0 and 1"),
-        (["--p", "small"], "argument --p: 'small' is not a probability between 0 and 1"),
-        (["--p", "nan"], "argument --p: 'nan' is not a probability between 0 and 1"),
+        (["--p", "1.5"], "p must be a probability (0 to 1), but is 1.5"),
+        (["--p", "small"], "argument --p: invalid float value: 'small'"),
+        (["--p", "nan"], "p must be a probability (0 to 1), but is nan"),
         (["--p", "0.001", "--gate", "U"], "argument --gate: invalid choice: 'U'"),
         (["--p", "0.001", "--noise", "pink"], "argument --noise: invalid choice: 'pink'"),
         (["--p", "0.001", "--injection", "shot"], "argument --injection: invalid choice: 'shot'"),
@@ -573,9 +571,7 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_command_line_errors(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as error:
-        main([*arguments, "--out", str(tmp_path)])
-    assert error.value.code == 2
+    assert main(["generate", "cultivation", *arguments, "--out_dir", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
@@ -585,13 +581,5 @@ def test_command_line_reports_a_folder_that_it_cannot_make(
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    with pytest.raises(SystemExit) as error:
-        main(["--p", "0.001", "--out", str(blocked)])
-    assert error.value.code == 2
+    assert main(["generate", "cultivation", "--p", "0.001", "--out_dir", str(blocked)]) == 2
     assert str(blocked) in capsys.readouterr().err
-
-
-def test_command_line_runs_as_a_module(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "stim_nonclifford.cultivation", "--p", "0.001", "--out", str(tmp_path)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert Path(result.stdout.strip()).exists()

@@ -19,8 +19,8 @@ import stim_nonclifford as snc
 from examples.cultivation_end_to_end import checked_sampler, postselection_mask
 from sinter_plugin import ChromobiusGapDecoder, task
 from stim_nonclifford import cultivation
+from stim_nonclifford.commands import main
 from stim_nonclifford.cultivation import GateChoice, write_end_to_end_file
-from stim_nonclifford.cultivation.__main__ import main
 from stim_nonclifford.cultivation.bell_paths import bell_paths
 from stim_nonclifford.cultivation.builder import CircuitBuilder
 from stim_nonclifford.cultivation.color_code import ColorCode, adjacent
@@ -289,13 +289,12 @@ def test_files_have_metadata_in_their_names(tmp_path: Path, capsys: pytest.Captu
     )
     assert stim.Circuit.from_file(path) == cultivation.end_to_end_circuit(**parameters, rounds=2)
     assert sinter.comma_separated_key_values(str(path))["d2"] == 5
-    command = ["--d", "3", "--d2", "5", "--p", "0.001", "--rounds", "2"]
-    assert main([*command, "--out", str(tmp_path / "again")]) == 0
+    command = ["generate", "cultivation", "--d", "3", "--d2", "5", "--p", "0.001", "--rounds", "2"]
+    assert main([*command, "--out_dir", str(tmp_path / "again")]) == 0
     again = Path(capsys.readouterr().out.strip())
     assert (again.name, again.read_text()) == (path.name, path.read_text())
 
 
 def test_command_line_refuses_a_smaller_code(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["--d", "5", "--d2", "5", "--p", "0.001"])
+    assert main(["generate", "cultivation", "--d", "5", "--d2", "5", "--p", "0.001"]) == 2
     assert "escape_distance must be odd and larger than distance=5, but is 5" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.commands import main
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import (
     INJECTION_CHOICES,
@@ -20,7 +21,6 @@ from stim_nonclifford.cultivation import (
     cultivation_circuit,
     end_to_end_circuit,
 )
-from stim_nonclifford.cultivation.__main__ import main
 from stim_nonclifford.cultivation.builder import CircuitBuilder, GateChoice
 from stim_nonclifford.cultivation.cat_check import append_double_cat_check
 from stim_nonclifford.cultivation.cat_trees import FLAGGED_CAT_TREES
@@ -187,15 +187,15 @@ def published_flags() -> set[tuple[float, ...]]:
 
 
 def test_command_line(tmp_path: Path) -> None:
-    assert main(["--d", "5", "--p", "0.001", "--variant", "flagged", "--out", str(tmp_path)]) == 0
+    arguments = ["--d", "5", "--p", "0.001", "--variant", "flagged", "--out_dir", str(tmp_path)]
+    assert main(["generate", "cultivation", *arguments]) == 0
     path = tmp_path / "c=inject+cultivate,d=5,g=T,noise=uniform,p=0.001,variant=flagged.stim"
     assert stim.Circuit.from_file(path) == cultivation_circuit(5, p=1e-3, variant="flagged")
 
 
 def test_command_line_at_other_distances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as error:
-        main(["--d", "3", "--p", "0.001", "--variant", "flagged", "--out", str(tmp_path)])
-    assert error.value.code == 2
+    arguments = ["--d", "3", "--p", "0.001", "--variant", "flagged", "--out_dir", str(tmp_path)]
+    assert main(["generate", "cultivation", *arguments]) == 2
     assert "variant 'flagged' is not available at distance 3" in capsys.readouterr().err
 
 

@@ -11,8 +11,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.commands import main
 from stim_nonclifford.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
-from stim_nonclifford.distillation.__main__ import main
 from stim_nonclifford.distillation.parities import parities_of
 from stim_nonclifford.distillation.pictures import PICTURES, all_pictures, write_pictures
 
@@ -133,15 +133,14 @@ def test_wrong_arguments() -> None:
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--t_error", "0.01", "0.1", "--out", str(tmp_path)]) == 0
+    assert main(["generate", "distillation", "--t_error", "0.01", "0.1", "--out_dir", str(tmp_path)]) == 0
     written = [Path(line) for line in capsys.readouterr().out.split()]
     assert [path.name for path in written] == [
         "c=15-to-1,g=T,e=0.01,p=0.stim",
         "c=15-to-1,g=T,e=0.1,p=0.stim",
     ]
     assert stim.Circuit.from_file(written[0]) == distillation_circuit(t_error=0.01)
-    with pytest.raises(SystemExit, match="2"):
-        main(["--t_error", "2", "--out", str(tmp_path)])
+    assert main(["generate", "distillation", "--t_error", "2", "--out_dir", str(tmp_path)]) == 2
     assert "t_error must be a probability" in capsys.readouterr().err
 
 

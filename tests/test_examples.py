@@ -46,8 +46,8 @@ def check_kept(row: sinter.TaskStats) -> None:
 
 @pytest.mark.slow
 def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "examples.demo", "--max-shots", "20000", "--out", str(tmp_path)]
-    command += ["--relative-error", "0.3"]
+    command = [sys.executable, "-m", "examples.demo", "--max_shots", "20000", "--out", str(tmp_path)]
+    command += ["--relative_error", "0.3"]
     first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert "logical error per kept shot" in first.stdout
     stages = re.findall(r"^\[(\d)/4, after \d+ s\] (\w+)", first.stdout, re.MULTILINE)
@@ -124,7 +124,7 @@ def test_tables_iii_and_iv_are_collected_and_resumed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
     out = tmp_path / "new" / "rates.png"
-    arguments = ("--d", "3", "5", "--p", "0.0005", "0.001", "--relative-error", "0.1", "--out", str(out))
+    arguments = ("--d", "3", "5", "--p", "0.0005", "0.001", "--relative_error", "0.1", "--out", str(out))
     printed = run("-m", "examples.fault_set_rates", *arguments)
     assert out.read_bytes().startswith(PNG)
     assert "8 rates in " in printed
@@ -150,7 +150,7 @@ def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
     # Seconds that suffice, so that the results depend on the seed alone.
-    arguments = ("--p", "0.0001", "--relative-error", "0.5", "--seconds", "1000", "--out", str(tmp_path))
+    arguments = ("--p", "0.0001", "--relative_error", "0.5", "--seconds", "1000", "--out", str(tmp_path))
     run("-m", "examples.the_table", "--d", "5", *arguments)
     rows = sinter.read_stats_from_csv_files(tmp_path / "the_table.csv")
     printed = run("-m", "examples.the_table", "--d", "3", "5", *arguments)
@@ -192,7 +192,7 @@ def test_rates_of_the_table_as_text() -> None:
 @pytest.mark.slow
 def test_throughput_measures_and_plots(tmp_path: Path) -> None:
     out = tmp_path / "throughput.png"
-    sizes = ("--batch-sizes", "1024", "65536", "--threads", "1", "2")
+    sizes = ("--batch_sizes", "1024", "65536", "--threads", "1", "2")
     printed = run("-m", "examples.throughput", "--seconds", "0.01", *sizes, "--out", str(out))
     assert all(f"\n{p:12}" in printed for p in STRENGTHS)
     assert out.read_bytes().startswith(PNG)
@@ -216,7 +216,7 @@ def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
 
 def test_error_budget_names_the_stage(tmp_path: Path) -> None:
     out = tmp_path / "budget.png"
-    arguments = ("--d", "3", "--p", "0.002", "--seed", "1", "--relative-error", "0.05", "--out", str(out))
+    arguments = ("--d", "3", "--p", "0.002", "--seed", "1", "--relative_error", "0.05", "--out", str(out))
     printed = run("-m", "examples.error_budget", *arguments)
     assert "The logical error of d=3 comes from: cat check d=3" in printed
     stages = [

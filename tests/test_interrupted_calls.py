@@ -19,6 +19,7 @@ from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import engine as gpu_engine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.sampling import detector_sampler, kept_batches
+from stim_nonclifford.sampling.shot_files import ShotFile
 from stim_nonclifford.sampling.shot_numbers import ShotNumbers
 
 from .engine_cases import DEEP, LAYERS, SEED, plans_of
@@ -124,7 +125,7 @@ def test_chunks_before_an_exception(monkeypatch: pytest.MonkeyPatch, tmp_path: p
 
     with monkeypatch.context() as patch:
         patch.setattr(detector_sampler, "chunk_sizes", lambda shots, row: [64] * (shots // 64))
-        patch.setattr(detector_sampler.ShotFile, "write", lambda file, rows, left=[0, 1]: left.pop())
+        patch.setattr(ShotFile, "write", lambda file, rows, left=[0, 1]: left.pop())
         with pytest.raises(IndexError):
             sampler.sample_write(640, filepath=tmp_path / "shots")
     np.testing.assert_array_equal(sampler.sample(50), alone.sample(50))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.commands import main
 from stim_nonclifford.cultivation.builder import CircuitBuilder
 from stim_nonclifford.cultivation.noise import NoiseModel, add_noise
 from stim_nonclifford.teleportation import (
@@ -24,7 +23,6 @@ from stim_nonclifford.teleportation import (
     teleportation_circuit,
     write_circuit_file,
 )
-from stim_nonclifford.teleportation.__main__ import main
 from stim_nonclifford.teleportation.injection import append_injection_resets, corner_of
 from stim_nonclifford.teleportation.protocol import build_teleportation
 from stim_nonclifford.teleportation.surface_code import SurfaceCode
@@ -313,7 +311,7 @@ def test_sinter_reads_metadata_from_the_file_name(p: float) -> None:
 
 def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--d", "3", "5", "--p", "0.001", "--gate", "T", "S", "--correction", "software"]
-    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 0
     printed = [Path(line) for line in capsys.readouterr().out.splitlines()]
     assert len(printed) == 4
     assert sorted(printed) == sorted(tmp_path.iterdir())
@@ -324,7 +322,8 @@ def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.Ca
 def test_command_line_writes_injections_without_noise(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--protocol", "injection", "--noise", "none", "--out", str(tmp_path / "new")]) == 0
+    arguments = ["--protocol", "injection", "--noise", "none", "--out_dir", str(tmp_path / "new")]
+    assert main(["generate", "teleportation", *arguments]) == 0
     path = Path(capsys.readouterr().out.strip())
     assert path.name == "c=injection,d=3,g=T,noise=none,p=0.0.stim"
     assert stim.Circuit.from_file(path) == injection_circuit(3, noise="none")
@@ -346,14 +345,6 @@ def test_command_line_writes_injections_without_noise(
 def test_command_line_errors(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as error:
-        main([*arguments, "--out", str(tmp_path)])
-    assert error.value.code == 2
+    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
-
-
-def test_command_line_runs_as_a_module(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "stim_nonclifford.teleportation", "--p", "0.001", "--out", str(tmp_path)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert Path(result.stdout.strip()).exists()

@@ -11,8 +11,8 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.commands import main
 from stim_nonclifford.teleportation import injection_circuit, teleportation_circuit
-from stim_nonclifford.teleportation.__main__ import main
 from stim_nonclifford.teleportation.pictures import PICTURES, all_pictures, write_pictures
 from stim_nonclifford.teleportation.protocol import build_teleportation
 
@@ -95,7 +95,7 @@ def test_stages_are_those_of_the_page() -> None:
 
 
 def test_command_of_the_page_writes_these_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command, *paths = re.findall(r"^(?:\$ python -m \S+ (.*)|DIR/(.*))$", README, re.MULTILINE)
+    command, *paths = re.findall(r"^(?:\$ stim-nonclifford (.*)|DIR/(.*))$", README, re.MULTILINE)
     assert main(command[0].replace("DIR", str(tmp_path)).split()) == 0
     printed = [Path(line).name for line in capsys.readouterr().out.splitlines()]
     assert printed == [name for _, name in paths]

@@ -15,7 +15,7 @@ The modules, each of which uses those above it:
 * `noise`: adds noise to any noiseless circuit;
 * `protocol`: combines the stages and the noise;
 * `escape`, `end_to_end`: growth to a large code, and the whole protocol with it;
-* `counts`, `files`, `__main__`: counts, file names, command line;
+* `counts`, `files`: counts, file names;
 * `svg`, `panels`, `pictures`: drawings of the stages.
 
 Examples:

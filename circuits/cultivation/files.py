@@ -99,6 +99,40 @@ def write_circuit_file(
     return _written(circuit, Path(folder) / name)
 
 
+def end_to_end_file_name(
+    *,
+    distance: int,
+    escape_distance: int,
+    p: float,
+    gate: GateChoice,
+    noise: NoiseChoice,
+    injection: InjectionChoice = "unitary",
+    postselected_rounds: int | None = None,
+    rounds: int = DEFAULT_ROUNDS,
+    variant: VariantChoice = "published",
+    readout: ReadoutChoice = "T",
+) -> str:
+    """Returns the name of the file of an end-to-end circuit.
+
+    It has the terms of `circuit_file_name`, and `d2` (distance after the escape), `post` (rounds that
+    postselect), `r` (rounds for the decoder) and `readout`. The arguments are those of `end_to_end_circuit`.
+
+    Examples:
+        >>> end_to_end_file_name(distance=3, escape_distance=9, p=1e-3, gate="T", noise="uniform", rounds=5)
+        'c=inject+cultivate+escape,d=3,d2=9,g=T,noise=uniform,p=0.001,post=3,r=5,readout=T.stim'
+    """
+    terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
+    terms["g"] = gate
+    if injection != "unitary":
+        terms["injection"] = injection
+    terms |= {"noise": noise, "p": float(p)}
+    terms |= {"post": distance if postselected_rounds is None else postselected_rounds, "r": rounds}
+    terms["readout"] = readout
+    if variant != "published":
+        terms["variant"] = variant
+    return _joined(terms)
+
+
 def write_end_to_end_file(
     folder: str | Path,
     *,
@@ -115,8 +149,8 @@ def write_end_to_end_file(
 ) -> Path:
     """Writes an end-to-end circuit to a file, and replaces a file of that name.
 
-    The name has the terms of `circuit_file_name`, and `d2` (distance after the escape), `post` (rounds that
-    postselect), `r` (rounds for the decoder) and `readout`.
+    The name is that of `circuit_file_name`, with the further terms `d2` (distance after the escape), `post`
+    (rounds that postselect), `r` (rounds for the decoder) and `readout`.
 
     Args:
         folder: The folder of the file; created if it does not exist.
@@ -150,16 +184,19 @@ def write_end_to_end_file(
         variant=variant,
         readout=readout,
     )
-    terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
-    terms["g"] = gate
-    if injection != "unitary":
-        terms["injection"] = injection
-    terms |= {"noise": noise, "p": float(p)}
-    terms |= {"post": distance if postselected_rounds is None else postselected_rounds, "r": rounds}
-    terms["readout"] = readout
-    if variant != "published":
-        terms["variant"] = variant
-    return _written(circuit, Path(folder) / _joined(terms))
+    name = end_to_end_file_name(
+        distance=distance,
+        escape_distance=escape_distance,
+        p=p,
+        gate=gate,
+        noise=noise,
+        injection=injection,
+        postselected_rounds=postselected_rounds,
+        rounds=rounds,
+        variant=variant,
+        readout=readout,
+    )
+    return _written(circuit, Path(folder) / name)
 
 
 def _joined(terms: Mapping[str, object]) -> str:

@@ -7,8 +7,7 @@ The modules, each of which uses those above it:
 
 * `parities`: which sums of qubits the T gates of a protocol act on;
 * `teleported_rotation`: a T gate about a sum of qubits, by teleportation;
-* `protocol`: the whole circuit;
-* `__main__`: the command line.
+* `protocol`: the whole circuit.
 
 Examples:
     >>> from stim_nonclifford.distillation import distillation_circuit

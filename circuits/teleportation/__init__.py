@@ -12,7 +12,7 @@ The modules, each of which uses those above it and the builder, the noise and th
 * `syndrome_round`: a round of check measurements, and the detectors that compare it with what is known;
 * `injection`, `surgery`, `final_check`: the stages;
 * `protocol`: combines the stages and the noise;
-* `files`, `__main__`: file names, command line;
+* `files`: file names;
 * `pictures`: drawings of the stages.
 
 Examples:

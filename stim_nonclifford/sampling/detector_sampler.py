@@ -5,9 +5,8 @@ from __future__ import annotations
 import pathlib
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, BinaryIO, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +35,7 @@ from .device_bits import namespace_of
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .pickled import PickledByRecipe
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .shot_files import ShotFile, ShotFormat, chunk_sizes
+from .shot_files import DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]
@@ -237,9 +236,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self,
         shots: int,
         *,
-        filepath: str | pathlib.Path,
+        filepath: BinaryIO | str | pathlib.Path,
         format: ShotFormat = "01",
-        obs_out_filepath: str | pathlib.Path | None = None,
+        obs_out_filepath: BinaryIO | str | pathlib.Path | None = None,
         obs_out_format: ShotFormat = "01",
         prepend_observables: bool = False,
         append_observables: bool = False,
@@ -250,9 +249,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
 
         Args:
             shots: Number of shots to sample.
-            filepath: The file for the detection events.
+            filepath: The file for the detection events: a path, or a file opened for writing bytes.
             format: One of Stim's formats: 01, b8, r8, ptb64, hits, dets.
-            obs_out_filepath: A file for the observable flips, or None.
+            obs_out_filepath: The same for the observable flips, or None.
             obs_out_format: The format of that file.
             prepend_observables: Whether to put the observables before the detectors.
             append_observables: Whether to put the observables after the detectors.
@@ -262,35 +261,22 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
                 format is dets, which always has detectors first, and observables are prepended.
         """
         shots = checked_count(shots)
-        included = prepend_observables or append_observables
-        num_included = self._num_observables * (prepend_observables + append_observables)
-        if format == "dets" and prepend_observables:
-            raise ValueError(
-                "prepend_observables=True does not work with format='dets', which has detectors first. Use"
-                " append_observables=True."
-            )
-        if format == "dets":
-            counts = {"num_detectors": self._num_detectors, "num_observables": num_included}
-        else:
-            counts = {"num_measurements": self._num_detectors + num_included}
-        with self._numbers.call(), ExitStack() as files:
-            obs_file = None
-            if obs_out_filepath is not None:
-                obs_file = files.enter_context(
-                    ShotFile(obs_out_filepath, obs_out_format, shots, num_observables=self._num_observables)
-                )
-            file = files.enter_context(ShotFile(filepath, format, shots, **counts))
-            for size in chunk_sizes(shots, -(-(self._num_detectors + num_included) // 8)):
-                dets, obs = self._split(self._rows(size))
-                rows = dets
-                if included:
-                    parts = [unpack(obs, self._num_observables)] * prepend_observables
-                    parts += [unpack(dets, self._num_detectors)]
-                    parts += [unpack(obs, self._num_observables)] * append_observables
-                    rows = pack(np.concatenate(parts, axis=1))
-                file.write(rows)
-                if obs_file is not None:
-                    obs_file.write(obs)
+        with (
+            self._numbers.call(),
+            DetectionFiles(
+                filepath,
+                format,
+                shots,
+                num_detectors=self._num_detectors,
+                num_observables=self._num_observables,
+                observables=obs_out_filepath,
+                observables_format=obs_out_format,
+                prepend_observables=prepend_observables,
+                append_observables=append_observables,
+            ) as files,
+        ):
+            for size in chunk_sizes(shots, -(-(self._num_detectors + self._num_observables) // 8)):
+                files.write(*self._split(self._rows(size)))
 
     def sample_counts(self, shots: int, *, max_errors: int | None = None) -> SampleCounts:
         r"""Counts discarded shots and logical errors. Memory does not grow with the number of shots.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -151,12 +151,14 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             )
         return rows if bit_packed else unpack(rows, self._num_measurements), values
 
-    def sample_write(self, shots: int, *, filepath: str | pathlib.Path, format: ShotFormat = "01") -> None:
+    def sample_write(
+        self, shots: int, *, filepath: BinaryIO | str | pathlib.Path, format: ShotFormat = "01"
+    ) -> None:
         """Samples records and writes them to a file of any size, in chunks.
 
         Args:
             shots: Number of shots to sample.
-            filepath: The file.
+            filepath: The file: a path, or a file opened for writing bytes.
             format: One of Stim's formats: 01, b8, r8, ptb64, hits, dets.
 
         Raises:

@@ -1,0 +1,110 @@
+"""Samples detection events and observable flips, as `stim detect` does, of circuits with T gates.
+
+With --postselect, only the shots that postselection keeps are written, and --shots counts the attempted ones.
+
+  stim-nonclifford detect --in circuit.stim --shots 1000 --out_format b8 --out dets.b8 --obs_out obs.txt
+  stim-nonclifford detect --in circuit.stim --shots 1000 --postselect all --append_observables
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from typing import Any
+
+from ..sampling import CompiledDetectorSampler
+from ..sampling.shot_files import DetectionFiles
+from .options import (
+    add_circuit,
+    add_engine,
+    add_format,
+    add_output,
+    add_postselection,
+    add_seed,
+    add_shots,
+    engine_of,
+    masks_of,
+)
+from .streams import naming, output, read_circuit
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    add_circuit(parser)
+    add_output(parser)
+    add_format(parser, "--out_format", "the output")
+    parser.add_argument("--obs_out", metavar="FILE", help="file for the observable flips (default: none)")
+    add_format(parser, "--obs_out_format", "the file for the observable flips")
+    parser.add_argument(
+        "--append_observables",
+        action="store_true",
+        help="write observable flips after the detection events of each shot (always so in the format dets)",
+    )
+    add_shots(parser)
+    add_seed(parser)
+    add_postselection(parser, "none")
+    parser.add_argument(
+        "--skip_reference_sample",
+        action="store_true",
+        help="write raw parities of measurements instead of flips against the noiseless reference sample",
+    )
+    add_engine(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    appends = args.append_observables or args.out_format == "dets"
+    if appends and args.obs_out is not None:
+        flag = (
+            "--append_observables"
+            if args.append_observables
+            else "--out_format dets, which has the observables"
+        )
+        raise ValueError(f"{flag} and --obs_out do not go together. Leave one of them out.")
+    circuit = read_circuit(args.circuit)
+    detectors, observables = masks_of(args, circuit)
+    if detectors is not None and "ptb64" in (args.out_format, args.obs_out_format):
+        raise ValueError(
+            "The format ptb64 needs a multiple of 64 shots, and --postselect keeps any number. Use the format"
+            " b8."
+        )
+    with naming(args.circuit):
+        sampler = circuit.compile_detector_sampler(
+            seed=args.seed,
+            postselection_mask=detectors,
+            postselected_observables_mask=observables,
+            skip_reference_sample=args.skip_reference_sample,
+            **engine_of(args),
+        )
+    with output(args.out) as file, contextlib.ExitStack() as files:
+        obs_file = None if args.obs_out is None else files.enter_context(output(args.obs_out))
+        if detectors is None:
+            sampler.sample_write(
+                args.shots,
+                filepath=file,
+                format=args.out_format,
+                obs_out_filepath=obs_file,
+                obs_out_format=args.obs_out_format,
+                append_observables=appends,
+            )
+        else:
+            _write_kept(sampler, args, file, obs_file, appends)
+
+
+def _write_kept(
+    sampler: CompiledDetectorSampler, args: argparse.Namespace, file: Any, obs_file: Any, appends: bool
+) -> None:
+    with DetectionFiles(
+        file,
+        args.out_format,
+        args.shots,
+        num_detectors=sampler.num_detectors,
+        num_observables=sampler.num_observables,
+        observables=obs_file,
+        observables_format=args.obs_out_format,
+        append_observables=appends,
+    ) as files:
+        for batch in sampler.iter_kept(max_shots=args.shots):
+            files.write(batch.dets, batch.obs)

@@ -1,0 +1,81 @@
+"""Computes the logical error rate of kept shots from fault sets, however small it is.
+
+With --circuits FILE ... in place of --in, it estimates many circuits and writes rows of Sinter's statistics:
+`stim-nonclifford estimate --circuits --help` lists the arguments for that.
+
+  stim-nonclifford estimate --in circuit.stim --relative_error 0.05
+  stim-nonclifford estimate --in circuit.stim --error_budget noise
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+
+from .options import add_circuit, add_output, add_postselection, add_seed, add_threads, masks_of, whole_number
+from .streams import naming, read_circuit, write_text
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    add_circuit(parser)
+    add_output(parser)
+    add_postselection(parser, "all")
+    parser.add_argument(
+        "--relative_error",
+        type=_positive,
+        default=0.01,
+        metavar="E",
+        help="standard error over logical error rate at which it stops (default: 0.01)",
+    )
+    parser.add_argument(
+        "--max_seconds", type=_positive, metavar="T", help="begin no further round of sampling after that"
+    )
+    parser.add_argument(
+        "--max_bytes",
+        type=whole_number(1, 2**63 - 1),
+        default=2 << 30,
+        metavar="N",
+        help="memory to use, about (default: 2 GiB)",
+    )
+    parser.add_argument(
+        "--error_budget",
+        choices=("instruction", "qubit", "tick", "noise"),
+        help="also say what part of the rate comes from which line, qubit, tick or kind of noise",
+    )
+    add_seed(parser)
+    add_threads(parser, "auto")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    circuit = read_circuit(args.circuit)
+    detectors, observables = masks_of(args, circuit)
+    with naming(args.circuit):
+        rate = circuit.logical_error_rate(
+            postselection_mask=detectors,
+            postselected_observables_mask=observables,
+            relative_error=args.relative_error,
+            max_seconds=args.max_seconds,
+            max_bytes=args.max_bytes,
+            seed=args.seed,
+            threads=args.threads,
+            progress=sys.stderr.isatty(),
+        )
+        parts = [str(rate)]
+        if args.error_budget is not None:
+            parts += ["", str(rate.error_budget(args.error_budget))]
+    write_text(args.out, "\n".join(parts))
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return number

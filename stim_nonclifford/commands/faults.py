@@ -1,0 +1,73 @@
+"""Lists the smallest sets of error mechanisms that make a kept shot wrong, most probable first.
+
+A set is listed with one fault for each of its mechanisms, and with the number of other faults that have the
+same effect.
+
+  stim-nonclifford faults --in circuit.stim
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from ..fault_sets import MalignantSet
+from .options import add_circuit, add_output, add_postselection, add_threads, masks_of, whole_number
+from .streams import naming, output, read_circuit
+
+__all__ = ["add_arguments", "run"]
+
+_FAR_ENOUGH = 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    add_circuit(parser)
+    add_output(parser)
+    add_postselection(parser, "all")
+    parser.add_argument(
+        "--max_weight",
+        type=whole_number(0, 100),
+        metavar="N",
+        help="list all sets of up to N mechanisms (default: those of the fewest mechanisms, of"
+        f" {_FAR_ENOUGH} at most)",
+    )
+    add_threads(parser, "auto")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    circuit = read_circuit(args.circuit)
+    detectors, observables = masks_of(args, circuit)
+    asked = {
+        "postselection_mask": detectors,
+        "postselected_observables_mask": observables,
+        "threads": args.threads,
+    }
+    with naming(args.circuit):
+        distance = circuit.fault_distance(
+            max_weight=_FAR_ENOUGH if args.max_weight is None else args.max_weight, **asked
+        )
+        sets = [] if distance.value is None else circuit.malignant_sets(max_weight=args.max_weight, **asked)
+    with output(args.out) as file:
+        file.write(f"fault distance: {distance}\n".encode())
+        for text in _described(sets):
+            file.write(text.encode())
+
+
+def _described(sets: Sequence[MalignantSet]) -> Iterator[str]:
+    total = sum(each.probability * each.kept_and_wrong for each in sets)
+    if sets:
+        yield f"malignant sets: {len(sets)}, with P(these and no others, kept, wrong) = {total:.3g} in all\n"
+    for each in sets:
+        yield (
+            f"\nP(these and no others) = {each.probability:.3g}; then P(kept) = {each.kept:.3g},"
+            f" P(kept and wrong) = {each.kept_and_wrong:.3g}\n"
+        )
+        for faults in each.causes:
+            if not faults:
+                yield "  a mechanism without a fault of its own\n"
+                continue
+            others = len(faults) - 1
+            more = f"  (or {others} other{'s' * (others > 1)})" if others else ""
+            yield f"  {faults[0]}{more}\n"

@@ -1,0 +1,39 @@
+"""Samples measurements, as `stim sample` does, of circuits with T gates.
+
+stim-nonclifford sample --in circuit.stim --shots 1000 --out_format b8 --out records.b8
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from .options import add_circuit, add_engine, add_format, add_output, add_seed, add_shots, engine_of
+from .streams import naming, output, read_circuit
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    add_circuit(parser)
+    add_output(parser)
+    add_format(parser, "--out_format", "the output")
+    add_shots(parser)
+    add_seed(parser)
+    parser.add_argument(
+        "--skip_reference_sample",
+        action="store_true",
+        help="write flips against the noiseless reference sample instead of measurements",
+    )
+    add_engine(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    circuit = read_circuit(args.circuit)
+    with naming(args.circuit):
+        sampler = circuit.compile_sampler(
+            seed=args.seed, skip_reference_sample=args.skip_reference_sample, **engine_of(args)
+        )
+    with output(args.out) as file:
+        sampler.sample_write(args.shots, filepath=file, format=args.out_format)

@@ -1,0 +1,139 @@
+"""What commands read from and write to: files, standard input and standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from ..circuit import Circuit
+from ..errors import ResourceLimitError
+
+__all__ = ["exit_code", "naming", "output", "read_circuit", "write_text"]
+
+BROKEN_PIPE = 128 + 13
+INTERRUPTED = 128 + 2
+"""What a shell reports for a program that the signal SIGPIPE or SIGINT has ended."""
+
+
+def read_circuit(path: str | None) -> Circuit:
+    """Reads a circuit.
+
+    Args:
+        path: The path of its file; None for standard input.
+
+    Returns:
+        The circuit.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no circuit; the message names the file and the line.
+    """
+    with naming(path):
+        if path is not None:
+            return Circuit.from_file(path)
+        data = sys.stdin.buffer.read()
+        try:
+            return Circuit(data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"standard input is not in UTF-8: {error}.") from None
+
+
+@contextlib.contextmanager
+def naming(path: str | None) -> Iterator[None]:
+    r"""A context in which messages about the circuit name its file.
+
+    Args:
+        path: The path of the file; None for standard input.
+
+    Raises:
+        ValueError: The circuit is wrong, not supported, or too large.
+
+    Examples:
+        >>> with naming("a.stim"):
+        ...     Circuit("H 0\nFOO 1")
+        Traceback (most recent call last):
+        ...
+        ValueError: a.stim, line 2: `FOO 1`: Gate not found: 'FOO'.
+    """
+    name = "standard input" if path is None else path
+    try:
+        yield
+    except (ValueError, NotImplementedError, ResourceLimitError) as error:
+        text = str(error)
+        if text.startswith("Line "):
+            raise ValueError(f"{name}, l{text[1:]}") from error
+        raise ValueError(text if text.startswith(name) else f"{name}: {text}") from error
+
+
+@contextlib.contextmanager
+def output(path: str | None) -> Iterator[BinaryIO]:
+    """A file for bytes.
+
+    Args:
+        path: The path of the file, which is replaced if it exists; None for standard output.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    if path is not None:
+        with open(path, "wb") as file:
+            yield file
+        return
+    sys.stdout.flush()
+    if not isinstance(sys.stdout.buffer, io.RawIOBase):
+        yield sys.stdout.buffer
+        return
+    with open(sys.stdout.fileno(), "wb", closefd=False) as file:  # PYTHONUNBUFFERED: may write a part only
+        yield file
+
+
+def write_text(path: str | None, text: str) -> None:
+    """Writes text, and a line break after it.
+
+    Args:
+        path: As in ``output``.
+        text: The text.
+    """
+    with output(path) as file:
+        file.write(f"{text}\n".encode())
+
+
+def exit_code(work: Callable[[], int]) -> int:
+    """Does the work of a command line, and ends it as other commands end.
+
+    Args:
+        work: Returns the exit code, or ends with ``SystemExit``.
+
+    Returns:
+        The exit code: that of the work, 130 after Ctrl-C, 141 if nobody reads the output any more, or 2
+        if writing failed.
+    """
+    try:
+        try:
+            code = work()
+        except SystemExit as end:  # argparse has written help or an error
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        sys.stdout.flush()  # here, where an error can still be handled
+    except BrokenPipeError:
+        _forget_output()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        _forget_output()
+        return INTERRUPTED
+    except OSError as error:
+        _forget_output()
+        print(f"error: standard output: {error}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _forget_output() -> None:
+    """Lets nothing more be written to standard output. At its end, Python would try, and complain."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -23,12 +23,9 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "stim_nonclifford._native":
         raise
-    raise ImportError(
-        f"stim_nonclifford in {__path__[0]} is not built: it has no compiled module for this Python."
-        " Run 'pip install -e .' in its repository, or run 'make demo' and then use .venv/bin/python. If the"
-        " package is already installed, start Python in another folder, as this one hides it.",
-        name=error.name,
-    ) from None
+    from .unbuilt import what_to_do
+
+    raise ImportError(what_to_do(__path__[0]), name=error.name) from None
 
 from .circuit import Circuit, logical_error_rates
 from .compiler import CompiledCircuit

@@ -289,8 +289,6 @@ def test_detector_files(name: str, file_format: str, tmp_path: pathlib.Path) -> 
     )
     for shots in (0, 64, 128):
         for flags in ({}, {"prepend_observables": True}, {"append_observables": True}):
-            if file_format == "dets" and "prepend_observables" in flags:
-                continue
             arguments: Any = {"format": file_format, **flags}
             wanted = written(expected, tmp_path / "stim", shots, **arguments)
             assert written(sampler, tmp_path / "ours", shots, **arguments) == wanted, (shots, flags)
@@ -348,15 +346,15 @@ def test_files_of_random_shots(tmp_path: pathlib.Path) -> None:
     assert lines == [str(bit) for bit in obs[:, 0]]
 
 
-def test_prepended_observables_in_dets_files(tmp_path: pathlib.Path) -> None:
-    """A format in which detectors are named first: refused, where Stim writes ``shot L0 L1 D2``."""
-    with pytest.raises(ValueError, match="prepend_observables"):
+def test_observables_on_both_sides_in_dets_files(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match="names each observable once"):
         written(
             Circuit(SMALL).compile_detector_sampler(),
             tmp_path / "a",
             1,
             format="dets",
             prepend_observables=True,
+            append_observables=True,
         )
 
 

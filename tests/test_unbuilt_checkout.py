@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import numpy
 import stim
+
+from .installed_wheel import run
 
 PACKAGE = Path(__file__).parents[1] / "stim_nonclifford"
 IMPORTS = """
@@ -36,8 +39,36 @@ def test_import_says_what_to_do(tmp_path: Path) -> None:
     assert message.startswith(
         f"ImportError: stim_nonclifford in {tmp_path / 'stim_nonclifford'} is not built"
     )
-    assert "'pip install -e .'" in message
-    assert "'make demo'" in message
+    assert "'pip install .'" in message
+    assert "'make install'" in message
+
+
+def test_a_clone_hides_the_installed_package_and_the_command_works_there(
+    wheel_python: Path, tmp_path: Path
+) -> None:
+    ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    for name in ("stim_nonclifford", "sinter_plugin"):
+        shutil.copytree(PACKAGE.parent / name, tmp_path / name, ignore=ignored)
+    names = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    for code in ("import stim_nonclifford", "import sinter_plugin"):
+        command = [wheel_python, "-c", code]
+        result = subprocess.run(command, cwd=tmp_path, env=names, capture_output=True, text=True, check=False)
+        message = result.stderr.splitlines()[-1]
+        assert f"{tmp_path / 'stim_nonclifford'} is not built" in message
+        assert f"It hides the installed one in {wheel_python.parents[1]}" in message
+        assert "The command 'stim-nonclifford' works here." in message
+    if sys.version_info >= (3, 11):
+        assert "'python -P'" in message
+        run(wheel_python, "-P", "-c", "import sinter_plugin", folder=tmp_path)
+    own = wheel_python.parent / "stim-nonclifford"
+    run(own, "generate", "cultivation", "--p", "0.001", "--out", "a.stim", folder=tmp_path)
+    assert run(own, "detect", "--in", "a.stim", "--shots", "7", folder=tmp_path).count("\n") == 7
+    rows = run(
+        *(own, "collect", "--circuits", "a.stim", "--decoders", "soft_postselect", "--max_shots", "1000"),
+        *("--processes", "2", "--quiet"),
+        folder=tmp_path,
+    )
+    assert "soft_postselect" in rows
 
 
 def test_other_failures_keep_their_message(tmp_path: Path) -> None:

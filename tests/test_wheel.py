@@ -48,8 +48,8 @@ def test_code_of_the_readme_runs_from_the_wheel_alone(wheel_python: Path, tmp_pa
 
 def test_commands_run_from_the_wheel_alone(wheel_python: Path, tmp_path: Path) -> None:
     written = run(
-        *(wheel_python, "-I", "-m", "stim_nonclifford.cultivation", "--d", "3", "--p", "0.001"),
-        *("--gate", "T", "S", "--out", "circuits"),
+        *(wheel_python, "-I", "-m", "stim_nonclifford", "generate", "cultivation", "--d", "3"),
+        *("--p", "0.001", "--gate", "T", "S", "--out_dir", "circuits"),
         folder=tmp_path,
     ).splitlines()
     assert len(written) == 2

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.metadata
 import sys
 import warnings
 from collections.abc import Sequence
 
-from ..errors import EngineUnavailableError, ResourceLimitError
+from ..errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError
 from .streams import exit_code
 
 __all__ = ["main"]
@@ -68,9 +69,7 @@ def _dispatched(arguments: list[str]) -> int:
         print(_help(), end="")
         return 0
     if name == "--version":
-        from .. import __version__
-
-        print(__version__)
+        print(importlib.metadata.version(PROGRAM))
         return 0
     if name in SINTER_COMMANDS:
         return _sinter_command(name, rest)
@@ -94,6 +93,7 @@ def _command(name: str, arguments: list[str]) -> int:
     module.add_arguments(parser)
     args = parser.parse_args(arguments)
     with warnings.catch_warnings():
+        warnings.simplefilter("always", InexactErrorModelWarning)
         warnings.showwarning = lambda message, *_: print(f"{program}: warning: {message}", file=sys.stderr)
         try:
             module.run(args)

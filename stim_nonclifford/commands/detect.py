@@ -55,8 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
-    appends = args.append_observables or args.out_format == "dets"
-    if appends and args.obs_out is not None:
+    # As Stim: the format dets has the observables in any case, in front if nobody says where.
+    prepends = args.out_format == "dets" and not args.append_observables
+    if (prepends or args.append_observables) and args.obs_out is not None:
         flag = (
             "--append_observables"
             if args.append_observables
@@ -87,14 +88,15 @@ def run(args: argparse.Namespace) -> None:
                 format=args.out_format,
                 obs_out_filepath=obs_file,
                 obs_out_format=args.obs_out_format,
-                append_observables=appends,
+                prepend_observables=prepends,
+                append_observables=args.append_observables,
             )
         else:
-            _write_kept(sampler, args, file, obs_file, appends)
+            _write_kept(sampler, args, file, obs_file, prepends)
 
 
 def _write_kept(
-    sampler: CompiledDetectorSampler, args: argparse.Namespace, file: Any, obs_file: Any, appends: bool
+    sampler: CompiledDetectorSampler, args: argparse.Namespace, file: Any, obs_file: Any, prepends: bool
 ) -> None:
     with DetectionFiles(
         file,
@@ -104,7 +106,8 @@ def _write_kept(
         num_observables=sampler.num_observables,
         observables=obs_file,
         observables_format=args.obs_out_format,
-        append_observables=appends,
+        prepend_observables=prepends,
+        append_observables=args.append_observables,
     ) as files:
         for batch in sampler.iter_kept(max_shots=args.shots):
             files.write(batch.dets, batch.obs)

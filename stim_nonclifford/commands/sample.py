@@ -25,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write flips against the noiseless reference sample instead of measurements",
     )
+    parser.add_argument(
+        "--skip_loop_folding",
+        action="store_true",
+        help="of `stim sample`, for its speed; changes nothing here",
+    )
     add_engine(parser)
 
 

@@ -258,7 +258,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
 
         Raises:
             ValueError: The format is unknown; the format is ptb64 and shots is not a multiple of 64; or the
-                format is dets, which always has detectors first, and observables are prepended.
+                format is dets, and observables are prepended and appended.
         """
         shots = checked_count(shots)
         with (

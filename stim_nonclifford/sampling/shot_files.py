@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import tempfile
 from collections.abc import Iterator
 from types import TracebackType
@@ -22,6 +23,7 @@ ShotFormat = Literal["01", "b8", "r8", "ptb64", "hits", "dets"]
 _FIRST_SHOTS = 64
 _GROWTH = 4
 _CHUNK_BYTES = 1 << 22
+_DETS_LINE = re.compile(rb"shot((?: D\d+)*)((?: L\d+)*)\n")
 
 
 def chunk_sizes(shots: int, bytes_per_shot: int) -> Iterator[int]:
@@ -53,6 +55,7 @@ class ShotFile:
         num_measurements: Number of measurements in a row.
         num_detectors: Number of detectors in a row.
         num_observables: Number of observables in a row, after the detectors.
+        observables_first: Whether the format ``dets`` names the observables of a shot before its detectors.
 
     Raises:
         ValueError: The format is unknown; or the format is ``ptb64`` and the number of shots is not a
@@ -68,6 +71,7 @@ class ShotFile:
         num_measurements: int = 0,
         num_detectors: int = 0,
         num_observables: int = 0,
+        observables_first: bool = False,
     ) -> None:
         if format not in get_args(ShotFormat):
             known = ", ".join(repr(name) for name in get_args(ShotFormat))
@@ -80,6 +84,7 @@ class ShotFile:
             "num_detectors": num_detectors,
             "num_observables": num_observables,
         }
+        self._changes_order = observables_first and format == "dets"
         self._closing = contextlib.ExitStack()
         if isinstance(file, (str, os.PathLike)):
             file = self._closing.enter_context(open(file, "wb"))  # noqa: SIM115  closed by __exit__
@@ -91,7 +96,9 @@ class ShotFile:
             part = os.path.join(folder, "part")
             stim.write_shot_data_file(data=rows, path=part, format=self._format, **self._counts)
             with open(part, "rb") as source:
-                while data := source.read(1 << 20):
+                while data := b"".join(source.readlines(1 << 20)):
+                    if self._changes_order:
+                        data = _DETS_LINE.sub(rb"shot\2\1\n", data)
                     self._file.write(data)
         self._file.flush()
 
@@ -122,8 +129,8 @@ class DetectionFiles:
         append_observables: Whether it has the observables after them.
 
     Raises:
-        ValueError: A format is wrong, as in ``ShotFile``; or observables are prepended and the format is
-            ``dets``, which always has detectors first.
+        ValueError: A format is wrong, as in ``ShotFile``; or the format is ``dets``, which names each
+            observable once, and observables are prepended and appended.
     """
 
     def __init__(
@@ -139,16 +146,17 @@ class DetectionFiles:
         prepend_observables: bool = False,
         append_observables: bool = False,
     ) -> None:
-        if format == "dets" and prepend_observables:
+        if format == "dets" and prepend_observables and append_observables:
             raise ValueError(
-                "prepend_observables=True does not work with format='dets', which has detectors first. Use"
-                " append_observables=True."
+                "The format 'dets' names each observable once: set prepend_observables or append_observables."
             )
         self._sizes = num_detectors, num_observables
         self._times = int(prepend_observables), int(append_observables)
         num_included = num_observables * sum(self._times)
         if format == "dets":
             counts = {"num_detectors": num_detectors, "num_observables": num_included}
+            if prepend_observables:  # rows have the detectors first, as Stim writes this format
+                self._times = 0, 1
         else:
             counts = {"num_measurements": num_detectors + num_included}
         with contextlib.ExitStack() as closing:
@@ -157,7 +165,9 @@ class DetectionFiles:
                 self._observables = closing.enter_context(
                     ShotFile(observables, observables_format, shots, num_observables=num_observables)
                 )
-            self._detectors = closing.enter_context(ShotFile(detectors, format, shots, **counts))
+            self._detectors = closing.enter_context(
+                ShotFile(detectors, format, shots, **counts, observables_first=prepend_observables)
+            )
             self._closing = closing.pop_all()
 
     def write(self, dets: PackedBits, obs: PackedBits) -> None:

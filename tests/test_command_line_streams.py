@@ -1,0 +1,171 @@
+"""What `stim-nonclifford` does at the ends of pipes, at a full disk, and at Ctrl-C: as other commands."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sinter
+
+from stim_nonclifford.cultivation import cultivation_circuit
+
+COMMAND = [sys.executable, "-m", "stim_nonclifford"]
+CIRCUIT = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
+WRONG = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+FOREVER = str(10**17)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.stim").write_text(CIRCUIT)
+    (tmp_path / "d3.stim").write_text(str(cultivation_circuit(3, p=1e-3)))
+    (tmp_path / "rates.csv").write_text(f"{sinter.CSV_HEADER}\n")
+    return tmp_path
+
+
+@pytest.fixture(params=["buffered", "unbuffered"])
+def environment(request: pytest.FixtureRequest) -> dict[str, str]:
+    names = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return names | ({"PYTHONUNBUFFERED": "1"} if request.param == "unbuffered" else {})
+
+
+def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+@pytest.mark.parametrize("command", ["sample", "detect", "plan", "diagram"])
+def test_circuits_come_from_standard_input(command: str, here: Path) -> None:
+    flags = ("--shots", "3", "--seed", "5") if command in ("sample", "detect") else ()
+    piped = subprocess.run(
+        [*COMMAND, command, *flags], input=CIRCUIT.encode(), capture_output=True, check=True
+    )
+    read = subprocess.run([*COMMAND, command, *flags, "--in", "c.stim"], capture_output=True, check=True)
+    assert piped.stdout == read.stdout != b""
+    assert piped.stderr == b""
+
+
+def test_what_is_wrong_with_standard_input() -> None:
+    for text, message in ((b"H 0\nFOO 1", b"standard input, line 2: `FOO 1`"), (b"\xff", b"is not in UTF-8")):
+        done = subprocess.run([*COMMAND, "sample"], input=text, capture_output=True, check=False)
+        assert done.returncode == WRONG
+        assert message in done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sample", "--in", "c.stim", "--shots", FOREVER),
+        ("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8"),
+        ("detect", "--in", "c.stim", "--shots", FOREVER, "--out_format", "dets"),
+        ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
+        ("faults", "--in", "d3.stim", "--max_weight", "3"),
+    ],
+    ids=" ".join,
+)
+def test_nobody_reads_on(arguments: tuple[str, ...], here: Path, environment: dict[str, str]) -> None:
+    """The first lines come at once, and the command ends quietly when the pipe is closed."""
+    with start(*arguments, env=environment) as process:
+        assert process.stdout
+        assert process.stderr
+        assert len(process.stdout.read(10)) == 10
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == BROKEN_PIPE
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("sample", "--help"),
+        ("plan", "--in", "d3.stim"),
+        ("generate", "cultivation", "--p", "0.001"),
+        ("collect", "--circuits", "c.stim", "--max_shots", "9", "--decoders", "soft_postselect", "--quiet"),
+        ("combine", "rates.csv"),
+    ],
+    ids=" ".join,
+)
+def test_nobody_reads_at_all(arguments: tuple[str, ...], here: Path, environment: dict[str, str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*COMMAND, *arguments], stdout=writer, stderr=subprocess.PIPE, env=environment, check=False
+    )
+    os.close(writer)
+    # For argparse itself, before it returns, it is no error that nobody reads its help.
+    codes = (BROKEN_PIPE, 0) if arguments == ("sample", "--help") else (BROKEN_PIPE,)
+    assert done.returncode in codes
+    assert done.stderr == b""
+
+
+def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    flags = ["--p", "0.001", "0.002", "--gate", "T", "S", "--out_dir", "circuits"]
+    done = subprocess.run(
+        [*COMMAND, "generate", "cultivation", *flags], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")
+    assert len(list((here / "circuits").iterdir())) == 4
+
+
+def test_the_sinter_plugin_ends_in_the_same_way(here: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "sinter_plugin", "collect", "--circuits", "c.stim", "--max_shots", "9"]
+    command += ["--decoders", "soft_postselect", "--quiet", "--processes", "1"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
+@pytest.mark.parametrize("command", ["sample", "detect", "plan"])
+def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, command, "--in", "c.stim"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment,
+            check=False,
+        )
+    assert done.returncode == WRONG
+    assert b"[Errno 28] No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sample", "--in", "c.stim", "--shots", FOREVER),
+        ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
+        ("sample",),  # waits for a circuit
+    ],
+    ids=" ".join,
+)
+def test_ctrl_c(arguments: tuple[str, ...], here: Path) -> None:
+    read, written = os.pipe()
+    process = start(*arguments, stdin=read)
+    assert process.stdout
+    if len(arguments) > 1:
+        process.stdout.read(10)
+    else:
+        time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    for end in (read, written):
+        os.close(end)
+    assert (process.returncode, errors) == (INTERRUPTED, b"")

@@ -20,6 +20,8 @@ import stim
 import sinter_plugin
 import stim_nonclifford as snc
 
+COMMAND = shutil.which("stim-nonclifford", path=str(pathlib.Path(sys.executable).parent)) or ""
+
 
 def main(readme: str) -> None:
     """Runs everything; fails with an exception."""
@@ -29,15 +31,16 @@ def main(readme: str) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 4
     exec(compile("\n".join(blocks), "README.md", "exec"), {"__name__": "__main__"})
-    run("stim_nonclifford.cultivation", "--d", "3", "--p", "0.001", "--gate", "T", "--out", "circuits")
-    [cultivation] = pathlib.Path("circuits").iterdir()
+    cultivation = pathlib.Path("cultivation.stim")
+    run(COMMAND, "generate", "cultivation", "--distance", "3", "--p", "0.001", "--out", str(cultivation))
+    run(COMMAND, "detect", "--in", str(cultivation), "--shots", "5", "--postselect", "all")
     surface_code = pathlib.Path("surface_code.stim")
     stim.Circuit.generated(
         "surface_code:rotated_memory_x", distance=3, rounds=3, after_clifford_depolarization=0.01
     ).to_file(surface_code)
     for circuit, decoder in ((cultivation, "soft_postselect"), (surface_code, "soft_pymatching")):
         run(
-            *("sinter_plugin", "collect", "--circuits", str(circuit), "--decoders", decoder, "--quiet"),
+            *(COMMAND, "collect", "--circuits", str(circuit), "--decoders", decoder, "--quiet"),
             *("--max_shots", "100000", "--processes", "1", "--save_resume_filepath", "stats.csv"),
         )
     found = {row.decoder: row for row in sinter.read_stats_from_csv_files("stats.csv")}
@@ -48,8 +51,8 @@ def main(readme: str) -> None:
 
 
 def run(*arguments: str) -> None:
-    """Runs a module."""
-    subprocess.run([sys.executable, "-I", "-m", *arguments], check=True)
+    """Runs a command."""
+    subprocess.run(arguments, check=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,10 @@ _QUIET = {
 }
 """Dask watches itself. So less often, the scheduler of local workers takes 2% of a core, not 5%."""
 
-_NEEDS_DASK = "--dask needs Dask, which is not installed. Install it: pip install dask distributed."
+_NEEDS_DASK = (
+    "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a clone of"
+    " this package, pip install '.[dask]'."
+)
 
 
 class DaskWorkers:

@@ -31,6 +31,10 @@ _PACKAGES = {"fusion_blossom": "fusion-blossom"}
 """The packages of modules, where the name is another one."""
 
 
+_EXTRA = frozenset({"chromobius", "pymatching"})
+"""The packages in the extra ``decoding`` of this package."""
+
+
 def known_decoders() -> list[str]:
     """The names of all decoders that Sinter knows, and of the plugins that this package knows."""
     return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS})
@@ -74,7 +78,8 @@ def decoder_named(name: str) -> sinter.Decoder:
     missing = _missing_module(name)
     if missing is not None:
         package = _PACKAGES.get(missing, missing)
-        raise ValueError(f"The decoder {name} is not installed. Install it: pip install {package}.")
+        extra = ", or, in a clone of this package, pip install '.[decoding]'" if package in _EXTRA else ""
+        raise ValueError(f"The decoder {name} is not installed. Install it: pip install {package}{extra}.")
     if name in _PLUGINS:
         return importlib.import_module(_PLUGINS[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]

@@ -39,7 +39,7 @@ NEEDS_MORE = (
 SMALLER = {
     r"--max_shots [\d_]+": "--max_shots 20_000",
     r"--processes 4": "--processes 1",
-    r"sinter_plugin estimate": "sinter_plugin estimate --max_seconds 2",
+    r"(sinter_plugin|stim-nonclifford) estimate": r"\1 estimate --max_seconds 2",
     r"num_workers=4": "num_workers=1",
     r"max_shots=(1_000_000_000|10\*\*8)": "max_shots=20_000",
 }
@@ -129,7 +129,7 @@ def test_every_command_is_in_a_block_that_runs() -> None:
         for language, code in blocks(page):
             assert language in ("python", "bash", "json", ""), f"{page.name}: {language}"
             if not language:
-                assert not re.search(r"^(python|sinter|pip|make) ", code, re.MULTILINE), (
+                assert not re.search(r"^(python|sinter|stim-nonclifford|pip|make) ", code, re.MULTILINE), (
                     f"{page.name}:\n{code}"
                 )
 

@@ -360,6 +360,15 @@ def test_wrong_input(arguments: str, message: str, here: Path, capfd: pytest.Cap
     assert set(here.iterdir()) == before
 
 
+def test_dask_that_is_not_installed(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "dask", None)
+    arguments = ["--circuits", "t.stim", "--decoders", "soft_postselect", "--max_shots", "9"]
+    assert main(["collect", *arguments, "--dask", "local"]) == 2
+    assert "pip install '.[dask]'" in capfd.readouterr().err
+
+
 # Help
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import importlib.metadata
 import pickle
 import warnings
 from pathlib import Path
@@ -362,10 +363,26 @@ def test_wrong_input(text: str, mask: list[int] | None, options: Any, message: s
         )
 
 
+def extra(name: str) -> list[str]:
+    """The requirements of an extra of this package."""
+    lines = importlib.metadata.requires("stim-nonclifford") or []
+    return [line for line in lines if f"extra == '{name}'" in line or f'extra == "{name}"' in line]
+
+
 def test_a_decoder_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"fusion_blossom is not installed. .* pip install fusion-blossom"):
+    with pytest.raises(ValueError, match=r"fusion_blossom is not installed. .* pip install fusion-blossom\."):
         collected(THREE, 100, decoder="fusion_blossom")
+    clone = r", or, in a clone of this package, pip install '\.\[decoding\]'\."
+    for decoder, package in (
+        ("pymatching", "pymatching"),
+        ("pymatching-correlated", "pymatching"),
+        ("chromobius", "chromobius"),
+    ):
+        with pytest.raises(ValueError, match=f"{decoder} is not installed. .* pip install {package}{clone}"):
+            collected(THREE, 100, decoder=decoder)
+        assert any(line.startswith(package) for line in extra("decoding"))
+    assert not any(line.startswith("fusion") for line in extra("decoding"))
     assert set(sinter_decoders()) == {"soft_vacuous"}
 
 

@@ -32,7 +32,8 @@ def what_to_do(folder: str) -> str:
     safe_path = "'python -P', or start Python" if sys.version_info >= (3, 11) else "Python"
     return (
         f"{begin} It hides the installed one in {installed}. The command 'stim-nonclifford' works here. For"
-        f" your own code use {safe_path} in another folder."
+        f" own code use {safe_path} in another folder; for the examples run 'make install', and use"
+        " .venv/bin/python."
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -376,6 +378,27 @@ def flags_of(command: str) -> set[str]:
     parser = argparse.ArgumentParser()
     importlib.import_module(f"stim_nonclifford.commands.{command}").add_arguments(parser)
     return set(parser._option_string_actions)
+
+
+def flags_added_in(path: Path) -> Iterator[str]:
+    """The flags that a module gives to ``argparse``."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in ("add", "add_argument"):
+            values = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+            yield from (value for value in values if isinstance(value, str) and value.startswith("--"))
+
+
+def test_flags_have_underscores() -> None:
+    root = Path(__file__).parents[1]
+    folders = ("stim_nonclifford/commands", "sinter_plugin", "examples", "benchmarks", "docs")
+    found = {
+        flag for folder in folders for path in (root / folder).rglob("*.py") for flag in flags_added_in(path)
+    }
+    assert len(found) > 80
+    assert [flag for flag in found if "-" in flag.removeprefix("--")] == []
 
 
 def test_help_names_all_commands_and_imports_little() -> None:

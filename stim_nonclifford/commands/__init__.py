@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from ..errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError
+from ..errors import EngineUnavailableError, ResourceLimitError
 from .streams import exit_code
 
 __all__ = ["main"]
@@ -93,7 +93,7 @@ def _command(name: str, arguments: list[str]) -> int:
     module.add_arguments(parser)
     args = parser.parse_args(arguments)
     with warnings.catch_warnings():
-        warnings.simplefilter("always", InexactErrorModelWarning)
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *_: print(f"{program}: warning: {message}", file=sys.stderr)
         try:
             module.run(args)

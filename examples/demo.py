@@ -4,7 +4,7 @@
 
 Writes cultivation circuits with T gates and with S in their place. At d=3 it collects statistics of them with
 `sinter collect`. At d=5 errors are too rare for that: their rates are computed from fault sets, with
-`python -m sinter_plugin estimate`, and those of d=3, too. Then it prints tables, and draws a plot with
+`stim-nonclifford estimate`, and those of d=3, too. Then it prints tables, and draws a plot with
 `sinter plot`: the sampled points lie on the computed curves. In a terminal, the commands show how far they
 are. If the script is run again, it resumes where it stopped.
 """
@@ -152,8 +152,8 @@ def main() -> int:
     )
     stages = Stages(arguments.started, ("Writing circuits", sampled, computed, "Plotting"))
 
-    python, scripts = sys.executable, Path(sysconfig.get_path("scripts"))
-    sinter_command = str(scripts / "sinter")
+    scripts = Path(sysconfig.get_path("scripts"))
+    sinter_command, own_command = str(scripts / "sinter"), str(scripts / "stim-nonclifford")
     circuits = out / "circuits"
 
     def files(d: int, strengths: Iterable[str]) -> list[str]:
@@ -164,8 +164,8 @@ def main() -> int:
     stages.begin()
     for d, strengths in CURVES.items():
         run(
-            *(python, "-m", "stim_nonclifford.cultivation", "--distance", str(d), "--p", *strengths),
-            *("--gate", *GATES, "--out", str(circuits)),
+            *(own_command, "generate", "cultivation", "--distance", str(d), "--p", *strengths),
+            *("--gate", *GATES, "--out_dir", str(circuits)),
         )
     stages.begin()
     run(
@@ -179,8 +179,7 @@ def main() -> int:
     print_counts(out / "stats.csv")
     stages.begin()
     run(
-        *(python, "-m", "sinter_plugin", "estimate"),
-        *("--circuits", *files(3, CURVES[3]), *files(5, CURVES[5])),
+        *(own_command, "estimate", "--circuits", *files(3, CURVES[3]), *files(5, CURVES[5])),
         "--postselect_detectors_with_non_zero_4th_coord",
         *("--metadata_func", "auto", *QUIET, "--relative_error", str(arguments.relative_error)),
         *("--save_resume_filepath", str(out / "rates.csv")),

@@ -1,7 +1,7 @@
 """Computes the logical error rate of kept shots from fault sets, however small it is.
 
 With --circuits FILE ... in place of --in, it estimates many circuits and writes rows of Sinter's statistics:
-`stim-nonclifford estimate --circuits --help` lists the arguments for that.
+`python -m sinter_plugin estimate --help` lists the arguments for that.
 
   stim-nonclifford estimate --in circuit.stim --relative_error 0.05
   stim-nonclifford estimate --in circuit.stim --error_budget noise

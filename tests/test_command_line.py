@@ -256,14 +256,14 @@ def test_rates_and_faults_are_those_of_python(here: Path, capfd: pytest.CaptureF
     circuit = snc.Circuit(cultivation_circuit(3, p=1e-3))
     circuit.to_file("d3.stim")
     run("estimate", "--in", "d3.stim", "--seed", 5, "--relative_error", 0.1, "--error_budget", "noise")
-    rate = circuit.logical_error_rate(seed=5, relative_error=0.1)
+    rate = circuit.logical_error_rate(postselection_mask="all", seed=5, relative_error=0.1)
     printed = capfd.readouterr().out
     seconds = r"; [\d.]+ s\n"
     assert re.sub(seconds, "", printed) == re.sub(seconds, "", f"{rate}\n\n{rate.error_budget('noise')}\n")
 
     run("faults", "--in", "d3.stim")
     first, *blocks = capfd.readouterr().out.split("\n\n")
-    sets = circuit.malignant_sets()
+    sets = circuit.malignant_sets(postselection_mask="all")
     assert first.startswith(f"fault distance: 2\nmalignant sets: {len(sets)}, ")
     assert len(blocks) == len(sets)
     for block, malignant in zip(blocks, sets, strict=True):
@@ -276,8 +276,30 @@ def test_rates_and_faults_are_those_of_python(here: Path, capfd: pytest.CaptureF
     circuit.to_file("c.stim")
     run("faults", "--in", "c.stim")
     assert re.fullmatch(r"fault distance: at least \d\n", capfd.readouterr().out)
-    run("faults", "--in", "c.stim", "--postselect", "none")
+    Path("c.stim").write_text("X_ERROR(0.1) 0 1\nM 0 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    run("faults", "--in", "c.stim")
     assert capfd.readouterr().out.startswith("fault distance: 1\nmalignant sets: 1, ")
+
+
+def test_a_logical_state_is_checked(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = """
+        RX 1
+        T 1
+        E(0.2) Z1 X2
+        Z_ERROR(0.01) 1
+        M 2
+        DETECTOR rec[-1]
+        EXP_VAL X1 Y1
+        OBSERVABLE_INCLUDE(0) X1
+        OBSERVABLE_INCLUDE(1) Y1
+    """
+    Path("c.stim").write_text(text)
+    run("estimate", "--in", "c.stim", "--state_check", "T", "--seed", 5)
+    rate = snc.Circuit(text).logical_error_rate(postselection_mask="all", state_check="T", seed=5)
+    assert rate.logical_error_rate == pytest.approx(0.01)
+    assert capfd.readouterr().out.splitlines()[:2] == str(rate).splitlines()[:2]
+    run("faults", "--in", "c.stim", "--state_check", "T")
+    assert capfd.readouterr().out.startswith("fault distance: 1\n")
 
 
 def test_many_circuits_are_estimated_by_the_sinter_plugin(
@@ -293,8 +315,10 @@ def test_many_circuits_are_estimated_by_the_sinter_plugin(
 def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     run("generate", "cultivation", "--p", 0.001)
     assert capfd.readouterr().out == f"{cultivation_circuit(3, p=0.001)}\n"
-    run("generate", "cultivation", "--p", 0.001, "--escape_distance", 7, "--rounds", 1, "--out", "a.stim")
-    assert stim.Circuit.from_file("a.stim") == end_to_end_circuit(3, 7, 0.001, rounds=1)
+    for readout in ("T", "expectation_values"):
+        flags = ("--escape_distance", 7, "--rounds", 1, "--readout", readout)
+        run("generate", "cultivation", "--p", 0.001, *flags, "--out", "a.stim")
+        assert stim.Circuit.from_file("a.stim") == end_to_end_circuit(3, 7, 0.001, rounds=1, readout=readout)
 
 
 # Input that is wrong
@@ -336,7 +360,9 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
         ("diagram --in t.stim --type matchgraph-svg --remove_noise", "Leave out --remove_noise."),
         ("diagram --in t.stim --tick a", "argument --tick: 'a' is neither a number nor START:END"),
         ("diagram --in t.stim --filter_coords a", "argument --filter_coords: 'a' is neither a list"),
-        ("estimate --in missing.stim", "estimate: error: [Errno 2] No such file"),
+        ("estimate --in wide.stim", "estimate: error: wide.stim: The circuit has no observables"),
+        ("faults --in t.stim --postselect none", "t.stim: 2 of 2 detectors are neither postselected nor"),
+        ("faults --in t.stim --postselect none", "Either pass --postselect all to discard every shot"),
         (
             "estimate --in t.stim --relative_error 0",
             "argument --relative_error: '0' is not a positive number",

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Sequence
 
 from ..errors import EngineUnavailableError, ResourceLimitError
-from .streams import exit_code
+from .streams import as_flags, exit_code
 
 __all__ = ["main"]
 
@@ -94,7 +94,9 @@ def _command(name: str, arguments: list[str]) -> int:
     args = parser.parse_args(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_: print(f"{program}: warning: {message}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_: print(
+            f"{program}: warning: {as_flags(str(message))}", file=sys.stderr
+        )
         try:
             module.run(args)
         except BrokenPipeError:

@@ -54,26 +54,23 @@ def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     circuit = read_circuit(args.circuit)
     detectors, observables = masks_of(args, circuit)
-    if observables is not None and observables.any():
+    if observables is not None:
         raise ValueError(
             "--postselect: an error model can be postselected on detectors only, not on observables."
         )
     with naming(args.circuit):
-        try:
-            model = circuit.detector_error_model(
-                decompose_errors=args.decompose_errors,
-                flatten_loops=not args.fold_loops,
-                allow_gauge_detectors=args.allow_gauge_detectors,
-                approximate_disjoint_errors=args.approximate_disjoint_errors,
-                ignore_decomposition_failures=args.ignore_decomposition_failures,
-                block_decomposition_from_introducing_remnant_edges=(
-                    args.block_decompose_from_introducing_remnant_edges
-                ),
-                kind=args.kind,
-                postselection_mask=detectors,
-            )
-        except ValueError as error:  # may name the remedy as Python has it
-            raise ValueError(str(error).replace('kind="noise_only"', "--kind noise_only")) from error
+        model = circuit.detector_error_model(
+            decompose_errors=args.decompose_errors,
+            flatten_loops=not args.fold_loops,
+            allow_gauge_detectors=args.allow_gauge_detectors,
+            approximate_disjoint_errors=args.approximate_disjoint_errors,
+            ignore_decomposition_failures=args.ignore_decomposition_failures,
+            block_decomposition_from_introducing_remnant_edges=(
+                args.block_decompose_from_introducing_remnant_edges
+            ),
+            kind=args.kind,
+            postselection_mask=detectors,
+        )
     write_text(args.out, str(model))
 
 

@@ -13,7 +13,7 @@ import argparse
 import math
 import sys
 
-from .options import add_circuit, add_output, add_postselection, add_seed, add_threads, masks_of, whole_number
+from .options import add_circuit, add_fault_sets, add_output, add_seed, fault_set_arguments, whole_number
 from .streams import naming, read_circuit, write_text
 
 __all__ = ["add_arguments", "run"]
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     add_circuit(parser)
     add_output(parser)
-    add_postselection(parser, "all")
+    add_fault_sets(parser)
     parser.add_argument(
         "--relative_error",
         type=_positive,
@@ -47,22 +47,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also say what part of the rate comes from which line, qubit, tick or kind of noise",
     )
     add_seed(parser)
-    add_threads(parser, "auto")
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     circuit = read_circuit(args.circuit)
-    detectors, observables = masks_of(args, circuit)
+    asked = fault_set_arguments(args, circuit)
     with naming(args.circuit):
         rate = circuit.logical_error_rate(
-            postselection_mask=detectors,
-            postselected_observables_mask=observables,
+            **asked,
             relative_error=args.relative_error,
             max_seconds=args.max_seconds,
             max_bytes=args.max_bytes,
             seed=args.seed,
-            threads=args.threads,
             progress=sys.stderr.isatty(),
         )
         parts = [str(rate)]

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from ..fault_sets import MalignantSet
-from .options import add_circuit, add_output, add_postselection, add_threads, masks_of, whole_number
+from .options import add_circuit, add_fault_sets, add_output, fault_set_arguments, whole_number
 from .streams import naming, output, read_circuit
 
 __all__ = ["add_arguments", "run"]
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     add_circuit(parser)
     add_output(parser)
-    add_postselection(parser, "all")
+    add_fault_sets(parser)
     parser.add_argument(
         "--max_weight",
         type=whole_number(0, 100),
@@ -32,18 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="list all sets of up to N mechanisms (default: those of the fewest mechanisms, of"
         f" {_FAR_ENOUGH} at most)",
     )
-    add_threads(parser, "auto")
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     circuit = read_circuit(args.circuit)
-    detectors, observables = masks_of(args, circuit)
-    asked = {
-        "postselection_mask": detectors,
-        "postselected_observables_mask": observables,
-        "threads": args.threads,
-    }
+    asked = fault_set_arguments(args, circuit)
     with naming(args.circuit):
         distance = circuit.fault_distance(
             max_weight=_FAR_ENOUGH if args.max_weight is None else args.max_weight, **asked

@@ -10,7 +10,7 @@ import stim
 
 from ..cultivation.builder import GATE_CHOICES
 from ..cultivation.cat_trees import VARIANT_CHOICES
-from ..cultivation.end_to_end import DEFAULT_ROUNDS, end_to_end_circuit
+from ..cultivation.end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, end_to_end_circuit
 from ..cultivation.files import circuit_file_name, end_to_end_file_name
 from ..cultivation.noise import NOISE_CHOICES
 from ..cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
@@ -71,12 +71,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"with --escape_distance: rounds for the decoder after these (default: {DEFAULT_ROUNDS})",
     )
+    add(
+        "--readout",
+        choices=READOUT_CHOICES,
+        help="with --escape_distance: T: a noiseless readout of the T state, for circuits in which all"
+        " detectors postselect; expectation_values: those of logical X and Y, for a decoder and a state check"
+        " (default: T)",
+    )
 
 
 def circuits(args: argparse.Namespace) -> Iterator[tuple[str, stim.Circuit]]:
     """The circuits that are asked for, with the names of their files."""
     if args.escape_distance is None:
-        for name in ("postselected_rounds", "rounds"):
+        for name in ("postselected_rounds", "rounds", "readout"):
             if getattr(args, name) is not None:
                 raise ValueError(
                     f"--{name} is for circuits with an escape. Leave it out, or add --escape_distance."
@@ -97,6 +104,7 @@ def circuits(args: argparse.Namespace) -> Iterator[tuple[str, stim.Circuit]]:
             "escape_distance": args.escape_distance,
             "postselected_rounds": args.postselected_rounds,
             "rounds": DEFAULT_ROUNDS if args.rounds is None else args.rounds,
+            "readout": args.readout or "T",
         }
         yield end_to_end_file_name(**parameters), end_to_end_circuit(**parameters)
 

@@ -14,11 +14,13 @@ import numpy.typing as npt
 from ..circuit import Circuit
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from ..engines import EngineName
+from ..logical_states import LogicalState
 from ..sampling import ShotFormat
 
 __all__ = [
     "add_circuit",
     "add_engine",
+    "add_fault_sets",
     "add_format",
     "add_output",
     "add_postselection",
@@ -26,6 +28,7 @@ __all__ = [
     "add_shots",
     "add_threads",
     "engine_of",
+    "fault_set_arguments",
     "masks_of",
     "whole_number",
 ]
@@ -120,6 +123,17 @@ def add_postselection(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
+def add_fault_sets(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--postselect``, ``--state_check`` and ``--threads``."""
+    add_postselection(parser, "all")
+    parser.add_argument(
+        "--state_check",
+        choices=get_args(LogicalState),
+        help="the logical state of a kept shot, in place of observables; the circuit has EXP_VAL",
+    )
+    add_threads(parser, "auto")
+
+
 def masks_of(
     args: argparse.Namespace, circuit: Circuit
 ) -> tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None]:
@@ -130,7 +144,8 @@ def masks_of(
         circuit: The circuit.
 
     Returns:
-        bool, shapes (num_detectors,) and (num_observables,); None and None if the argument was not given.
+        bool, shape (num_detectors,), or None if the argument was not given; and bool, shape
+        (num_observables,), or None if no observable is postselected.
 
     Raises:
         ValueError: The circuit has no such detector or observable, or words are combined with names.
@@ -138,9 +153,9 @@ def masks_of(
     Examples:
         >>> circuit = Circuit("M 0\nDETECTOR(0, 0, 0, 1) rec[-1]\nDETECTOR\nOBSERVABLE_INCLUDE(0) rec[-1]")
         >>> masks_of(argparse.Namespace(postselect=["D1"]), circuit)
-        (array([False,  True]), array([False]))
+        (array([False,  True]), None)
         >>> masks_of(argparse.Namespace(postselect=["non_zero_4th_coord"]), circuit)
-        (array([ True, False]), array([False]))
+        (array([ True, False]), None)
     """
     which: list[str] | None = args.postselect
     if which is None:
@@ -160,7 +175,18 @@ def masks_of(
     elif which != ["none"]:
         for name in which:
             _select(name, detectors, observables)
-    return detectors, observables
+    return detectors, observables if observables.any() else None
+
+
+def fault_set_arguments(args: argparse.Namespace, circuit: Circuit) -> dict[str, Any]:
+    """The arguments of ``add_fault_sets`` as keywords of ``Circuit.logical_error_rate`` and its like."""
+    detectors, observables = masks_of(args, circuit)
+    return {
+        "postselection_mask": "all" if detectors is None else detectors,
+        "postselected_observables_mask": observables,
+        "state_check": args.state_check,
+        "threads": args.threads,
+    }
 
 
 def _select(name: str, detectors: npt.NDArray[np.bool_], observables: npt.NDArray[np.bool_]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
@@ -12,7 +13,10 @@ from typing import BinaryIO
 from ..circuit import Circuit
 from ..errors import ResourceLimitError
 
-__all__ = ["exit_code", "naming", "output", "read_circuit", "write_text"]
+__all__ = ["as_flags", "exit_code", "naming", "output", "read_circuit", "write_text"]
+
+_FLAGS = {"postselection_mask": "postselect"}
+_KEYWORD = re.compile(r"\b(kind|postselection_mask|state_check)=[\"'](\w+)[\"']")
 
 BROKEN_PIPE = 128 + 13
 INTERRUPTED = 128 + 2
@@ -63,10 +67,20 @@ def naming(path: str | None) -> Iterator[None]:
     try:
         yield
     except (ValueError, NotImplementedError, ResourceLimitError) as error:
-        text = str(error)
+        text = as_flags(str(error))
         if text.startswith("Line "):
             raise ValueError(f"{name}, l{text[1:]}") from error
         raise ValueError(text if text.startswith(name) else f"{name}: {text}") from error
+
+
+def as_flags(message: str) -> str:
+    """A message in which remedies are flags, and not keywords of Python.
+
+    Examples:
+        >>> as_flags('Pass postselection_mask="all".')
+        'Pass --postselect all.'
+    """
+    return _KEYWORD.sub(lambda found: f"--{_FLAGS.get(found[1], found[1])} {found[2]}", message)
 
 
 @contextlib.contextmanager

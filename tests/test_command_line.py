@@ -55,11 +55,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str | int) -> None:
+def run(*arguments: object) -> None:
     assert main([str(argument) for argument in arguments]) == 0
 
 
-def run_stim(*arguments: str | int) -> None:
+def run_stim(*arguments: object) -> None:
     assert stim.main(command_line_args=[str(argument) for argument in arguments]) == 0
 
 

@@ -18,6 +18,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.commands import COMMANDS, SINTER_COMMANDS, main
 from stim_nonclifford.cultivation import cultivation_circuit, end_to_end_circuit
+from stim_nonclifford.distillation import distillation_circuit
 from stim_nonclifford.sampling import ShotFormat
 
 FORMATS = ("01", "b8", "r8", "ptb64", "hits", "dets")
@@ -269,7 +270,7 @@ def test_rates_and_faults_are_those_of_python(here: Path, capfd: pytest.CaptureF
     for block, malignant in zip(blocks, sets, strict=True):
         lines = block.splitlines()[1:]
         assert [line.strip().partition("  (")[0] for line in lines] == [str(f) for f in malignant.faults]
-        others = [len(faults) - 1 for faults in malignant.causes]
+        others = [len(next(c for c in malignant.causes if c[0] == f)) - 1 for f in malignant.faults]
         assert [int((re.findall(r"\(or (\d+) other", line) or [0])[0]) for line in lines] == others
 
     circuit = snc.Circuit("X_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
@@ -310,6 +311,14 @@ def test_many_circuits_are_estimated_by_the_sinter_plugin(
     run("estimate", "--circuits", *paths, "--quiet", "--save_resume_filepath", "rates.csv")
     run("combine", "rates.csv")
     assert capfd.readouterr().out.count("soft_fault_sets") == 2
+
+
+def test_circuits_are_written_with_all_digits(here: Path) -> None:
+    p = 0.0012345678901234
+    run("generate", "distillation", "--t_error", p, "--out", "a.stim")
+    run("generate", "distillation", "--t_error", p, "--out_dir", "circuits")
+    [path] = Path("circuits").iterdir()
+    assert stim.Circuit.from_file("a.stim") == stim.Circuit.from_file(path) == distillation_circuit(t_error=p)
 
 
 def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stim
+from stim_nonclifford.distillation.__main__ import main as distillation_main
 
 from stim_nonclifford import Circuit, cultivation, teleportation
 from stim_nonclifford.distillation import distillation_circuit
-from stim_nonclifford.distillation.__main__ import main as distillation_main
 
 from .oracle.random_circuits import random_circuit
 

@@ -1,7 +1,7 @@
 """Lists the smallest sets of error mechanisms that make a kept shot wrong, most probable first.
 
-A set is listed with one fault for each of its mechanisms, and with the number of other faults that have the
-same effect.
+A set is listed with the faults of a shot in which its mechanisms act, and with the number of other faults
+that have the same effect.
 
   stim-nonclifford faults --in circuit.stim
 """
@@ -58,10 +58,7 @@ def _described(sets: Sequence[MalignantSet]) -> Iterator[str]:
             f"\nP(these and no others) = {each.probability:.3g}; then P(kept) = {each.kept:.3g},"
             f" P(kept and wrong) = {each.kept_and_wrong:.3g}\n"
         )
-        for faults in each.causes:
-            if not faults:
-                yield "  a mechanism without a fault of its own\n"
-                continue
-            others = len(faults) - 1
-            more = f"  (or {others} other{'s' * (others > 1)})" if others else ""
-            yield f"  {faults[0]}{more}\n"
+        others = {causes[0]: len(causes) - 1 for causes in each.causes if causes}
+        for fault in each.faults:
+            count = others.get(fault, 0)
+            yield f"  {fault}" + (f"  (or {count} other{'s' * (count > 1)})" if count else "") + "\n"

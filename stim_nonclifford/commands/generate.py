@@ -16,6 +16,7 @@ from pathlib import Path
 
 import stim
 
+from ..dialect import exact_text
 from . import generate_cultivation, generate_distillation, generate_teleportation
 from .streams import write_text
 
@@ -62,11 +63,11 @@ def run(args: argparse.Namespace) -> None:
         return
     if len(circuits) > 1:
         raise ValueError(f"These are {len(circuits)} circuits. Name a folder for their files: --out_dir DIR.")
-    write_text(args.out, str(circuits[0][1]))
+    write_text(args.out, exact_text(circuits[0][1]))
 
 
 def _written(circuits: Iterable[tuple[str, stim.Circuit]], folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for name, circuit in circuits:
-        circuit.to_file(folder / name)
+        write_text(str(folder / name), exact_text(circuit))
         yield folder / name

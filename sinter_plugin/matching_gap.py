@@ -74,18 +74,22 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
                 f" {dem.num_observables}. Declare one observable, or decode without confidence, for example"
                 " with soft_pymatching."
             )
-        return CompiledMatchingGap(edge_probabilities(dem, self.heralds), dem.num_detectors)
+        probabilities = edge_probabilities(dem, self.heralds)
+        return CompiledMatchingGap(probabilities, dem.num_detectors, self.heralds)
 
 
 class CompiledMatchingGap(CompiledGapDecoder):
     """Decodes with confidence; returned by ``MatchingGapDecoder.compile_decoder_for_dem``."""
 
-    def __init__(self, probabilities: EdgeProbabilities, num_detectors: int) -> None:
+    def __init__(
+        self, probabilities: EdgeProbabilities, num_detectors: int, heralds: Collection[int] = ()
+    ) -> None:
         """Constructs the graph.
 
         Args:
             probabilities: The edges of the error model.
             num_detectors: Number of detectors of the model.
+            heralds: The detectors that announce errors.
 
         Raises:
             ValueError: Too many detectors would have copies, or the detection events determine the class.
@@ -101,7 +105,7 @@ class CompiledMatchingGap(CompiledGapDecoder):
         _check_copies(graph.copies)
         self._ends = graph.ends
         self._given_herald = probabilities.given_herald
-        self._heralds = sorted(self._given_herald)
+        self._heralds = sorted(heralds)
         self._added = np.packbits(graph.added, bitorder="little")
         self._row_bytes = -(-graph.num_nodes // 8)
         self._matching: Any = pymatching.Matching(stim.DetectorErrorModel(f"detector D{graph.num_nodes - 1}"))
@@ -156,7 +160,7 @@ class CompiledMatchingGap(CompiledGapDecoder):
         """The probabilities of the edges that change if these heralds fire."""
         changed: dict[Edge, float] = {}
         for herald in fired:
-            for edge, p in self._given_herald[herald].items():
+            for edge, p in self._given_herald.get(herald, {}).items():
                 changed[edge] = exactly_one(changed.get(edge, self._base[edge]), p)
         return changed
 

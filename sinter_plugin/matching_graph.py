@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .gap_decoder import exactly_one
 
-__all__ = ["Edge", "EdgeProbabilities", "SplitGraph", "edge_probabilities", "split_graph"]
+__all__ = ["Edge", "EdgeProbabilities", "SplitGraph", "edge_errors", "edge_probabilities", "split_graph"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Edge:
 
     Attributes:
         detectors: None, one or two detectors, in ascending order.
-        flips: Whether it flips the observable.
+        observables: The observables, as a mask.
     """
 
     detectors: tuple[int, ...]
-    flips: bool
+    observables: int
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
     r"""The edges of an error model, merged if they flip the same.
 
     Args:
-        model: The model, decomposed, with at most one observable. Parts that flip more than two detectors
-            are ignored, as PyMatching does.
+        model: The model, decomposed. Parts that flip more than two detectors are ignored, as PyMatching does.
         heralds: Detectors that announce errors. Errors that flip one of them are left out of ``edges``.
 
     Returns:
@@ -68,36 +67,52 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
         >>> model = stim.DetectorErrorModel("error(0.1) D0 L0 ^ D1\nerror(0.1) D1\nerror(0.01) D0")
         >>> found = edge_probabilities(model, heralds=[1])
         >>> found.edges
-        {Edge(detectors=(0,), flips=False): 0.01}
+        {Edge(detectors=(0,), observables=0): 0.01}
         >>> found.given_herald
-        {1: {Edge(detectors=(0,), flips=True): 0.5}}
+        {1: {Edge(detectors=(0,), observables=1): 0.5}}
     """
     edges: dict[Edge, float] = {}
     announced: dict[int, list[tuple[float, list[Edge]]]] = {}
-    for error in model.flattened():
-        if error.type != "error" or error.args_copy()[0] == 0:
-            continue
-        probability = error.args_copy()[0]
-        fired: set[int] = set()
-        parts = []
-        for part in error.target_groups():
-            detectors: set[int] = set()
-            flips = False
-            for target in part:
-                if target.is_relative_detector_id():
-                    detectors ^= {target.val}
-                elif target.is_logical_observable_id():
-                    flips = not flips
-            fired ^= detectors.intersection(heralds)
-            detectors.difference_update(heralds)
-            if len(detectors) <= 2 and (detectors or flips):
-                parts.append(Edge(tuple(sorted(detectors)), flips))
+    for probability, parts, fired in edge_errors(model, heralds):
         for herald in fired:
             announced.setdefault(herald, []).append((probability, parts))
         if not fired:
             for edge in parts:
                 edges[edge] = exactly_one(edges.get(edge, 0.0), probability)
     return EdgeProbabilities(edges, {herald: _given(errors) for herald, errors in announced.items()})
+
+
+def edge_errors(
+    model: stim.DetectorErrorModel, heralds: Collection[int] = ()
+) -> Iterator[tuple[float, list[Edge], set[int]]]:
+    """The errors of a model whose probability is not 0.
+
+    Args:
+        model: The model, decomposed.
+        heralds: Detectors that announce errors.
+
+    Yields:
+        The probability of an error, its parts without heralds, and the heralds that it fires.
+    """
+    known = frozenset(heralds)
+    for error in model.flattened():
+        if error.type != "error" or error.args_copy()[0] == 0:
+            continue
+        fired: set[int] = set()
+        parts = []
+        for part in error.target_groups():
+            detectors: set[int] = set()
+            observables = 0
+            for target in part:
+                if target.is_relative_detector_id():
+                    detectors ^= {target.val}
+                else:
+                    observables ^= 1 << target.val
+            fired ^= detectors & known
+            detectors -= known
+            if len(detectors) <= 2 and (detectors or observables):
+                parts.append(Edge(tuple(sorted(detectors)), observables))
+        yield error.args_copy()[0], parts, fired
 
 
 def _given(errors: list[tuple[float, list[Edge]]]) -> dict[Edge, float]:
@@ -138,19 +153,21 @@ def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitG
     """Splits nodes so that the class of an error is an event.
 
     Args:
-        likelihoods: The edges; likelier ones become part of the forest first.
+        likelihoods: The edges, with at most one observable; likelier ones become part of the forest first.
         num_detectors: Number of detectors.
 
     Returns:
         The graph. It has no copies if all errors that explain the same detection events are of one class.
 
     Examples:
-        >>> graph = split_graph({Edge((0,), True): 0.1, Edge((0,), False): 0.2}, 1)
-        >>> graph.ends, graph.copies
-        ({Edge(detectors=(0,), flips=True): (0, 1), Edge(detectors=(0,), flips=False): (0,)}, [(1,)])
+        >>> graph = split_graph({Edge((0,), 1): 0.1, Edge((0,), 0): 0.2}, 1)
+        >>> list(graph.ends.values()), graph.copies
+        ([(0, 1), (0,)], [(1,)])
     """
     added = _added_detectors(likelihoods, num_detectors)
-    is_odd = {edge: edge.flips ^ bool(sum(added[k] for k in edge.detectors) % 2) for edge in likelihoods}
+    is_odd = {
+        edge: (edge.observables + sum(added[k] for k in edge.detectors)) % 2 == 1 for edge in likelihoods
+    }
     odd = [edge for edge, flips in is_odd.items() if flips]
     split = list(_cover([edge for edge in odd if len(edge.detectors) == 2]))
     ends = {edge: edge.detectors for edge in likelihoods}
@@ -194,7 +211,7 @@ def _added_detectors(likelihoods: Mapping[Edge, float], num_detectors: int) -> N
             (root_a, parity_a), (root_b, parity_b) = root(a), root(b)
             if root_a != root_b:
                 parent[root_a] = root_b
-                parity[root_a] = edge.flips ^ parity_a ^ parity_b
+                parity[root_a] = bool(edge.observables) ^ parity_a ^ parity_b
     outer, outer_parity = root(boundary)
     found = [root(node) for node in range(num_detectors)]
     return np.array([p ^ (outer_parity and r == outer) for r, p in found], dtype=np.bool_)

@@ -22,7 +22,7 @@ The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks
 (decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``gap_decoder``,
 ``matching_graph``, ``matching_gap``, ``boundary_tile`` and ``chromobius_gap`` (the complementary gap),
 ``heralds`` and ``heralded_matching`` (matching that knows erasures), ``state_check`` (a logical state after
-decoding), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
+decoding), ``tasks`` (Sinter tasks for any circuit), ``soft_decoding`` (the sampler that decodes),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
 ``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
 dies), ``postselection`` (masks out of arguments). Runs over ranges of numbered shots: ``shot_ranges`` (which

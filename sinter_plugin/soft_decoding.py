@@ -41,6 +41,7 @@ from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
+from .tasks import is_misread, sinter_error_model
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
 
@@ -284,6 +285,13 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             if task.detector_error_model is None:
                 raise ValueError('error_model="task" needs a task with a detector_error_model.')
             kind = task.detector_error_model
+            if is_misread(circuit) and kind == sinter_error_model(circuit.to_stim()):
+                raise ValueError(
+                    "The task's detector_error_model is the one that Stim computes, which ignores tags: it"
+                    " reads rotations such as R_X(0.5) as the identity or as SPP, and gates that a record"
+                    ' controls as CZ. Choose error_model="s_proxy" or "noise_only", or set the task\'s model'
+                    " to stim_nonclifford.Circuit.detector_error_model(...)."
+                )
         arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
         if self.condition_on_postselection:
             arguments["postselection_mask"] = detectors

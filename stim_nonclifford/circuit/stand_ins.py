@@ -35,6 +35,7 @@ __all__ = [
     "as_stim_reads",
     "rotation_products",
     "stand_in",
+    "stim_reads_s_proxy",
 ]
 
 Proxy = Literal["s_proxy", "i_proxy"]
@@ -83,6 +84,34 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
         for product in rotation_products(instruction, gate):
             append_quarter_turns(result, product, turns[0][1])
     return result
+
+
+def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
+    """Whether a circuit of which Stim ignores the tags is its S-proxy.
+
+    Stim reads all rotations about single qubits as the identity, and those about products as SPP.
+
+    Args:
+        circuit: The tagged circuit.
+
+    Examples:
+        >>> [stim_reads_s_proxy(stim.Circuit(f"I[R_X(theta={angle}*pi)] 0")) for angle in (0.1, 0.5)]
+        [True, False]
+    """
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            if not stim_reads_s_proxy(instruction.body_copy()):
+                return False
+            continue
+        try:
+            stands = stand_in(instruction, "s_proxy")
+        except ValueError:
+            return False
+        if stands not in (None, as_stim_reads(instruction)):
+            is_identity = instruction.name in ("I", "II") and [part.name for part in stands] == ["I"]
+            if not is_identity:
+                return False
+    return True
 
 
 def rotation_products(

@@ -21,6 +21,9 @@ __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 _BASES = {"X": 0, "Z": NUM_COLORS}
 """Chromobius's number of the first of the three colors of X and of Z checks."""
 
+_COIN = 0.5
+"""The probability that models give an observable that is random without noise."""
+
 _DEFAULT_STORE_BYTES = 32 << 20
 _RESULT_BYTES = 8
 
@@ -40,8 +43,9 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
     two observables. One observable is flipped by errors of one basis alone: logical X or logical Z, as in a
     memory experiment. For logical Y, a second observable tells X from Z errors.
 
-    An error that no detector sees flips the logical operator, and so limits the gap. Errors that flip ignored
-    detectors alone (coordinate -1) are left out: postselect these.
+    An error that no detector sees limits the gap, unless its probability is 1/2: then the observable is
+    random without noise, as one of two may be if ``LogicalStateCheck`` uses the other. Errors that flip
+    ignored detectors alone (coordinate -1) are left out: postselect these.
 
     The weights are those of Chromobius's matching, in which an error counts as often as it is matched: a gap
     of g decibels is not the logarithm of a ratio of probabilities (see docs/decoding.md).
@@ -87,7 +91,9 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
             )
         colors = _colors(dem)
         errors, constant, always = _errors(dem)
-        silent = [ColoredError(p, (), flipped) for p, detectors, flipped in errors if not detectors]
+        silent = [
+            ColoredError(p, (), flipped) for p, detectors, flipped in errors if not detectors and p != _COIN
+        ]
         errors = [error for error in errors if any(colors[k] >= 0 for k in error[1])]
         halves, sums = [], []
         for name, first in _BASES.items():

@@ -86,7 +86,7 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
         except TypeError:
             raise ValueError(
                 f"PyMatching {pymatching.__version__} has no correlated matching, which is needed so that"
-                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3'."
+                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3.1'."
             ) from None
 
     def _with_copies(

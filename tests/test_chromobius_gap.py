@@ -200,6 +200,8 @@ def test_an_error_that_no_detector_sees_limits_the_gap() -> None:
     np.testing.assert_array_equal(limited[0], predictions)
     assert gaps.max() > 80
     assert limited[1].max() < 41  # Chromobius counts an error of one detector twice
+    coin = decoded(model + stim.DetectorErrorModel("error(0.5) L0"), syndromes(code))
+    np.testing.assert_array_equal(coin[1], gaps)  # the observable is random without noise, and not predicted
     always = decoded(model + stim.DetectorErrorModel("error(0.99) L0"), syndromes(code))
     np.testing.assert_array_equal(always[0], 1 - predictions)
 

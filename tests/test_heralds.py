@@ -211,5 +211,7 @@ def test_an_old_pymatching_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         """Without the argument ``enable_correlations``, as before PyMatching 2.3."""
 
     monkeypatch.setattr(pymatching, "Matching", matching)
-    with pytest.raises(ValueError, match=r"no correlated matching.*pip install --upgrade 'pymatching>=2\.3'"):
+    with pytest.raises(
+        ValueError, match=r"no correlated matching.*pip install --upgrade 'pymatching>=2\.3\.1'"
+    ):
         SoftDecodingSampler().compiled_sampler_for_task(sinter.Task(circuit=erased_memory(3).to_stim()))

@@ -20,8 +20,9 @@ The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
 ``soft_postselect`` (the sampler that does not decode), ``decoders`` (decoders by name), ``distinct_rows``
 (decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``gap_decoder``,
-``matching_gap``, ``boundary_tile`` and ``chromobius_gap`` (the complementary gap), ``state_check`` (a logical
-state after decoding), ``soft_decoding`` (the sampler that decodes), ``tasks`` (Sinter tasks for any circuit),
+``matching_graph``, ``matching_gap``, ``boundary_tile`` and ``chromobius_gap`` (the complementary gap),
+``heralds`` and ``heralded_matching`` (matching that knows erasures), ``state_check`` (a logical state after
+decoding), ``tasks`` (Sinter tasks for any circuit), ``soft_decoding`` (the sampler that decodes),
 ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
 ``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
 dies), ``postselection`` (masks out of arguments). Runs over ranges of numbered shots: ``shot_ranges`` (which
@@ -47,6 +48,8 @@ from .gap_points import (
     read_gap_stats,
     write_gap_points,
 )
+from .heralded_matching import CompiledHeraldedMatching, HeraldedMatchingDecoder
+from .heralds import herald_detectors
 from .kept_shot_decoding import ConfidentDecoder
 from .matching_gap import CompiledMatchingGap, MatchingGapDecoder
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler, decoding_samplers
@@ -59,11 +62,13 @@ __all__ = [
     "ChromobiusGapDecoder",
     "CompiledChromobiusGap",
     "CompiledGapDecoder",
+    "CompiledHeraldedMatching",
     "CompiledMatchingGap",
     "CompiledSoftDecodingSampler",
     "CompiledSoftPostselectSampler",
     "ConfidentDecoder",
     "GapPoint",
+    "HeraldedMatchingDecoder",
     "LogicalStateCheck",
     "MatchingGapDecoder",
     "SoftDecodingSampler",
@@ -71,6 +76,7 @@ __all__ = [
     "collect_on_dask",
     "gap_calibration",
     "gap_points",
+    "herald_detectors",
     "read_gap_stats",
     "sinter_decoders",
     "sinter_samplers",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["NUM_COLORS", "BoundaryTile", "ColoredError", "boundary_tiles"]
+__all__ = ["NUM_COLORS", "BoundaryTile", "ColoredError", "boundary_tiles", "possible_tiles"]
 
 NUM_COLORS = 3
 _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
@@ -83,6 +83,14 @@ def boundary_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) ->
         >>> [k for k in flipped if red.is_flipped_by(ColoredError(0.01, k, 0b1))]
         [(1,), (2,), (1, 2)]
     """
+    return [tiles[0] for tiles in possible_tiles(errors, colors)]
+
+
+def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
+    """For each color that has a boundary, all tiles that the logical operator can be, the likeliest first.
+
+    Arguments and errors are those of ``boundary_tiles``.
+    """
     place = {detector: k for k, detector in enumerate(colors)}
     num_observables = max((error.observables.bit_length() for error in errors), default=0)
     pivots: dict[int, int] = {}
@@ -112,7 +120,7 @@ def boundary_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) ->
         candidates = [BoundaryTile(color, sums[0], solution) for solution in _solutions(added, colors)]
         unlike = {tile: p for tile in candidates if (p := _unlike_a_tile(tile, errors, colors)) is not None}
         if unlike:
-            found.append(min(unlike, key=lambda tile: unlike[tile]))
+            found.append(sorted(unlike, key=lambda tile: unlike[tile]))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, boundary_tiles
+from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
 
@@ -20,6 +20,9 @@ __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 
 _BASES = {"X": 0, "Z": NUM_COLORS}
 """Chromobius's number of the first of the three colors of X and of Z checks."""
+
+_COIN = 0.5
+"""The probability that models give an observable that is random without noise."""
 
 _DEFAULT_STORE_BYTES = 32 << 20
 _RESULT_BYTES = 8
@@ -39,6 +42,10 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
     This works for one logical qubit of a color code with boundaries, such as a triangular one, and for one or
     two observables. One observable is flipped by errors of one basis alone: logical X or logical Z, as in a
     memory experiment. For logical Y, a second observable tells X from Z errors.
+
+    An error that no detector sees limits the gap, unless its probability is 1/2: then the observable is
+    random without noise, as one of two may be if ``LogicalStateCheck`` uses the other. Errors that flip
+    ignored detectors alone (coordinate -1) are left out: postselect these.
 
     The weights are those of Chromobius's matching, in which an error counts as often as it is matched: a gap
     of g decibels is not the logarithm of a ratio of probabilities (see docs/decoding.md).
@@ -83,7 +90,11 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 f" observables, but the error model has {dem.num_observables}."
             )
         colors = _colors(dem)
-        errors = list(_errors(dem, colors))
+        errors, constant, always = _errors(dem)
+        silent = [
+            ColoredError(p, (), flipped) for p, detectors, flipped in errors if not detectors and p != _COIN
+        ]
+        errors = [error for error in errors if any(colors[k] >= 0 for k in error[1])]
         halves, sums = [], []
         for name, first in _BASES.items():
             mine = {k: color - first for k, color in colors.items() if 0 <= color - first < NUM_COLORS}
@@ -92,15 +103,15 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 for p, detectors, observables in errors
             )
             try:
-                tiles = boundary_tiles(flips, mine)
+                tiles = possible_tiles(flips, mine)
             except ValueError as error:
                 raise ValueError(
                     f"The complementary gap of a color code is that of one logical qubit, but {error}: {name}"
                     " checks."
                 ) from None
             if tiles:
-                halves.append(_Half(flips, mine, tiles, self.store_bytes // 2))
-                sums.append(tiles[0].observables)
+                halves.append(_Half(flips + silent, mine, tiles, self.store_bytes // 2))
+                sums.append(tiles[0][0].observables)
         classes = range(1 << dem.num_observables)
         number = {
             sum((flipped & mask).bit_count() % 2 << k for k, mask in enumerate(sums)): flipped
@@ -108,24 +119,32 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         }
         if len(number) < len(classes):
             raise ValueError(_refusal(dem.num_observables))
-        predictions = np.array([number[k] for k in range(len(number))], dtype=np.uint8)
-        return CompiledChromobiusGap(halves, predictions, dem.num_detectors)
+        predictions = np.array([number[k] ^ always for k in range(len(number))], dtype=np.uint8)
+        return CompiledChromobiusGap(halves, predictions, sorted(constant), dem.num_detectors)
 
 
 class CompiledChromobiusGap(CompiledGapDecoder):
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
-    def __init__(self, halves: Sequence[_Half], predictions: NDArray[np.uint8], num_detectors: int) -> None:
+    def __init__(
+        self,
+        halves: Sequence[_Half],
+        predictions: NDArray[np.uint8],
+        constant: Sequence[int],
+        num_detectors: int,
+    ) -> None:
         """Joins the bases.
 
         Args:
             halves: The decoders of one or of both bases.
             predictions: uint8: the flipped observables as a mask, by the flipped logical operators (bit k is
                 that of half k).
+            constant: The detectors that are flipped before the halves decode them.
             num_detectors: The number of detectors of the model.
         """
         self._halves = halves
         self._predictions = predictions
+        self._constant = list(constant)
         self._num_detectors = num_detectors
 
     def decode_shots_bit_packed_with_confidence(
@@ -135,6 +154,7 @@ class CompiledChromobiusGap(CompiledGapDecoder):
         events = np.unpackbits(
             bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
         )
+        events[:, self._constant] ^= 1
         flipped = np.zeros(len(events), dtype=np.intp)
         gaps = np.full(len(events), np.inf)
         for k, half in enumerate(self._halves):
@@ -151,11 +171,11 @@ class _Half:
         self,
         errors: Sequence[ColoredError],
         colors: dict[int, int],
-        tiles: Sequence[BoundaryTile],
+        tiles: Sequence[Sequence[BoundaryTile]],
         store_bytes: int,
     ) -> None:
         self._detectors = sorted(colors)
-        self._tiles = [_Tile(errors, colors, self._detectors, tile) for tile in tiles]
+        self._tiles = [self._accepted(errors, colors, possible) for possible in tiles]
         self._rows = DistinctRows(
             self._decode,
             row_bytes=-(-len(self._detectors) // 8),
@@ -163,6 +183,17 @@ class _Half:
             max_bytes=store_bytes,
             store_all=True,  # looking a row up takes a hundredth of the time of decoding it
         )
+
+    def _accepted(
+        self, errors: Sequence[ColoredError], colors: dict[int, int], possible: Sequence[BoundaryTile]
+    ) -> _Tile:
+        """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
+        for tile in possible[:-1]:
+            try:
+                return _Tile(errors, colors, self._detectors, tile)
+            except ValueError:
+                continue
+        return _Tile(errors, colors, self._detectors, possible[-1])
 
     def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
         """By how much the lightest error with the logical flip is heavier than the one without.
@@ -231,25 +262,38 @@ def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
 
 
 def _errors(
-    model: stim.DetectorErrorModel, colors: dict[int, int]
-) -> Iterator[tuple[float, tuple[int, ...], int]]:
-    """The errors that flip colored detectors: their probability, and the detectors and observables."""
+    model: stim.DetectorErrorModel,
+) -> tuple[list[tuple[float, tuple[int, ...], int]], set[int], int]:
+    """The errors of a model, none of which is likelier than not.
+
+    That an error likelier than 1/2 occurs is the rule, and that it does not is the error.
+
+    Returns:
+        The probability of each error, and the detectors and observables that it flips; and the detectors and
+        observables that are flipped as a rule.
+    """
+    errors = []
+    constant: set[int] = set()
+    always = 0
     for error in model.flattened():
-        if error.type == "error":
-            detectors: set[int] = set()
-            observables = 0
-            for target in error.targets_copy():
-                if target.is_relative_detector_id():
-                    detectors ^= {target.val}
-                elif target.is_logical_observable_id():
-                    observables ^= 1 << target.val
-            found = tuple(sorted(k for k in detectors if colors[k] >= 0))
-            p = error.args_copy()[0]
-            if found and p > 0:
-                yield p, found, observables
+        if error.type != "error":
+            continue
+        detectors: set[int] = set()
+        observables = 0
+        for target in error.targets_copy():
+            if target.is_relative_detector_id():
+                detectors ^= {target.val}
+            elif target.is_logical_observable_id():
+                observables ^= 1 << target.val
+        p = error.args_copy()[0]
+        if p > 0.5:
+            p, constant, always = 1 - p, constant ^ detectors, always ^ observables
+        if p > 0 and (detectors or observables):
+            errors.append((p, tuple(sorted(detectors)), observables))
+    return errors, constant, always
 
 
-def _merged(errors: Iterator[tuple[float, tuple[int, ...], int]]) -> list[ColoredError]:
+def _merged(errors: Iterable[tuple[float, tuple[int, ...], int]]) -> list[ColoredError]:
     merged: dict[tuple[tuple[int, ...], int], float] = {}
     for p, detectors, observables in errors:
         key = (detectors, observables)

@@ -48,7 +48,7 @@ from .sinter_internals import parse_collect_arguments
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
 from .state_check_argument import with_state_check
-from .tasks import sinter_error_model, task
+from .tasks import is_misread, sinter_error_model, task
 from .worker_watch import TimeIsUpError, WorkerDiedError, stop_on_worker_death
 
 __all__ = ["collect"]
@@ -206,6 +206,7 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
             # before Sinter's arguments are applied to it
             check_soft_postselect(circuit, args.state_check)
         stim_circuit = circuit.to_stim()
+        _check_reading(circuit, args)
         _check_proxy(stim_circuit, path, args)
         metadata = args.metadata_func(path=path, circuit=stim_circuit)
         discards_on_all = any(
@@ -249,6 +250,18 @@ def _check_samplers(
     for message in dict.fromkeys(str(each.message) for each in caught):
         if not args.quiet:
             _say(f"{path}: {message}")
+
+
+def _check_reading(circuit: snc.Circuit, args: argparse.Namespace) -> None:
+    """Refuses decoders that get samples of a circuit in which Stim misreads gates."""
+    decoders = [name for name in args.decoders if not _is_sampler(name, args)]
+    if decoders and is_misread(circuit):
+        raise ValueError(
+            f"The decoder {decoders[0]} samples with Stim, which ignores tags: it reads rotations such as"
+            " R_X(0.5) as the identity or as SPP, and gates that a record controls as CZ. Use"
+            f" soft_{decoders[0]}, which samples the circuit as it is, or collect the circuit that s_proxy()"
+            " returns."
+        )
 
 
 def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> None:

@@ -7,10 +7,24 @@ import importlib.util
 
 import sinter
 
-__all__ = ["GAP_DECODERS", "MATCHING_DECODERS", "decoder_named", "installed_decoders", "known_decoders"]
+__all__ = [
+    "DECODERS_WITHOUT_HERALDS",
+    "GAP_DECODERS",
+    "HERALDED_DECODERS",
+    "MATCHING_DECODERS",
+    "decoder_named",
+    "installed_decoders",
+    "known_decoders",
+]
 
 MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
 """Decoders that use only errors, or parts of errors, that flip at most two detectors."""
+
+HERALDED_DECODERS = {"pymatching": False, "pymatching-correlated": True}
+"""Decoders whose edges heralds reweight; and whether other parts of errors are correlated, too."""
+
+DECODERS_WITHOUT_HERALDS = frozenset({"chromobius", "fusion_blossom"})
+"""Decoders to which a detector that fires alone tells nothing about other detectors."""
 
 GAP_DECODERS = ("chromobius", "pymatching")
 """Decoders for which this package computes the complementary gap."""

@@ -26,12 +26,22 @@ from stim_nonclifford.noiseless_outputs import outcome_dependent
 
 from .batch_size import BatchSize
 from .chromobius_gap import ChromobiusGapDecoder
-from .decoders import GAP_DECODERS, MATCHING_DECODERS, decoder_named, installed_decoders
+from .decoders import (
+    DECODERS_WITHOUT_HERALDS,
+    GAP_DECODERS,
+    HERALDED_DECODERS,
+    MATCHING_DECODERS,
+    decoder_named,
+    installed_decoders,
+)
+from .heralded_matching import HeraldedMatchingDecoder
+from .heralds import herald_detectors
 from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
+from .tasks import is_misread, sinter_error_model
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
 
@@ -49,6 +59,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
       observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
       returns a further byte which is not 0. Both are Sinter's rules.
+    * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
+      errors that they announce: see ``HeraldedMatchingDecoder``.
     * Equal detection events are decoded once: see ``DistinctRows``. This changes nothing for decoders that
       answer equal questions equally.
     * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
@@ -77,8 +89,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         seed: None for entropy of the operating system in every worker. A number gives every worker the same
             shots: only for a sampler that is used alone, or for ranges of shots.
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
-            observables that single errors flip by chance, and of observables and decoded detectors that are
-            random without noise; and to look whether the circuit prepares the checked state.
+            observables that single errors flip by chance, of observables and decoded detectors that are
+            random without noise, and of heralds that the decoder cannot use; and to look whether the circuit
+            prepares the checked state.
 
     Examples:
         >>> circuit = stim.Circuit.generated(
@@ -137,7 +150,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             observables = unpacked_mask(task.postselected_observables_mask, circuit.num_observables, name)
         try:
             decoding = KeptShotDecoding(
-                self._decoder(),
+                self._decoder(herald_detectors(circuit)),
                 self._model(circuit, detectors, task),
                 num_observables=circuit.num_observables,
                 confidence=self.confidence,
@@ -197,7 +210,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
 
         Warns:
             InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors
-                flip an observable with a probability that is neither 0 nor 1, and there is no state check.
+                flip an observable with a probability that is neither 0 nor 1, and there is no state check;
+                or the decoder cannot use heralds.
             RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
                 random without noise.
         """
@@ -216,6 +230,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " the sampler soft_postselect."
             )
         if self.warn:
+            self._warn_of_heralds(circuit, detectors)
             check = self._state_check_of(circuit)
             if check is not None:
                 check_state_without_noise(circuit, check, detectors)
@@ -237,14 +252,29 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 warn_of_random_outputs(circuit.compile(), postselected, coins, stacklevel=3)
                 warn_of_observables_flipped_by_chance(circuit.compile(), postselected, stacklevel=3)
 
-    def _decoder(self) -> sinter.Decoder:
+    def _warn_of_heralds(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> None:
+        if not isinstance(self.decoder, str) or self.decoder not in DECODERS_WITHOUT_HERALDS:
+            return
+        heralds = [f"D{k}" for k in sorted(herald_detectors(circuit)) if not detectors[k]]
+        if heralds:
+            warnings.warn(
+                f"Heralds tell the decoder {self.decoder} nothing: it explains each of the detectors"
+                f" {', '.join(heralds[:5])}{', ...' if len(heralds) > 5 else ''} alone, and not the errors"
+                " that they announce. Use the decoder pymatching, which reweights these. (docs/decoding.md)",
+                snc.InexactErrorModelWarning,
+                stacklevel=4,
+            )
+
+    def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
         if not isinstance(self.decoder, str):
             return self.decoder
         named = decoder_named(self.decoder)
         if self.confidence and self.decoder == "pymatching":
-            return MatchingGapDecoder()
+            return MatchingGapDecoder(heralds)
         if self.confidence and self.decoder == "chromobius":
             return ChromobiusGapDecoder(self.store_bytes)
+        if heralds and self.decoder in HERALDED_DECODERS:
+            return HeraldedMatchingDecoder(heralds, correlations=HERALDED_DECODERS[self.decoder])
         return named
 
     def _model(
@@ -255,6 +285,13 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             if task.detector_error_model is None:
                 raise ValueError('error_model="task" needs a task with a detector_error_model.')
             kind = task.detector_error_model
+            if is_misread(circuit) and kind == sinter_error_model(circuit.to_stim()):
+                raise ValueError(
+                    "The task's detector_error_model is the one that Stim computes, which ignores tags: it"
+                    " reads rotations such as R_X(0.5) as the identity or as SPP, and gates that a record"
+                    ' controls as CZ. Choose error_model="s_proxy" or "noise_only", or set the task\'s model'
+                    " to stim_nonclifford.Circuit.detector_error_model(...)."
+                )
         arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
         if self.condition_on_postselection:
             arguments["postselection_mask"] = detectors

@@ -10,11 +10,12 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.compiler.requested_outputs import Mask
 
 from .masks import packed_mask
 
-__all__ = ["sinter_error_model", "task", "with_error_model"]
+__all__ = ["is_misread", "sinter_error_model", "task", "with_error_model"]
 
 
 def task(
@@ -29,8 +30,8 @@ def task(
     r"""Returns a Sinter task for any circuit.
 
     Sinter needs a detector error model of every task, even if the sampler does not use it. Sinter lets Stim
-    compute the model from the S-proxy, the circuit with S in place of T. Stim refuses if a detector or an
-    observable of the proxy is random. The task returned here always has an error model. It is the one that
+    compute the model from the circuit without tags, which has S in place of T. Stim refuses if a detector or
+    an observable of it is random. The task returned here always has an error model. It is the one that
     Sinter would compute, if there is one; the ``strong_id`` of the task is then the same as without this
     function. Otherwise it is ``stim_nonclifford.Circuit.detector_error_model(kind="noise_only")``.
 
@@ -144,7 +145,7 @@ def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
 
 
 def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
-    r"""The error model that Sinter computes for a circuit, which is that of the S-proxy.
+    r"""The error model that Sinter computes for a circuit: that of the circuit without tags.
 
     The options and their order are those of Sinter 1.16 (``_fill_in_task``). The text of the model enters
     the ``strong_id`` of a task. With other options, files of statistics would no longer match their tasks.
@@ -170,3 +171,16 @@ def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
         except ValueError:
             continue
     return None
+
+
+def is_misread(circuit: snc.Circuit) -> bool:
+    """Whether Stim reads a circuit as another one than its S-proxy, as it ignores tags.
+
+    It does if the circuit has rotations that are near Clifford gates or T gates, but not the identity, or
+    gates that a record controls.
+
+    Examples:
+        >>> is_misread(snc.Circuit("T 0")), is_misread(snc.Circuit("R_X(0.5) 0"))
+        (False, True)
+    """
+    return not stim_reads_s_proxy(circuit.to_stim())

@@ -53,6 +53,7 @@ circuit = snc.Circuit(memory(0.01))
 mask = np.arange(circuit.num_detectors) < 4
 matching = pymatching.Matching(circuit.detector_error_model(decompose_errors=True))
 MyDecoder = sinter_plugin.MatchingGapDecoder
+dets = circuit.compile_detector_sampler(seed=1).sample(100, bit_packed=True)
 """,
     # The folder DIR, which the command line has filled.
     "circuits/cultivation/README.md": r"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from examples.gap_calibration import color_code
 from sinter_plugin import ChromobiusGapDecoder, SoftDecodingSampler, sinter_decoders
 from sinter_plugin.boundary_tile import ColoredError, boundary_tiles
 from stim_nonclifford.cultivation.color_code import ColorCode
+
+from .least_weights import LeastWeights
 
 chromobius = pytest.importorskip("chromobius")
 DECIBEL = 10 / math.log(10)
@@ -154,6 +157,86 @@ def test_gaps_beside_an_exhaustive_search() -> None:
     means = [gaps[np.abs(advantage) == k].mean() for k in sorted(set(np.abs(advantage)))]
     assert len(means) >= 3
     assert means == sorted(means)
+
+
+def with_probabilities(
+    model: stim.DetectorErrorModel, probabilities: Iterable[float]
+) -> stim.DetectorErrorModel:
+    """The model with other probabilities of its errors, in their order."""
+    changed = stim.DetectorErrorModel()
+    values = iter(probabilities)
+    for part in model:
+        arguments = [next(values)] if part.type == "error" else part.args_copy()
+        changed.append(part.type, arguments, part.targets_copy())
+    return changed
+
+
+@pytest.mark.parametrize("distance", [3, 5])
+def test_errors_likelier_than_not_are_the_rule(distance: int) -> None:
+    """That such an error does not occur is the error. Also of certain errors, all gaps are finite. Seed 6."""
+    code = ColorCode.triangular(distance)
+    plain = model_of(code, set(code.data))
+    events = syndromes(code)
+    for k in range(5):
+        rng = np.random.default_rng([6, k])
+        likely = rng.random(len(code.data)) < 0.2
+        found = decoded(with_probabilities(plain, np.where(likely, 0.98, 0.02)), events)
+        rule = [q for q, it in zip(errors_on(code, set(code.data)), likely, strict=True) if it]
+        expected_events = events.copy()
+        for error in rule:
+            expected_events[:, list(error.detectors)] ^= 1
+        expected = decoded(with_probabilities(plain, np.full(len(code.data), 0.02)), expected_events)
+        np.testing.assert_allclose(found[1], expected[1], atol=1e-6)
+        np.testing.assert_array_equal(found[0], expected[0] ^ len(rule) % 2)
+    once = with_probabilities(plain, [1.0] + [0.02] * (len(code.data) - 1))
+    assert np.isfinite(decoded(once, np.zeros_like(events[:1]))[1]).all()
+
+
+def test_an_error_that_no_detector_sees_limits_the_gap() -> None:
+    code = ColorCode.triangular(5)
+    model = model_of(code, set(code.data))
+    predictions, gaps = decoded(model, syndromes(code))
+    limited = decoded(model + stim.DetectorErrorModel("error(0.01) L0"), syndromes(code))
+    np.testing.assert_array_equal(limited[0], predictions)
+    assert gaps.max() > 80
+    assert limited[1].max() < 41  # Chromobius counts an error of one detector twice
+    coin = decoded(model + stim.DetectorErrorModel("error(0.5) L0"), syndromes(code))
+    np.testing.assert_array_equal(coin[1], gaps)  # the observable is random without noise, and not predicted
+    always = decoded(model + stim.DetectorErrorModel("error(0.99) L0"), syndromes(code))
+    np.testing.assert_array_equal(always[0], 1 - predictions)
+
+
+def test_uneven_probabilities() -> None:
+    """30 models of seed 7: no tile is chosen that Chromobius refuses, and most predictions are the likelier class.
+
+    Of the code of distance 3, with errors that differ from others in the observable alone, all are.
+    """
+    code = ColorCode.triangular(5)
+    right = compared = 0
+    for k in range(30):
+        rng = np.random.default_rng([7, k])
+        model = with_probabilities(
+            model_of(code, set(code.data)), rng.choice([0.001, 0.01, 0.05], size=len(code.data))
+        )
+        predictions, _ = decoded(model, syndromes(code))
+        weights = LeastWeights(model).weights
+        advantage = weights[1] - weights[0]
+        sure = np.abs(advantage) > 2
+        right += int(np.count_nonzero((predictions == (advantage < 0))[sure]))
+        compared += int(np.count_nonzero(sure))
+    assert right > 0.85 * compared
+    code = ColorCode.triangular(3)
+    for error in errors_on(code, set(code.data)):
+        extra = " ".join(f"D{k}" for k in error.detectors)
+        model = model_of(code, set(code.data)) + stim.DetectorErrorModel(f"error(0.05) {extra}")
+        if len(error.detectors) == 3:  # in the middle of the code, both errors are a closed loop
+            with pytest.raises(ValueError, match="closed loops of errors flip it"):
+                decoded(model, syndromes(code))
+            continue
+        predictions, _ = decoded(model, syndromes(code))
+        weights = LeastWeights(model).weights
+        sure = np.abs(weights[1] - weights[0]) > 0.1
+        np.testing.assert_array_equal(predictions[sure], (weights[1] < weights[0])[sure])
 
 
 @pytest.mark.parametrize("distance", [3, 5])

@@ -6,6 +6,7 @@ for it, and fails here.
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -253,12 +254,37 @@ def test_name_of_the_gate_as_a_tag(name: str, form: TaggedForm) -> None:
 
 @every_form
 def test_proxies(name: str, form: TaggedForm) -> None:
+    """Without angles the carrier; what stands for gates with angles is tested in test_clifford_angles."""
     circuit = Circuit(tagged(name, form, groups=2))
-    plain = circuit.to_stim().without_tags()
-    assert circuit.s_proxy() == plain
-    identities = circuit.i_proxy()
-    assert [instruction.name for instruction in identities] == ["I"]
-    assert {t.value for t in identities[0].targets_copy()} == set(range(circuit.num_qubits))
+    proxies = [circuit.s_proxy(), circuit.i_proxy()]
+    if not GATES[name].parameters:
+        assert proxies[0] == circuit.to_stim().without_tags()
+        assert [instruction.name for instruction in proxies[1]] == ["I"]
+    for proxy in proxies:
+        assert proxy == proxy.without_tags()
+        qubits = {target.value for part in proxy for target in part.targets_copy() if not target.is_combiner}
+        assert qubits == set(range(circuit.num_qubits))
+
+
+@every_form
+def test_clifford_angles_in_proxies(name: str, form: TaggedForm) -> None:
+    """The proxies of a gate by multiples of 0.5 half-turns have its unitary, for every form."""
+    gate = GATES[name]
+    for angles in itertools.product((-1.5, -0.5, 0.0, 0.5, 1.0), repeat=len(gate.parameters)):
+        if not angles:
+            continue
+        values = [-value if form.inverted else value for value in angles]
+        circuit = Circuit(
+            stim.Circuit(re.sub(r"theta=.*pi", _arguments(gate, values), str(tagged(name, form))))
+        )
+        unitary = by_parts(gate, angles)
+        for proxy in (circuit.s_proxy(), circuit.i_proxy()):
+            found = proxy.to_tableau().to_unitary_matrix(endian="little")
+            assert abs(np.trace(found.conj().T @ unitary)) == pytest.approx(len(unitary), abs=1e-4)
+
+
+def _arguments(gate: GateDefinition, values: list[float]) -> str:
+    return ", ".join(f"{key}={value}*pi" for key, value in zip(gate.parameters, values, strict=True))
 
 
 def test_entries_do_not_collide() -> None:

@@ -275,6 +275,11 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
         (T_CIRCUIT, "--processes 0", "--processes must be"),
         (T_CIRCUIT, "--decoders softpostselect", "softpostselect"),
         (BARE_CIRCUIT, "--decoders pymatching", "replaces T by S"),
+        (
+            "R_X(0.5) 0\nZ_ERROR(0.1) 0\nR_X(-0.5) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]",
+            "--decoders pymatching",
+            "it reads rotations such as R_X(0.5) as the identity",
+        ),
         (None, "", "No such file"),
     ],
 )

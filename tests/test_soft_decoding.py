@@ -290,6 +290,20 @@ class TestErrorModels:
         with pytest.raises(ValueError, match="needs a task with a detector_error_model"):
             SoftDecodingSampler(error_model="task").compiled_sampler_for_task(sinter.Task(circuit=THREE))
 
+    def test_that_of_sinter_is_refused_if_stim_misreads_the_circuit(self) -> None:
+        text = (
+            "R_X(0.5) 0\nZ_ERROR(0.1) 0\nR_X(-0.5) 0\nM 0 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+        )
+        circuit = snc.Circuit(text)
+        task = sinter_plugin.task(circuit)
+        assert task.detector_error_model.num_errors == 0
+        with pytest.raises(ValueError, match=r"which ignores tags: it reads rotations such as R_X\(0.5\)"):
+            SoftDecodingSampler(error_model="task").compiled_sampler_for_task(task)
+        own = sinter.Task(circuit=circuit.to_stim(), detector_error_model=circuit.detector_error_model())
+        for sampler in (SoftDecodingSampler(error_model="task"), SoftDecodingSampler()):
+            stats = sampler.compiled_sampler_for_task(own).sample(1000)
+            assert stats.errors == 0
+
     def test_conditioned_on_the_postselection(self) -> None:
         """D0 and the observable are flipped by one error, D0 and D1 by another that D1 would have shown."""
         circuit = stim.Circuit(

@@ -50,18 +50,21 @@ class CircuitErrorModels:
         kind: ErrorModelKind | stim.DetectorErrorModel = "s_proxy",
         postselection_mask: Mask | None = None,
     ) -> stim.DetectorErrorModel:
-        r"""The detector error model, for a decoder. Without T gates it is Stim's.
+        r"""The detector error model, for a decoder. Without non-Clifford gates it is Stim's.
 
         No error model is exact for a circuit with T gates, because T turns the error X into a superposition
         of X and Y. There are two models, which agree about detectors and observables that depend on noise
         alone, and are exact for these:
 
-        * ``"s_proxy"`` is Stim's model of the circuit with S in place of T, where X becomes Y. Stim refuses
-          if a detector or an observable of that circuit is random.
+        * ``"s_proxy"`` is Stim's model of the Clifford circuit ``s_proxy()``. It has S in place of T, where X
+          becomes Y. Rotations by multiples of 0.5 half-turns are the Clifford gates that they are. Other
+          rotations are the nearest of these or, if they are nearer to T, S. So coherent noise is left out.
+          Stim refuses if a detector or an observable of that circuit is random.
         * ``"noise_only"`` has the direct flips by noise, but not how noise changes the distribution of the
           quantum outcomes. It exists for every circuit.
 
         Where they differ, decoders are right much more often with ``"s_proxy"`` (see ``docs/decoding.md``).
+        If detectors are heralds of erasures, a matching decoder must know them (the same page).
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import stim
 
 from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
 from .replacement import with_replaced
+from .stand_ins import append_quarter_turns, rotation_products
 
 __all__ = ["pauli_twirled"]
 
@@ -26,7 +26,6 @@ _PAULIS = {
     "Y": np.array([[0, -1j], [1j, 0]], dtype=np.complex128),
     "Z": np.array([[1, 0], [0, -1]], dtype=np.complex128),
 }
-_QUARTER_TURNS = {"X": "SQRT_X", "Y": "SQRT_Y", "Z": "S"}
 
 
 def pauli_twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
@@ -73,40 +72,12 @@ def _twirl(instruction: stim.CircuitInstruction, gate: NonCliffordGate, below: f
         return None
     result = stim.Circuit()
     probability = math.sin(math.pi / 2 * rest) ** 2
-    for product in _products(instruction, gate):
-        _append_quarter_turns(result, product, turns % 4)
-    for product in _products(instruction, gate):
+    for product in rotation_products(instruction, gate):
+        append_quarter_turns(result, product, turns % 4)
+    for product in rotation_products(instruction, gate):
         if probability > _ROUNDING**2:
             _append_error(result, product, probability)
     return result
-
-
-def _products(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> Iterator[list[stim.GateTarget]]:
-    """The Pauli products about which an instruction rotates."""
-    if instruction.name.startswith("SPP"):
-        for group in instruction.target_groups():
-            yield [target for target in group if not target.is_combiner]
-        return
-    (part,) = gate.definition.decomposition(*gate.half_turns)
-    assert isinstance(part, RotationPart)
-    targets = instruction.targets_copy()
-    for k in range(0, len(targets), len(part.pauli)):
-        group = targets[k : k + len(part.pauli)]
-        yield [
-            stim.target_pauli(target.value, letter) for target, letter in zip(group, part.pauli, strict=True)
-        ]
-
-
-def _append_quarter_turns(circuit: stim.Circuit, product: list[stim.GateTarget], turns: int) -> None:
-    """Appends the Clifford gate that rotates about a product by 0, 1, 2 or 3 quarter turns."""
-    if turns == 2:
-        for target in product:
-            circuit.append(target.pauli_type, target.value)
-    elif turns and len(product) == 1 and not product[0].is_inverted_result_target:
-        name = _QUARTER_TURNS[product[0].pauli_type]
-        circuit.append(name if turns == 1 else f"{name}_DAG", product[0].value)
-    elif turns:
-        circuit.append("SPP" if turns == 1 else "SPP_DAG", stim.target_combined_paulis(product))
 
 
 def _append_error(circuit: stim.Circuit, product: list[stim.GateTarget], probability: float) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import stim
 
 from ..compiler.clifford_records import without_gaps
-from ..dialect import CONDITIONAL_CARRIER, NonCliffordGate, extended_text, gate_from_tag
+from ..dialect import extended_text
 from ..memory import memory_is_a_limit
 from ..notebook import Diagram, preformatted, scrolled
 from .diagrams import labelled_diagram
 from .editing import check_flattened
 from .random_outputs import is_of_random_outputs, random_outputs
-from .replacement import circuit_of, with_replaced
+from .replacement import with_replaced
+from .stand_ins import Proxy, as_stim_reads, stand_in
 
 __all__ = ["CircuitProxies"]
 
@@ -37,40 +38,57 @@ class CircuitProxies:
     _stim: stim.Circuit
 
     def s_proxy(self) -> stim.Circuit:
-        r"""The circuit with every non-Clifford gate replaced by its carrier, without the tag.
+        r"""The Clifford circuit with S in place of T.
 
-        This is how Stim reads the circuit: S in place of T, SPP in place of T gates and rotations about Pauli
-        products, and the identity in place of all other non-Clifford gates. In place of S controlled by a
-        record, there is Z controlled by the record: the correction of a teleported S, as S is that of a
-        teleported T. The same holds for C_SPP of a product of Z.
+        * T is S, TPP is SPP. CS, CT, CH, CCZ and CCX, controlled by qubits, are the identity.
+        * A rotation by an angle (R_X, R_ZZ, R_PAULI, ...) counts as the nearest one by a multiple of 0.25
+          half-turns. Multiples of 0.5 are Clifford gates and stand for themselves: R_X(0.5) is SQRT_X.
+          Odd multiples of 0.25 are like T, and become the nearest odd multiple of 0.5: R_Z(0.25) and
+          R_Z(0.75) are S, R_Z(-0.25) is S_DAG. So R_X(0.1) is the identity, and R_X(0.52) is SQRT_X: coherent
+          noise of up to 0.125 half-turns is left out.
+        * U3 is three rotations, each by this rule. Where it is a Clifford gate, it is that gate.
+        * In place of S controlled by a record, there is Z controlled by the record: the correction of a
+          teleported S, as S is that of a teleported T. The same holds for C_SPP of a product of Z. A
+          controlled rotation by one half-turn is a product of controlled Paulis.
+
+        Stim itself, given ``to_stim()``, ignores tags. It reads T in the same way, but all rotations about
+        single qubits as the identity, and all about products as SPP.
 
         Raises:
             ValueError: A record controls another gate, for which Z is no stand-in.
 
         Examples:
             >>> import stim_nonclifford as snc
-            >>> print(snc.Circuit("H 0\nT 0\nR_Z(0.1) 0\nTPP X0*X1").s_proxy())
+            >>> print(snc.Circuit("H 0\nT 0\nR_Z(0.1) 0\nR_X(-0.5) 0\nTPP X0*X1").s_proxy())
             H 0
             S 0
             I 0
+            SQRT_X_DAG 0
             SPP X0*X1
             >>> print(snc.Circuit("M 0\nC_SPP rec[-1] Z1*Z2").s_proxy())
             M 0
             CZ rec[-1] 1 rec[-1] 2
         """
-        return _without_gates(self._stim, _carrier)
+        return self._proxy("s_proxy")
 
     def i_proxy(self) -> stim.Circuit:
         r"""The circuit with every non-Clifford gate replaced by the identity.
 
+        Rotations by multiples of 0.5 half-turns are Clifford gates, and stay. So do those that are nearer to
+        one than 0.125 half-turns, as in ``s_proxy``, without the rest of the angle.
+
         Examples:
             >>> import stim_nonclifford as snc
-            >>> print(snc.Circuit("H 0\nT 0\nS 0").i_proxy())
+            >>> print(snc.Circuit("H 0\nT 0\nR_X(0.5) 0\nS 0").i_proxy())
             H 0
             I 0
+            SQRT_X 0
             S 0
         """
-        return _without_gates(self._stim, lambda instruction: "I")
+        return self._proxy("i_proxy")
+
+    def _proxy(self, proxy: Proxy) -> stim.Circuit:
+        return with_replaced(self._stim, lambda instruction: stand_in(instruction, proxy))
 
     def diagram(self, type: str = "timeline-text", **arguments: Any) -> Diagram | Any:
         r"""A diagram, as ``stim.Circuit.diagram``, that shows T as T.
@@ -116,11 +134,15 @@ class CircuitProxies:
         return preformatted("\n".join(lines))
 
     def _drawable_proxy(self) -> stim.Circuit:
-        """The S-proxy, or if it does not exist the circuit as Stim reads it."""
-        try:
-            return self.s_proxy()
-        except ValueError:
-            return self._stim.without_tags()
+        """The S-proxy, with Z for each gate that a record controls and that has no stand-in."""
+
+        def drawable(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+            try:
+                return stand_in(instruction, "s_proxy")
+            except ValueError:
+                return as_stim_reads(instruction)
+
+        return with_replaced(self._stim, drawable)
 
     @property
     def num_ticks(self) -> int:
@@ -209,40 +231,3 @@ def _num_drawn(circuit: stim.Circuit) -> int:
         else max(1, len(part.targets_copy()))
         for part in circuit
     )
-
-
-def _carrier(instruction: stim.CircuitInstruction) -> str:
-    """The gate that stands for a non-Clifford gate in the S-proxy."""
-    gate = gate_from_tag(instruction)
-    if instruction.name == CONDITIONAL_CARRIER and gate is not None and not _is_phase_correction(gate):
-        raise ValueError(
-            f"`{extended_text(circuit_of(instruction))}` has no stand-in in the S-proxy: of the gates that a"
-            " record controls, only S, S_DAG and rotations about products of Z by 0.5 half-turns have one."
-            " Use i_proxy(), which leaves the gate out; for a decoder,"
-            ' detector_error_model(kind="noise_only").'
-        )
-    return instruction.name
-
-
-def _is_phase_correction(gate: NonCliffordGate) -> bool:
-    """Whether it is S, S_DAG, or a rotation about a product of Z by a quarter turn."""
-    about_z = gate.name.startswith("C_R_") and set(gate.name.removeprefix("C_R_")) == {"Z"}
-    return gate.name in ("CS", "CS_DAG") or (about_z and gate.half_turns[0] % 1 == 0.5)
-
-
-def _without_gates(circuit: stim.Circuit, name_of: Callable[[stim.CircuitInstruction], str]) -> stim.Circuit:
-    """The circuit with a Clifford gate, whose name a function tells, in place of each tagged gate."""
-
-    def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-        if gate_from_tag(instruction) is None:
-            return None
-        name = name_of(instruction)
-        targets = instruction.targets_copy()
-        if name == "I":
-            # I takes qubits, so Pauli targets are replaced by their qubits.
-            targets = [target.value for target in targets if target.qubit_value is not None]
-        result = stim.Circuit()
-        result.append(name, targets)
-        return result
-
-    return with_replaced(circuit, stand_in)

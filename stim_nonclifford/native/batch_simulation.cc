@@ -64,11 +64,12 @@ bool BatchSimulation::suits(const Plan& plan) {
 }
 
 void BatchSimulation::run(std::span<Shot> shots) {
-    interrupted_();
     start(shots);
-    for (const SimulationStep& step : plan_.steps.steps) {
+    constexpr size_t steps_per_poll = 256;
+    for (size_t k = 0; k < plan_.steps.steps.size(); ++k) {
+        if (k % steps_per_poll == 0) interrupted_();
         work_.steps += shots.size();
-        if (!make_step(step, shots)) break;
+        if (!make_step(plan_.steps.steps[k], shots)) break;
     }
     collect_outputs();
 }

@@ -20,6 +20,7 @@
 #include "list_caster.h"
 #include "memory.h"
 #include "philox.h"
+#include "resource_limit.h"
 
 namespace nb = nanobind;
 
@@ -218,6 +219,9 @@ NB_MODULE(_native, m) {
             std::rethrow_exception(thrown);
         } catch (const std::length_error& error) {
             PyErr_SetString(PyExc_MemoryError, error.what());
+        } catch (const snc::ResourceLimit& error) {
+            const nb::object type = nb::module_::import_("stim_nonclifford.errors").attr("ResourceLimitError");
+            PyErr_SetString(type.ptr(), error.what());
         }
     });
     m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
@@ -235,7 +239,8 @@ NB_MODULE(_native, m) {
             "__init__",
             [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels) {
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
-                new (self) snc::Engine(to_plan(plan), table, num_threads, cache_bytes);
+                snc::Plan packed = to_plan(plan);
+                without_gil([&] { new (self) snc::Engine(std::move(packed), table, num_threads, cache_bytes, WithoutGil::check_signals); });
             },
             nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),

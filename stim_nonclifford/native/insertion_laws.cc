@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "interruption.h"
 #include "path_simulation.h"
 
 namespace snc {
@@ -42,12 +43,13 @@ double expectation(const double* vector, int32_t width, uint64_t mask) {
 
 }  // namespace
 
-std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& kernels) {
+std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& kernels, const std::function<void()>& interrupted) {
     if (plan.operations.empty() || plan.num_outcomes == 0 || plan.num_outcomes > 64) return std::nullopt;
     InsertionLaws laws(plan);
     std::vector<uint32_t> of_operations;
     if (!laws.find_insertions(of_operations) || !laws.find_outcome_flips()) return std::nullopt;
-    PathSimulation simulation(plan, kernels, [] {});
+    Interruption interruption(interrupted);
+    PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
     const PathSimulation::ZeroSignatureLaw zero = simulation.zero_signature_law();
     if (!zero.fixed || !zero.kept) return std::nullopt;
     laws.outputs_ = zero.outputs;

@@ -40,12 +40,13 @@ void require_range(const Numbers& numbers, int64_t least, int64_t end, const std
                                         ", but has " + std::to_string(number) + ".");
 }
 
-// Rows of bits as they are stored in CSR: row r has the bits [starts[r], starts[r + 1]), each from 0 to below `end`.
+// Rows of bits as they are stored in CSR: row r has the bits [starts[r], starts[r + 1]), each from 0 to below `end`. They may be the
+// last ones of more rows.
 template <typename Starts, typename Bits>
 void require_rows(const Starts& starts, const Bits& bits, int64_t end, const std::string& name) {
-    if (starts.empty() || starts.front() != 0 || starts.back() != static_cast<int64_t>(bits.size()) ||
+    if (starts.empty() || starts.front() < 0 || starts.back() != static_cast<int64_t>(bits.size()) ||
         !std::ranges::is_sorted(starts))
-        throw std::invalid_argument("The starts of " + name + " must ascend from 0 to the number of its bits.");
+        throw std::invalid_argument("The starts of " + name + " must ascend from 0 or more to the number of its bits.");
     require_range(bits, 0, end, "The bits of " + name);
 }
 

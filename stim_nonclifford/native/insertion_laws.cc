@@ -113,7 +113,7 @@ bool InsertionLaws::find_reversals(const std::vector<uint32_t>& of_operations, c
                 if (plan_.operations[later].measures() &&
                     plan_.outcome_effects.has(static_cast<size_t>(plan_.operations[later].outcome), static_cast<uint32_t>(sign)))
                     return false;
-            const bool is_reversed = test(row, sign) != (t != operation.first_term && term.is_reversed != 0);
+            const bool is_reversed = test(row, sign) != (term.is_reversed != 0);
             const double angle = (is_reversed != (operation.i_power == 2) ? -2 : 2) * std::atan2(term.sine, term.cosine);
             const double eighths = angle / (std::numbers::pi / 4);
             if (std::abs(eighths - std::round(eighths)) > tolerance) return false;

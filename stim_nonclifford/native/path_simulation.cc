@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "not_a_number.h"
+
 namespace snc {
 
 namespace {
@@ -373,6 +375,7 @@ bool PathSimulation::make_step(const Stop* known) {
     }
     const auto [zero, one] = state_.weights;
     state_.probability_of_one = one / (zero + one);
+    check_probability(state_.probability_of_one, step.operation);
     if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
     take(state_.probability_of_one > 0.5);
     return true;

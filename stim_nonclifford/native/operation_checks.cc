@@ -43,6 +43,7 @@ void OperationChecks::check(const Operation& operation) {
     refuse_unless(is_pauli(operation.x, operation.z, operation.i_power, largest), "it has no Hermitian Pauli on the vector.");
     const uint64_t support = operation.x != 0 ? operation.x : operation.z;
     if (adds) refuse_unless(operation.pivot == width_, "its pivot is not the new bit.");
+    if (operation.kind == Kind::rotate) refuse_unless(operation.pivot == 0, "a ROTATE has no pivot.");
     if (operation.kind == Kind::activate)
         refuse_unless((operation.x | operation.z) == uint64_t{1} << width_ && (operation.x == 0 || operation.z == 0),
                       "it must activate by an X or a Z on the new bit.");

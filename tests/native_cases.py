@@ -199,7 +199,7 @@ OPERATION = (_native.ACTIVATE, 0, 0, 1, 0, 0, 0.8, 0.6, -1)
 
 def changed(place: int, value: Any) -> list[tuple[Any, ...]]:
     """A list of one operation of a path, with one number changed."""
-    return [OPERATION[:place] + (value,) + OPERATION[place + 1 :]]
+    return [(*OPERATION[:place], value, *OPERATION[place + 1 :])]
 
 
 WRONG_WEIGHTS = [*WRONG_NUMBERS, 5, 65, 2**32 - 1]

@@ -238,7 +238,7 @@ def test_pickled_plan_of_another_version() -> None:
     old.__dict__["rotation_terms"] = np.zeros(len(PLAN.rotation_terms), [fields[1], fields[0], *fields[2:]])
     with pytest.raises(TypeError, match="rotation_terms must be an array of the dtype"):
         CpuEngine(pickle.loads(pickle.dumps(old)))
-    with pytest.raises(TypeError, match="The plan has no 'sites'.*another version"):
+    with pytest.raises(TypeError, match=r"The plan has no 'sites'.*another version"):
         _native.check_plan(
             SimpleNamespace(**{name: value for name, value in vars(ATTRIBUTES).items() if name != "sites"})
         )

@@ -97,7 +97,7 @@ ROTATION_TERM_DTYPE = np.dtype(
         ("cosine", np.float64),  # of half the rotation angle
         ("sine", np.float64),
         ("sign", np.int32),  # the bit of the branch row that reverses the angle; -1 if there is none
-        ("is_reversed", np.int32),  # 1 if the rotation is about minus the operation's Pauli, else 0; the first is not
+        ("is_reversed", np.int32),  # 1 if it is about minus the operation's Pauli; 0 for first terms
     ],
     align=True,
 )

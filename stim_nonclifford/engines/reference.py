@@ -17,7 +17,16 @@ import numpy.typing as npt
 from .. import _native, coefficients
 from ..coefficients import IndexPauli
 from ..errors import ResourceLimitError
-from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan, plain_attributes
+from ..plan import (
+    ACTIVATE,
+    BLOCK_SHOTS,
+    CERTAIN,
+    MEASURE,
+    ROTATE,
+    WEAK_MEASURE,
+    SamplingPlan,
+    plain_attributes,
+)
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 

@@ -39,7 +39,7 @@ class Limits:
 
     @property
     def enumeration_seconds(self) -> float:
-        """After that, the enumeration of a weight ends without a result, where steps take longer than usual."""
+        """After that, the enumeration of a weight ends without a result: steps take longer than usual."""
         return math.inf if self.max_seconds is None else max(1.0, self.max_seconds)
 
     @property

@@ -13,7 +13,6 @@ __all__ = ["MAX_WEIGHT", "study_of"]
 MAX_WEIGHT = 64
 """Sets with more members are not looked at; the native code has the same limit."""
 
-
 _PART_FOR_PAIRS = 4
 """The part of the memory that the table of pairs may take, as a divisor."""
 
@@ -27,8 +26,8 @@ def study_of(
         plan: The plan, for the outcome laws.
         mechanisms: Its mechanisms.
         threads: Number of threads.
-        max_bytes: Memory for lists of sets. A quarter of it is for a table of pairs; if that does not suffice,
-            searches take longer.
+        max_bytes: Memory for lists of sets. A quarter of it is for a table of pairs; if that does not
+            suffice, searches take longer.
 
     Raises:
         ResourceLimitError: The pairs of mechanisms that flip the same checks do not fit into the memory.

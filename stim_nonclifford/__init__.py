@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
 from .circuit import Circuit, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
-from .errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError
+from .errors import EngineUnavailableError, InexactErrorModelWarning, ResourceLimitError, SlowShotsWarning
 from .fault_sets import (
     BudgetShare,
     ErrorBudget,
@@ -90,6 +90,7 @@ __all__ = [
     "SampleCounts",
     "SamplingPlan",
     "ShotFormat",
+    "SlowShotsWarning",
     "WeightShare",
     "__version__",
     "logical_error_rates",

@@ -14,6 +14,7 @@ __all__ = [
     "EngineUnavailableError",
     "InexactErrorModelWarning",
     "ResourceLimitError",
+    "SlowShotsWarning",
     "assert_never",
 ]
 
@@ -46,6 +47,13 @@ class InexactErrorModelWarning(UserWarning):
     """Detectors depend on quantum outcomes, which no detector error model describes exactly.
 
     ``warnings.simplefilter("ignore", stim_nonclifford.InexactErrorModelWarning)`` silences it.
+    """
+
+
+class SlowShotsWarning(UserWarning):
+    """A shot takes long to simulate, as the coefficient vector is long. The message says about how long.
+
+    ``warnings.simplefilter("ignore", stim_nonclifford.SlowShotsWarning)`` silences it.
     """
 
 

@@ -215,6 +215,17 @@ class SamplingPlan:
         return float(self.rates.sum())
 
     @property
+    def total_coefficients(self) -> int:
+        """The coefficients of all operations: a measure of the work to simulate a shot from the start.
+
+        Diagonal rotations need no pass through the vector of their own, and do not count.
+        """
+        kinds = self.operations["kind"]
+        passes = (kinds != ROTATE) | (self.operations["x"] != 0)
+        widths = (self.operations["width"] + (kinds == ACTIVATE))[passes]
+        return sum(count << width for width, count in enumerate(np.bincount(widths).tolist()))
+
+    @property
     def num_row_bits(self) -> int:
         """Length of a row."""
         return self.num_checks + self.num_signature_bits + self.num_outputs

@@ -138,7 +138,7 @@ def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
     """The work of the kernel `simulate` for one shot that no check discards."""
     image = _native.plan_image(plain_attributes(plan))
     work = Work()
-    steps = _native.image_steps(image.ctypes.data)
+    steps = _native.image_steps(image)
     for k, (kind, width, new_coordinates, rotations, projects, sums) in enumerate(steps):
         old_size, size = 2.0**width, 2.0 ** (width + new_coordinates)
         passed, fused = 0.0, 0  # coefficients, and multiply-adds for each

@@ -35,6 +35,7 @@ from .errors import (
     InexactErrorModelWarning,
     RandomObservableWarning,
     ResourceLimitError,
+    SlowShotsWarning,
     UnusedDetectorsWarning,
 )
 from .fault_sets import (
@@ -98,6 +99,7 @@ __all__ = [
     "SampleCounts",
     "SamplingPlan",
     "ShotFormat",
+    "SlowShotsWarning",
     "UnusedDetectorsWarning",
     "WeightShare",
     "__version__",

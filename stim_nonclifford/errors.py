@@ -15,6 +15,7 @@ __all__ = [
     "InexactErrorModelWarning",
     "RandomObservableWarning",
     "ResourceLimitError",
+    "SlowShotsWarning",
     "UnusedDetectorsWarning",
     "assert_never",
 ]
@@ -76,6 +77,13 @@ class UnusedDetectorsWarning(UserWarning):
     """Shots are counted although some detectors neither discard them nor are decoded.
 
     ``warnings.simplefilter("ignore", stim_nonclifford.UnusedDetectorsWarning)`` silences it.
+    """
+
+
+class SlowShotsWarning(UserWarning):
+    """A shot takes long to simulate, as the coefficient vector is long. The message says about how long.
+
+    ``warnings.simplefilter("ignore", stim_nonclifford.SlowShotsWarning)`` silences it.
     """
 
 

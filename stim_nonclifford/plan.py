@@ -97,7 +97,7 @@ ROTATION_TERM_DTYPE = np.dtype(
         ("cosine", np.float64),  # of half the rotation angle
         ("sine", np.float64),
         ("sign", np.int32),  # the bit of the branch row that reverses the angle; -1 if there is none
-        ("is_reversed", np.int32),  # whether the rotation is about minus the operation's Pauli
+        ("is_reversed", np.int32),  # 1 if it is about minus the operation's Pauli; 0 for first terms
     ],
     align=True,
 )
@@ -215,6 +215,17 @@ class SamplingPlan:
         return float(self.rates.sum())
 
     @property
+    def total_coefficients(self) -> int:
+        """The coefficients of all operations: a measure of the work to simulate a shot from the start.
+
+        Diagonal rotations need no pass through the vector of their own, and do not count.
+        """
+        kinds = self.operations["kind"]
+        passes = (kinds != ROTATE) | (self.operations["x"] != 0)
+        widths = (self.operations["width"] + (kinds == ACTIVATE))[passes]
+        return sum(count << width for width, count in enumerate(np.bincount(widths).tolist()))
+
+    @property
     def num_row_bits(self) -> int:
         """Length of a row."""
         return self.num_checks + self.num_signature_bits + self.num_outputs
@@ -308,6 +319,9 @@ def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
     Returns:
         An object with the plan's arrays and numbers, and the forms of its tables, as attributes.
 
+    Raises:
+        ValueError: The plan has not all fields: another version made it, and it was pickled.
+
     Examples:
         >>> import stim_nonclifford as snc
         >>> attributes = plain_attributes(snc.Circuit("X_ERROR(0.1) 0\nM 0").compile().record_plan())
@@ -316,7 +330,13 @@ def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
     """
     names = [field.name for field in fields(plan)]
     names += [f"{rows}_are_lists" for rows in ("effects", "coins", "signature_images", "outcome_effects")]
-    return SimpleNamespace(**{name: getattr(plan, name) for name in names})
+    try:
+        return SimpleNamespace(**{name: getattr(plan, name) for name in names})
+    except AttributeError as error:
+        raise ValueError(
+            f"The plan is not complete ({error}). If another version of stim_nonclifford made and pickled it,"
+            " compile the circuit anew."
+        ) from None
 
 
 def _are_lists(rows: SparseRows, rates: npt.NDArray[np.float64], num_words: int) -> bool:

@@ -123,7 +123,7 @@ class RawKernel:
         team_size = int(self.defined["TEAM_SIZE"])
         _native.run_on_host(
             kernel=self.name,
-            job=job.data.ptr,
+            job=job.array,
             round=int(rest[0]) if rest else 0,
             num_teams=grid[0] * (block[0] // team_size),
             row_words=sum(map(int, re.findall(r"\d+", self.defined["LAYOUT"]))),

@@ -127,7 +127,7 @@ class DeviceStep(NamedTuple):
 
 def steps_of(plan: SamplingPlan) -> list[DeviceStep]:
     image = _native.plan_image(plain_attributes(plan))
-    return [DeviceStep(*step) for step in _native.image_steps(image.ctypes.data)]
+    return [DeviceStep(*step) for step in _native.image_steps(image)]
 
 
 def test_steps_make_each_operation_once() -> None:

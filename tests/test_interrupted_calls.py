@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,31 +22,11 @@ from stim_nonclifford.sampling.shot_numbers import ShotNumbers
 
 from .engine_cases import DEEP, LAYERS, SEED, plans_of
 from .fake_cupy import make_cupy
+from .stopped_calls import Stop, needs_timer, stopped
 
 CIRCUIT = Circuit(DEEP + "DETECTOR rec[-1]\nDETECTOR rec[-2] rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-4]")
 MASK = np.arange(CIRCUIT.num_detectors) == 0
 MANY = 10**7  # minutes of work, and little memory
-
-
-class Stop(BaseException):
-    """As KeyboardInterrupt, which would stop the tests if it came too late."""
-
-
-@contextmanager
-def stopped(seconds: float) -> Iterator[None]:
-    """Raises ``Stop`` after some time, from a signal handler. It must come before the end."""
-
-    def stop(number: int, frame: object) -> None:
-        raise Stop
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        with pytest.raises(Stop):
-            yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 CALLS: dict[str, Callable[[CompiledDetectorSampler, str], Any]] = {
@@ -66,7 +44,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer here")
+@needs_timer
 @pytest.mark.parametrize("options", OPTIONS)
 def test_shots_after_an_interruption(
     options: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch

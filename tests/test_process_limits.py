@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit, _native
+from stim_nonclifford import Circuit, ResourceLimitError, _native
 from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.plan import plain_attributes
 
@@ -107,7 +107,7 @@ def test_lists_for_which_there_is_no_memory() -> None:
     output = finished_program(
         f"""{LIMITED}
 long = [0] * (1 << 23)
-factors = [(0, 0)] * (1 << 20)
+factors = [(0, 1)] * (1 << 20)
 program = snc._native.Program(1, 1, 0, 1)
 limit_memory(4 * MIB)
 for arguments in ((0, long, []), (0, [], factors), (0, [], [])):
@@ -151,12 +151,16 @@ except MemoryError as error:
 
 
 def test_vectors_that_no_machine_can_hold() -> None:
-    """Fewer threads would not help: the message says what makes a circuit narrower."""
+    """Fewer threads would not help: the messages say what makes a circuit narrower."""
     qubits = range(49)
     text = "RX {0}\nT {0}\nMPP ".format(" ".join(map(str, qubits))) + "*".join(f"X{k}" for k in qubits)
-    with pytest.raises(MemoryError, match=r"2\^48 coefficients.*print\(circuit\.plan\(\)\) names") as error:
-        Circuit(text).compile_sampler(max_active_coordinates=48, cache_bytes=0).sample(1)
-    assert "fewer threads" not in str(error.value)
+    expected = r"2\^48 coefficients.*print\(circuit\.plan\(\)\) names"
+    with pytest.raises(ResourceLimitError, match=expected) as limit:
+        Circuit(text).compile_sampler(max_active_coordinates=48, cache_bytes=0)
+    with pytest.raises(MemoryError, match=expected) as error:
+        CpuEngine(Circuit(text).compile().record_plan(max_active_coordinates=48), cache_bytes=0)
+    for message in (str(limit.value), str(error.value)):
+        assert "threads" not in message.split("coefficients", 1)[1]
 
 
 @linux

@@ -205,7 +205,8 @@ class Circuit(
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
-            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
+            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers); the
+                memory of the machine is another one.
 
         Returns:
             The sampler.
@@ -213,8 +214,12 @@ class Circuit(
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
+            ResourceLimitError: The circuit needs more than ``max_active_coordinates``, or more memory than
+                the machine has for the vectors of all threads.
             ValueError: An argument is out of range.
+
+        Warns:
+            SlowShotsWarning: A shot takes some seconds to simulate; the message says how many.
 
         Examples:
             >>> Circuit("X 0\nM 0").compile_sampler().sample(shots=1)
@@ -273,7 +278,8 @@ class Circuit(
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
-            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers).
+            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers); the
+                memory of the machine is another one.
 
         Returns:
             The sampler.
@@ -281,10 +287,15 @@ class Circuit(
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: Every method of the sampler needs more than ``max_active_coordinates``. If
-                only some methods do, they raise this error when they are called.
+            ResourceLimitError: Every method of the sampler needs more than ``max_active_coordinates``, or
+                more memory than the machine has. If only some methods do, they raise this error when they are
+                called.
             TypeError: A mask has the wrong dtype.
             ValueError: A mask has the wrong shape, or an argument is out of range.
+
+        Warns:
+            SlowShotsWarning: A shot takes some seconds to simulate. It comes with the reference sample here,
+                or with the first call of a method.
 
         Examples:
             >>> circuit = Circuit("R 0\nX_ERROR(1) 0\nM 0\nDETECTOR rec[-1]")

@@ -6,9 +6,19 @@ from ..errors import HOW_TO_NARROW, ResourceLimitError
 from ..memory import machine_bytes
 from ..plan import MAX_INDEX_BITS
 
-__all__ = ["check_width"]
+__all__ = ["check_width", "within_memory"]
 
 _BYTES_OF_COEFFICIENT = 16
+
+
+def within_memory(max_active_coordinates: int) -> int:
+    """A limit for the width of the coefficient vector, lowered to what the memory of the machine can hold.
+
+    Examples:
+        >>> within_memory(10), within_memory(10**6) < 60
+        (10, True)
+    """
+    return min(max_active_coordinates, (machine_bytes() // _BYTES_OF_COEFFICIENT).bit_length() - 1)
 
 
 def check_width(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..plan import SamplingPlan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
+from .cost import check_memory, warn_of_slow_shots
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
@@ -45,22 +46,30 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         options: The chosen engine and its options.
 
     Returns:
-        A function from a plan to an engine.
+        A function from a plan to an engine. It raises a ResourceLimitError if the machine has too little
+        memory for the coefficient vectors, and warns of shots that take long.
 
     Raises:
         EngineUnavailableError: The engine is ``"gpu"``, and no GPU can be used.
 
     Examples:
         >>> engine_factory(EngineOptions(engine="reference")).__name__
-        'ReferenceEngine'
+        'reference'
     """
     cache_bytes, device = options.cache_bytes, options.device
 
     def cpu(plan: SamplingPlan) -> CpuEngine:
+        check_memory(plan, options.threads)
+        warn_of_slow_shots(plan)
         return CpuEngine(plan, threads=options.threads, cache_bytes=cache_bytes)
 
+    def reference(plan: SamplingPlan) -> ReferenceEngine:
+        check_memory(plan, 1)
+        warn_of_slow_shots(plan)
+        return ReferenceEngine(plan)
+
     if options.engine == "reference":
-        return ReferenceEngine
+        return reference
     if options.engine == "gpu":
         backend = CupyBackend(device)
         return lambda plan: GpuEngine(plan, backend, cache_bytes=cache_bytes)
@@ -81,5 +90,13 @@ def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
 
     Returns:
         bool, shape (num_outputs,).
+
+    Raises:
+        ResourceLimitError: The machine has too little memory for the coefficient vector.
+
+    Warns:
+        SlowShotsWarning: The simulation takes more than some seconds.
     """
+    check_memory(plan, 1)
+    warn_of_slow_shots(plan)
     return CpuEngine(plan, cache_bytes=0).likely_outputs()

@@ -32,8 +32,8 @@ class CpuEngine:
             in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
 
     Raises:
-        ValueError: The instruction set is unknown, or this machine does not have it; or the number of threads
-            is out of range.
+        ValueError: The plan is wrong; the instruction set is unknown, or this machine does not have it; or
+            the number of threads is out of range.
         MemoryError: There is too little memory for the coefficient vectors of all threads.
 
     Examples:

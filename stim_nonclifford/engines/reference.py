@@ -17,7 +17,16 @@ import numpy.typing as npt
 from .. import _native, coefficients
 from ..coefficients import IndexPauli
 from ..errors import ResourceLimitError
-from ..plan import ACTIVATE, BLOCK_SHOTS, CERTAIN, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
+from ..plan import (
+    ACTIVATE,
+    BLOCK_SHOTS,
+    CERTAIN,
+    MEASURE,
+    ROTATE,
+    WEAK_MEASURE,
+    SamplingPlan,
+    plain_attributes,
+)
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 
@@ -78,6 +87,9 @@ class ReferenceEngine:
     Args:
         plan: The plan.
 
+    Raises:
+        ValueError: The plan is wrong.
+
     Examples:
         >>> import stim_nonclifford as snc
         >>> engine = ReferenceEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
@@ -86,6 +98,7 @@ class ReferenceEngine:
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
+        _native.check_plan(plain_attributes(plan))
         self.plan = plan
 
     def count(

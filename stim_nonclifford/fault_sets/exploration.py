@@ -105,7 +105,7 @@ class Exploration:
         self.odds = np.array([each.odds for each in mechanisms])
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
         self._nothing = np.array([each.nothing for each in mechanisms])
-        self.study = study_of(plan, first, threads, limits.max_bytes // 4)
+        self.study = study_of(plan, first, threads, limits.max_bytes)
         self.values = KeyValues(self.study, plan.num_outputs, passing_only)
         self.max_weight = min(MAX_WEIGHT, _most_members(first))
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
@@ -146,7 +146,13 @@ class Exploration:
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
         found = self.study.enumerate(
-            weight, self.odds.ravel(), len(self.odds), int(max_steps), max_keys, self.limits.long_laws
+            weight,
+            self.odds.ravel(),
+            len(self.odds),
+            int(max_steps),
+            max_keys,
+            self.limits.long_laws,
+            self.limits.enumeration_seconds,
         )
         if not found["is_complete"]:
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 __all__ = ["DEFAULT_MAX_BYTES", "Limits"]
@@ -35,6 +36,11 @@ class Limits:
     def exact_steps(self) -> float:
         """Steps that the enumeration of a weight may take: about a second's, more for a smaller error."""
         return 2.5e8 * self._patience * (_LONGER if self.long_laws else 1)
+
+    @property
+    def enumeration_seconds(self) -> float:
+        """After that, the enumeration of a weight ends without a result: steps take longer than usual."""
+        return math.inf if self.max_seconds is None else max(1.0, self.max_seconds)
 
     @property
     def exact_sets(self) -> float:

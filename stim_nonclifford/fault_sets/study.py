@@ -13,9 +13,12 @@ __all__ = ["MAX_WEIGHT", "study_of"]
 MAX_WEIGHT = 64
 """Sets with more members are not looked at; the native code has the same limit."""
 
+_PART_FOR_PAIRS = 4
+"""The part of the memory that the table of pairs may take, as a divisor."""
+
 
 def study_of(
-    plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_pair_bytes: int
+    plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int
 ) -> _native.FaultSetStudy:
     """A study of the fault sets of a plan.
 
@@ -23,7 +26,11 @@ def study_of(
         plan: The plan, for the outcome laws.
         mechanisms: Its mechanisms.
         threads: Number of threads.
-        max_pair_bytes: Memory for a table of pairs; if that does not suffice, searches take longer.
+        max_bytes: Memory for lists of sets. A quarter of it is for a table of pairs; if that does not
+            suffice, searches take longer.
+
+    Raises:
+        ResourceLimitError: The pairs of mechanisms that flip the same checks do not fit into the memory.
     """
     return _native.FaultSetStudy(
         plain_attributes(plan),
@@ -36,5 +43,6 @@ def study_of(
         mechanisms.coins.ravel(),
         min(MAX_WEIGHT, max(1, len(mechanisms.odds))),
         threads,
-        max_pair_bytes,
+        max_bytes // _PART_FOR_PAIRS,
+        max_bytes,
     )

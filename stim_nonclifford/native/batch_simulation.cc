@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "not_a_number.h"
+
 namespace snc {
 
 namespace {
@@ -64,11 +66,12 @@ bool BatchSimulation::suits(const Plan& plan) {
 }
 
 void BatchSimulation::run(std::span<Shot> shots) {
-    interrupted_();
     start(shots);
-    for (const SimulationStep& step : plan_.steps.steps) {
+    constexpr size_t steps_per_poll = 256;
+    for (size_t k = 0; k < plan_.steps.steps.size(); ++k) {
+        if (k % steps_per_poll == 0) interrupted_();
         work_.steps += shots.size();
-        if (!make_step(step, shots)) break;
+        if (!make_step(plan_.steps.steps[k], shots)) break;
     }
     collect_outputs();
 }
@@ -146,20 +149,22 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
                                      branches_.data(), weights_.data());
             break;
     }
-    decide(operation, shots);
+    decide(step.operation, shots);
     kernels_.take(vector, branches_.data(), size_left, ones_, weights_.data());
     for (const auto& [into, from] : step.merged)
         kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);
     return left_ != 0;
 }
 
-void BatchSimulation::decide(const Operation& measurement, std::span<Shot> shots) {
+void BatchSimulation::decide(uint32_t operation, std::span<Shot> shots) {
+    const Operation& measurement = plan_.operations[operation];
     const auto outcome = static_cast<size_t>(measurement.outcome);
     ones_ = 0;
     for (uint32_t k = 0; k < batch_shots; ++k) {
         const double probability_of_one = weights_[2 * batch_shots + k];
         bool is_one = probability_of_one > 0.5;
-        if ((left_ >> k & 1) != 0 && probability_of_one >= certain && probability_of_one <= 1 - certain) {
+        if ((left_ >> k & 1) != 0 && !(probability_of_one < certain || probability_of_one > 1 - certain)) {
+            check_probability(probability_of_one, operation);
             is_one = shots[k].decisions.decide(probability_of_one);
             paths_[k].push_back({{probability_of_one, measurement.outcome}, is_one});
         }

@@ -51,7 +51,7 @@ class BatchSimulation {
     void absorb(const SimulationStep& step);
     // Executes a step. Returns false if all shots are discarded after it.
     bool make_step(const SimulationStep& step, std::span<Shot> shots);
-    void decide(const Operation& measurement, std::span<Shot> shots);
+    void decide(uint32_t operation, std::span<Shot> shots);
     void collect_outputs();
 
     const Plan& plan_;

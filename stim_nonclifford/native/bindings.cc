@@ -13,77 +13,23 @@
 #include <tuple>
 #include <utility>
 
+#include "argument_checks.h"
 #include "bindings.h"
 #include "device_plan.h"
 #include "engine.h"
 #include "gil.h"
 #include "list_caster.h"
 #include "memory.h"
+#include "not_a_number.h"
 #include "philox.h"
+#include "resource_limit.h"
 
 namespace nb = nanobind;
 
 namespace {
 
-template <typename T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<nb::numpy, uint8_t>;
 using Numbers = nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>;
-
-template <typename T>
-std::vector<T> to_vector(nb::handle object) {
-    const auto array = nb::cast<Array<T>>(object);
-    return {array.data(), array.data() + array.shape(0)};
-}
-
-snc::SparseRows to_rows(nb::handle object) {
-    return {to_vector<int64_t>(object.attr("starts")), to_vector<int32_t>(object.attr("bits"))};
-}
-
-// nanobind has no type for structured arrays: they are passed as bytes.
-template <typename Record>
-std::vector<Record> to_records(nb::handle object) {
-    const auto raw = nb::cast<nb::bytes>(object.attr("tobytes")());
-    if (nb::cast<size_t>(object.attr("dtype").attr("itemsize")) != sizeof(Record))
-        throw std::invalid_argument("A record of plan.py and its struct in plan.h differ in size.");
-    std::vector<Record> records(raw.size() / sizeof(Record));
-    if (!records.empty()) std::memcpy(records.data(), raw.c_str(), raw.size());
-    return records;
-}
-
-}  // namespace
-
-snc::Plan to_plan(nb::handle plan) {
-    const auto number = [&](const char* name) { return nb::cast<uint32_t>(plan.attr(name)); };
-    return snc::pack_plan({
-        .num_checks = number("num_checks"),
-        .num_signature_bits = number("num_signature_bits"),
-        .num_outputs = number("num_outputs"),
-        .num_signs = number("num_signs"),
-        .num_outcome_checks = number("num_outcome_checks"),
-        .peak_width = number("peak_width"),
-        .never_kept = nb::cast<bool>(plan.attr("never_kept")),
-        .constant = to_vector<int32_t>(plan.attr("constant")),
-        .effects = to_rows(plan.attr("effects")),
-        .effects_are_lists = nb::cast<bool>(plan.attr("effects_are_lists")),
-        .sites = to_vector<int32_t>(plan.attr("sites")),
-        .count_thresholds = to_vector<uint64_t>(plan.attr("count_thresholds")),
-        .alias_thresholds = to_vector<uint64_t>(plan.attr("alias_thresholds")),
-        .alias_indices = to_vector<int32_t>(plan.attr("alias_indices")),
-        .coins = to_rows(plan.attr("coins")),
-        .coins_are_lists = nb::cast<bool>(plan.attr("coins_are_lists")),
-        .operations = to_records<snc::Operation>(plan.attr("operations")),
-        .terms = to_records<snc::RotationTerm>(plan.attr("rotation_terms")),
-        .branch_constant = to_vector<int32_t>(plan.attr("branch_constant")),
-        .signature_images = to_rows(plan.attr("signature_images")),
-        .outcome_effects = to_rows(plan.attr("outcome_effects")),
-        .signature_images_are_lists = nb::cast<bool>(plan.attr("signature_images_are_lists")),
-        .outcome_effects_are_lists = nb::cast<bool>(plan.attr("outcome_effects_are_lists")),
-        .outcome_check_deadlines = to_vector<int32_t>(plan.attr("outcome_check_deadlines")),
-    });
-}
-
-namespace {
 
 Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
     auto* owned = new std::vector<uint8_t>(std::move(data));
@@ -91,8 +37,15 @@ Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
     return Bytes(owned->data(), {rows, columns}, owner);
 }
 
+// Shot numbers are also int64. Those of the last block may be above the range.
+void check_shots(uint64_t first_shot, uint64_t shots) {
+    constexpr uint64_t end = uint64_t{1} << 63;
+    snc::require(first_shot <= end && shots <= end - first_shot, "The numbers of shots must be below 2^63.");
+}
+
 nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
                bool list_errors) {
+    check_shots(first_shot, shots);
     const snc::Tally tally = [&] {
         const WithoutGil released;
         return engine.count(seed, first_shot, shots, max_errors, list_errors, WithoutGil::check_signals);
@@ -125,7 +78,8 @@ struct RawBytes {
 };
 
 Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs) {
-    if (num_outputs > engine.plan().layout.num_outputs) throw std::invalid_argument("The plan has fewer outputs.");
+    check_shots(first_shot, shots);
+    snc::require(num_outputs <= engine.plan().layout.num_outputs, "num_outputs is above the number of outputs of the plan.");
     const size_t row_bytes = snc::Engine::row_bytes(num_outputs);
     if (row_bytes != 0 && shots > PTRDIFF_MAX / row_bytes) throw std::bad_alloc();
     auto rows = std::make_unique<RawBytes>(shots * row_bytes);
@@ -142,6 +96,7 @@ Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t s
 }
 
 std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+    check_shots(first_shot, shots);
     snc::KeptRows kept;
     {
         const WithoutGil released;
@@ -156,8 +111,10 @@ std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64
 using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
 
 void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& signature) {
-    if (signature.size() != engine.plan().layout.signature_words)
-        throw std::invalid_argument("The signature has the wrong number of words.");
+    const snc::RowLayout& layout = engine.plan().layout;
+    snc::require(signature.size() == layout.signature_words, "The signature has the wrong number of words.");
+    snc::require(!snc::has_bits_beyond(signature.data(), layout.signature_words, layout.num_signature_bits),
+                 "The signature has bits beyond the signature bits of the plan.");
 }
 
 std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
@@ -186,7 +143,9 @@ std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
 }
 
 Bytes plan_image(nb::handle plan) {
-    const std::vector<uint64_t> words = snc::make_plan_image(to_plan(plan), snc::kernels());
+    const snc::Plan packed = to_plan(plan);
+    const std::vector<uint64_t> words =
+        without_gil([&] { return snc::make_plan_image(packed, snc::kernels(), WithoutGil::check_signals); });
     const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
     return to_array({bytes, bytes + words.size() * sizeof(uint64_t)}, words.size(), sizeof(uint64_t));
 }
@@ -211,6 +170,7 @@ nb::dict statistics(const snc::Engine& engine) {
 }
 
 std::vector<uint64_t> random_words(uint64_t seed, uint64_t stream, uint64_t index, uint64_t count) {
+    snc::require(count <= uint64_t{1} << 27, "count must be at most 2^27.");
     std::vector<uint64_t> words;
     for (uint64_t quad = 0; words.size() < count; ++quad)
         for (uint64_t word : snc::random_words(seed, static_cast<snc::Stream>(stream), index, quad))
@@ -230,24 +190,34 @@ NB_MODULE(_native, m) {
             std::rethrow_exception(thrown);
         } catch (const std::length_error& error) {
             PyErr_SetString(PyExc_MemoryError, error.what());
+        } catch (const snc::ResourceLimit& error) {
+            const nb::object type = nb::module_::import_("stim_nonclifford.errors").attr("ResourceLimitError");
+            PyErr_SetString(type.ptr(), error.what());
+        } catch (const snc::NotANumber& error) {
+            PyErr_SetString(PyExc_FloatingPointError, error.what());
         }
     });
     m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
     m.def("available_instruction_sets", &snc::available_instruction_sets, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
+    m.def("check_plan", [](nb::handle plan) { to_plan(plan); }, nb::arg("plan"), "Raises an exception unless a plan is right.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);
     bind_fault_sets(m);
     bind_path_expectations(m);
     bind_compiler(m);
+    bind_coordinates(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(
             "__init__",
             [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels) {
+                snc::require(num_threads >= 1 && num_threads <= snc::max_threads,
+                             "num_threads must be from 1 to " + std::to_string(snc::max_threads) + ".");
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
-                new (self) snc::Engine(to_plan(plan), table, num_threads, cache_bytes);
+                snc::Plan packed = to_plan(plan);
+                without_gil([&] { new (self) snc::Engine(std::move(packed), table, num_threads, cache_bytes, WithoutGil::check_signals); });
             },
             nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),

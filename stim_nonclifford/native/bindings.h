@@ -20,5 +20,8 @@ void bind_fault_sets(nanobind::module_& m);
 // Expectation values along given paths.
 void bind_path_expectations(nanobind::module_& m);
 
-// What the compiler's passes do in native code: the backward sweep, the merging of rows, the alias table.
+// What the compiler's passes do in native code: the sweeps, the merging of rows, the alias table.
 void bind_compiler(nanobind::module_& m);
+
+// Parts of the forward sweep.
+void bind_coordinates(nanobind::module_& m);

@@ -1,19 +1,21 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <array>
+#include <climits>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "argument_checks.h"
 #include "arrays.h"
 #include "bindings.h"
-#include "coordinates.h"
 #include "effect_sweep.h"
+#include "factor_lists.h"
 #include "forward_sweep.h"
 #include "gil.h"
 #include "list_caster.h"
@@ -29,19 +31,24 @@ using snc::EffectSweep;
 using snc::Program;
 using snc::CircuitStep;
 using snc::CircuitStepKind;
-using FactorList = std::vector<std::pair<uint32_t, uint32_t>>;
+using snc::FactorList;
+using snc::factors_of;
+using snc::require;
+using snc::to_gate;
+using snc::to_list;
 using Groups = std::vector<std::vector<uint32_t>>;
-
-std::vector<snc::QubitPauli> factors_of(const FactorList& list) {
-    std::vector<snc::QubitPauli> factors;
-    for (const auto& [qubit, code] : list) factors.push_back({qubit, code});
-    return factors;
-}
 
 snc::RowList to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
     snc::RowList rows{snc::to_vector(starts), snc::to_vector(bits)};
-    if (rows.starts.empty() || rows.starts.back() != static_cast<int64_t>(rows.bits.size()))
-        throw std::invalid_argument("The starts of the rows do not fit their bits.");
+    snc::require_rows(rows.starts, rows.bits, INT32_MAX, "the rows");
+    return rows;
+}
+
+// The same, with each bit of a row once.
+snc::RowList to_ascending_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
+    snc::RowList rows = to_rows(starts, bits);
+    for (size_t r = 0; r < rows.size(); ++r)
+        require(std::ranges::adjacent_find(rows[r], std::ranges::greater_equal{}) == rows[r].end(), "The bits of each row must ascend.");
     return rows;
 }
 
@@ -49,16 +56,12 @@ nb::tuple from_rows(snc::RowList rows) {
     return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)));
 }
 
-FactorList to_list(const std::vector<snc::QubitPauli>& factors) {
-    FactorList list;
-    for (const auto& [qubit, code] : factors) list.emplace_back(qubit, code);
-    return list;
-}
-
-// The same function, called in Python's main thread only.
+// The same function, called in Python's main thread only, and from where Python's lock is released. The function must outlive it.
 std::function<void(int64_t)> in_main_thread(const nb::callable& function) {
-    return [function](int64_t step) {
-        if (WithoutGil::in_main_thread()) function(step);
+    return [&function](int64_t step) {
+        if (!WithoutGil::in_main_thread()) return;
+        const nb::gil_scoped_acquire gil;
+        function(step);
     };
 }
 
@@ -70,7 +73,10 @@ void add_factors(Program& program, CircuitStep& step, const FactorList& factors)
 
 void add_targets(Program& program, CircuitStep& step, const Groups& groups) {
     step.first = static_cast<uint32_t>(program.num_targets());
-    for (const auto& group : groups) program.add_targets(group);
+    for (const auto& group : groups) {
+        require(!group.empty() && group.size() == groups[0].size(), "The groups of targets must be of one size.");
+        program.add_targets(group);
+    }
     step.end = static_cast<uint32_t>(program.num_targets());
     step.group_size = groups.empty() ? 1 : static_cast<uint32_t>(groups[0].size());
 }
@@ -79,13 +85,6 @@ void add_records(Program& program, CircuitStep& step, const std::vector<int64_t>
     step.first_record = static_cast<uint32_t>(program.num_sources());
     for (const int64_t record : records) program.add_record(record);
     step.end_record = static_cast<uint32_t>(program.num_sources());
-}
-
-snc::GateTables to_gate(size_t num_targets, std::vector<std::vector<uint32_t>> pullback,
-                        const std::vector<std::pair<FactorList, bool>>& inverse) {
-    snc::GateTables gate{num_targets, std::move(pullback), {}};
-    for (const auto& [factors, is_negative] : inverse) gate.inverse.push_back({factors_of(factors), is_negative});
-    return gate;
 }
 
 void bind_program(nb::module_& m) {
@@ -212,7 +211,7 @@ void bind_program(nb::module_& m) {
         .def(
             "odd_outputs",
             [](const Program& program, const snc::InputArray<uint8_t>& records) {
-                if (records.shape(0) != program.num_records) throw std::invalid_argument("There must be a bit for each record.");
+                require(records.shape(0) == program.num_records, "There must be a bit for each record.");
                 return snc::to_array(program.odd_outputs({records.data(), records.shape(0)}));
             },
             nb::arg("records"), "The detectors, and then the observables, for which the sum of their records is odd.");
@@ -234,7 +233,8 @@ void bind_forward_sweep(nb::module_& m) {
     m.def(
         "forward_sweep",
         [](const Program& program, bool keep_order, const nb::callable& progress) {
-            snc::QuantumProgram found = snc::forward_sweep(program, keep_order, in_main_thread(progress));
+            snc::QuantumProgram found =
+                without_gil([&] { return snc::forward_sweep(program, keep_order, in_main_thread(progress)); });
             std::vector<std::tuple<int32_t, size_t, uint32_t, size_t, int64_t, int64_t, bool>> operations;
             for (const snc::SweptOperation& op : found.operations)
                 operations.emplace_back(static_cast<int32_t>(op.kind), op.width, op.i_power, op.pivot, op.outcome, op.step,
@@ -256,128 +256,6 @@ void bind_forward_sweep(nb::module_& m) {
         " (number of operations before it, whether it is 0, i_power), and their x and z.");
 }
 
-using PauliList = std::pair<FactorList, bool>;  // factors, and whether there is a minus sign
-using GateList = std::vector<std::tuple<snc::CoordinateGate, size_t, size_t>>;
-using Numbers = std::vector<size_t>;
-
-snc::Pauli to_pauli(const PauliList& list) {
-    snc::Pauli pauli{{}, {}, list.second};
-    for (const auto& [coordinate, code] : list.first) {
-        if ((code & 1) != 0) snc::flip_bit(pauli.x, coordinate);
-        if ((code & 2) != 0) snc::flip_bit(pauli.z, coordinate);
-    }
-    return pauli;
-}
-
-PauliList from_pauli(const snc::Pauli& pauli) {
-    PauliList list{{}, pauli.is_negative};
-    const size_t end = 64 * std::max(pauli.x.size(), pauli.z.size());
-    for (size_t c = 0; c < end; ++c) {
-        const uint32_t code = (snc::has_bit(pauli.x, c) ? 1U : 0U) | (snc::has_bit(pauli.z, c) ? 2U : 0U);
-        if (code != 0) list.first.emplace_back(static_cast<uint32_t>(c), code);
-    }
-    return list;
-}
-
-snc::Bits to_bits(const Numbers& numbers) {
-    snc::Bits bits;
-    for (const size_t number : numbers) snc::flip_bit(bits, number);
-    return bits;
-}
-
-Numbers from_bits(const snc::Bits& bits) {
-    Numbers numbers;
-    snc::for_each_bit(bits, [&](size_t number) { numbers.push_back(number); });
-    return numbers;
-}
-
-snc::CoordinateChange to_change(const GateList& gates) {
-    snc::CoordinateChange change;
-    for (const auto& [kind, on, target] : gates) change.add(kind, on, target);
-    return change;
-}
-
-// The parts of the forward sweep; the tests compare them with Stim.
-void bind_coordinates(nb::module_& m) {
-    using enum snc::CoordinateGate;
-    nb::enum_<snc::CoordinateGate>(m, "CoordinateGate")
-        .value("X", x)
-        .value("H", h)
-        .value("S", s)
-        .value("S_DAG", s_dag)
-        .value("CX", cx)
-        .value("CZ", cz);
-    nb::class_<snc::CoordinateTable>(m, "CoordinateTable", "The images of Paulis on the qubits of a patch.")
-        .def(nb::init<size_t>(), nb::arg("num_qubits"))
-        .def(
-            "image",
-            [](const snc::CoordinateTable& table, const FactorList& factors) {
-                return from_pauli(table.image(factors_of(factors)));
-            },
-            nb::arg("factors"))
-        .def(
-            "inverse_image",
-            [](const snc::CoordinateTable& table, size_t coordinate, uint32_t code) {
-                return to_list(table.inverse_image(coordinate, code));
-            },
-            nb::arg("coordinate"), nb::arg("code"))
-        .def(
-            "apply",
-            [](snc::CoordinateTable& table, size_t num_targets, const std::vector<PauliList>& inverse,
-               const std::vector<uint32_t>& qubits) { table.apply(to_gate(num_targets, {}, inverse), qubits); },
-            nb::arg("num_targets"), nb::arg("inverse"), nb::arg("qubits"))
-        .def(
-            "apply_pauli",
-            [](snc::CoordinateTable& table, uint32_t qubit, uint32_t code) { table.apply_pauli({qubit, code}); },
-            nb::arg("qubit"), nb::arg("code"))
-        .def(
-            "change",
-            [](snc::CoordinateTable& table, const GateList& gates) { table.change(to_change(gates)); }, nb::arg("gates"));
-    using snc::DeferredRotations;
-    nb::class_<DeferredRotations>(m, "DeferredRotations", "Rotations that wait until a measurement needs them.")
-        .def(nb::init<size_t>(), nb::arg("num_coordinates"))
-        .def("__len__", &DeferredRotations::size)
-        .def("step", &DeferredRotations::step, nb::arg("number"))
-        .def(
-            "add",
-            [](DeferredRotations& rotations, int64_t step, const PauliList& pauli) { rotations.add(step, to_pauli(pauli)); },
-            nb::arg("step"), nb::arg("pauli"))
-        .def("remove", &DeferredRotations::remove, nb::arg("number"))
-        .def(
-            "pauli", [](const DeferredRotations& rotations, size_t number) { return from_pauli(rotations.pauli(number)); },
-            nb::arg("number"))
-        .def(
-            "anticommuting",
-            [](const DeferredRotations& rotations, const PauliList& pauli) {
-                return from_bits(rotations.anticommuting(to_pauli(pauli)));
-            },
-            nb::arg("pauli"))
-        .def(
-            "with_x", [](const DeferredRotations& rotations, size_t c) { return from_bits(rotations.with_x(c)); },
-            nb::arg("coordinate"))
-        .def(
-            "with_z", [](const DeferredRotations& rotations, size_t c) { return from_bits(rotations.with_z(c)); },
-            nb::arg("coordinate"))
-        .def(
-            "needed_by",
-            [](const DeferredRotations& rotations, const PauliList& pauli) {
-                return from_bits(rotations.needed_by(to_pauli(pauli)));
-            },
-            nb::arg("pauli"))
-        .def(
-            "num_activated_by",
-            [](const DeferredRotations& rotations, const Numbers& some, const Numbers& coordinates, size_t limit,
-               const std::optional<PauliList>& also) {
-                const snc::Pauli other = also ? to_pauli(*also) : snc::Pauli{};
-                return rotations.num_activated_by(to_bits(some), to_bits(coordinates), limit, also ? &other : nullptr);
-            },
-            nb::arg("rotations"), nb::arg("coordinates"), nb::arg("limit"), nb::arg("also").none() = nb::none())
-        .def(
-            "change",
-            [](DeferredRotations& rotations, const GateList& gates) { rotations.change(to_change(gates)); },
-            nb::arg("gates"));
-}
-
 void bind_effect_sweep(nb::module_& m) {
     using Signs = std::vector<std::pair<int64_t, int32_t>>;
     using Insertions = std::vector<std::tuple<int64_t, FactorList, std::vector<int32_t>, std::vector<int64_t>>>;
@@ -387,9 +265,16 @@ void bind_effect_sweep(nb::module_& m) {
             [](EffectSweep* self, const Program& program, bool by_records, bool with_noise, bool with_faults, Signs signs,
                const Insertions& insertions, uint64_t max_bytes, const nb::callable& progress) {
                 EffectSweep::Question question{by_records, with_noise, with_faults, std::move(signs), {}};
-                for (const auto& [step, factors, flipped, records] : insertions)
+                for (const auto& [step, sign] : question.signs) require(sign >= 0, "Bits of signs must not be negative.");
+                for (const auto& [step, factors, flipped, records] : insertions) {
                     question.insertions.push_back({step, factors_of(factors), flipped, records});
-                new (self) EffectSweep(program, std::move(question), max_bytes, in_main_thread(progress));
+                    program.check_factors(question.insertions.back().factors);
+                    program.check_records(records);
+                    snc::require_range(flipped, 0, INT32_MAX, "Bits of signs");
+                }
+                const auto step_of = &snc::InsertedBits::step;
+                require(std::ranges::is_sorted(question.insertions, std::ranges::greater{}, step_of), "The insertions at the last steps must come first.");
+                without_gil([&] { new (self) EffectSweep(program, std::move(question), max_bytes, in_main_thread(progress)); });
             },
             nb::arg("program"), nb::arg("by_records"), nb::arg("with_noise"), nb::arg("with_faults"), nb::arg("signs"),
             nb::arg("insertions"), nb::arg("max_bytes"), nb::arg("progress"))
@@ -411,12 +296,20 @@ void bind_effect_sweep(nb::module_& m) {
         .def(
             "add_choices",
             [](EffectSweep& sweep, int64_t constant, const std::vector<std::pair<int64_t, double>>& choices) {
+                const auto num_kept = static_cast<int64_t>(sweep.num_kept());
+                snc::require_range(std::array{constant}, -1, num_kept, "Numbers of kept effects");
+                for (const auto& [number, probability] : choices) {
+                    snc::require_range(std::array{number}, -1, num_kept, "Numbers of kept effects");
+                    require(snc::is_probability(probability), "The probabilities of choices must be from 0 to 1.");
+                }
                 sweep.add_choices(constant, choices);
             },
             nb::arg("constant"), nb::arg("choices"))
         .def(
             "fix_signs",
             [](EffectSweep& sweep, const std::vector<std::pair<int32_t, size_t>>& free_signs) {
+                for (const auto& [sign, number] : free_signs)
+                    require(sign >= 0 && number < sweep.num_kept(), "Free signs must be bits with numbers of kept effects.");
                 return sweep.fix_signs(free_signs);
             },
             nb::arg("free_signs"))
@@ -446,15 +339,16 @@ void bind_rows(nb::module_& m) {
         "For each row the sum of the images of its bits, as starts and bits.");
     m.def(
         "independent_rows",
-        [](const Starts& starts, const Bits& bits) { return snc::to_array(snc::independent_rows(to_rows(starts, bits))); },
+        [](const Starts& starts, const Bits& bits) { return snc::to_array(snc::independent_rows(to_ascending_rows(starts, bits))); },
         nb::arg("starts"), nb::arg("bits"), "The numbers of the rows that are not sums of earlier rows.");
     nb::class_<snc::RowSums>(m, "RowSums", "Sums of amounts by row.")
         .def(nb::init<>())
         .def(
             "add",
             [](snc::RowSums& sums, const Starts& starts, const Bits& bits, const snc::InputArray<double>& amounts) {
-                const snc::RowList rows = to_rows(starts, bits);
-                if (amounts.shape(0) != rows.size()) throw std::invalid_argument("There must be an amount for each row.");
+                const snc::RowList rows = to_ascending_rows(starts, bits);
+                require(amounts.shape(0) == rows.size(), "There must be an amount for each row.");
+                snc::require_not_negative(snc::to_vector(amounts), "amounts");
                 for (size_t k = 0; k < rows.size(); ++k) sums.add(rows[k], amounts.data()[k]);
             },
             nb::arg("starts"), nb::arg("bits"), nb::arg("amounts"))
@@ -463,7 +357,10 @@ void bind_rows(nb::module_& m) {
     m.def(
         "alias_table",
         [](const snc::InputArray<double>& scaled) {
-            snc::AliasTable table = snc::alias_table(snc::to_vector(scaled));
+            std::vector<double> weights = snc::to_vector(scaled);
+            require(weights.size() <= INT32_MAX, "There are too many weights.");
+            snc::require_not_negative(weights, "scaled");
+            snc::AliasTable table = snc::alias_table(std::move(weights));
             return nb::make_tuple(snc::to_array(std::move(table.thresholds)), snc::to_array(std::move(table.indices)));
         },
         nb::arg("scaled"), "Thresholds and indices of the alias table of weights with mean 1.");
@@ -473,7 +370,6 @@ void bind_rows(nb::module_& m) {
 
 void bind_compiler(nb::module_& m) {
     bind_program(m);
-    bind_coordinates(m);
     bind_forward_sweep(m);
     bind_effect_sweep(m);
     bind_rows(m);

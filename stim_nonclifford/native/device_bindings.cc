@@ -1,11 +1,15 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "argument_checks.h"
+#include "arrays.h"
 #include "bindings.h"
 #include "device_plan.h"
 #include "gil.h"
@@ -48,9 +52,12 @@ nb::dict device_constants() {
     return result;
 }
 
+// Any number of dimensions: an image is [words][8].
+using ImageBytes = nb::ndarray<const uint8_t, nb::c_contig, nb::device::cpu>;
+
 // Numbers of a plan's image.
-nb::dict image_sizes(uint64_t address) {
-    const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
+nb::dict image_sizes(const ImageBytes& array) {
+    const snc::PlanImage& image = snc::checked_image(array.data(), array.size());
     const snc::SharedBytes bytes = snc::shared_bytes(image);
     nb::dict result;
     const auto set = [&](const char* name, uint64_t value) { result[name] = value; };
@@ -73,8 +80,8 @@ nb::dict image_sizes(uint64_t address) {
 // For each step its kind, the width before it, the number of coordinates that it adds, its number of rotations, whether it
 // projects on the outcome of the step before it, and whether it is a pass that sums the weights of a measurement, or that
 // measurement.
-std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> image_steps(uint64_t address) {
-    const auto& image = *reinterpret_cast<const snc::PlanImage*>(address);
+std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> image_steps(const ImageBytes& array) {
+    const snc::PlanImage& image = snc::checked_image(array.data(), array.size());
     const auto* steps = image.array<snc::Step>(image.steps);
     std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> found;
     for (uint32_t k = 0; k < image.num_steps; ++k) {
@@ -87,10 +94,13 @@ std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> imag
     return found;
 }
 
-void run_on_host(const std::string& kernel, uint64_t job, uint32_t round, uint32_t num_teams, uint32_t row_words,
+void run_on_host(const std::string& kernel, const snc::InputArray<uint8_t>& job, uint32_t round, uint32_t num_teams, uint32_t row_words,
                  uint32_t team_size, bool in_shared, bool reversed) {
+    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have " + std::to_string(sizeof(snc::Job)) + " bytes.");
+    snc::Job copy;
+    std::memcpy(&copy, job.data(), sizeof copy);
     const WithoutGil released;
-    snc::run_on_host({kernel, job, round, num_teams, row_words, team_size, in_shared, reversed});
+    snc::run_on_host({kernel, copy, round, num_teams, row_words, team_size, in_shared, reversed});
 }
 
 }  // namespace
@@ -98,11 +108,11 @@ void run_on_host(const std::string& kernel, uint64_t job, uint32_t round, uint32
 void bind_device(nb::module_& m) {
     m.def("job_fields", &job_fields, "Names and offsets of the fields of a Job.");
     m.def("device_constants", &device_constants, "Numbers that the device's kernels and their callers share.");
-    m.def("image_sizes", &image_sizes, nb::arg("address"),
+    m.def("image_sizes", &image_sizes, nb::arg("image"),
           "Sizes of a plan's image, and of the shared memory that its kernels need.");
-    m.def("image_steps", &image_steps, nb::arg("address"),
+    m.def("image_steps", &image_steps, nb::arg("image"),
           "Kind, width, new coordinates, rotations, and joined measurements of a plan's steps.");
     m.def("run_on_host", &run_on_host, nb::arg("kernel"), nb::arg("job"), nb::arg("round"), nb::arg("num_teams"),
           nb::arg("row_words"), nb::arg("team_size"), nb::arg("in_shared"), nb::arg("reversed"),
-          "Runs a device kernel on the host. The job, and all that it points to, must be valid.");
+          "Runs a device kernel on the host. All that the job points to must be valid.");
 }

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "argument_checks.h"
 #include "device_steps.h"
+#include "interruption.h"
 #include "path_simulation.h"
 #include "plan_image.h"
 
@@ -65,9 +67,10 @@ std::vector<uint32_t> guide_of(const std::vector<uint64_t>& thresholds) {
 
 }  // namespace
 
-std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) {
+std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, const std::function<void()>& interrupted) {
     const DeviceSteps steps = device_steps(plan);
-    PathSimulation simulation(plan, kernels, [] {});
+    Interruption interruption(interrupted);
+    PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
     const PathSimulation::ZeroSignatureLaw zero_law = simulation.zero_signature_law();
     const RowLayout& layout = plan.layout;
     PlanImage header{};
@@ -110,6 +113,17 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels) 
     header.outcome_effects = image.append(plan.outcome_effects, plan.num_outcomes);
     header.final_checks = image.append(plan.final_checks, plan.num_outcomes);
     return image.finish(header);
+}
+
+const PlanImage& checked_image(const uint8_t* bytes, size_t num_bytes) {
+    constexpr uint32_t max_width = 58;
+    const auto& image = *reinterpret_cast<const PlanImage*>(bytes);
+    const bool is_image = num_bytes >= sizeof(PlanImage) && reinterpret_cast<uintptr_t>(bytes) % alignof(PlanImage) == 0 &&
+                          image.row_words == image.check_words + image.signature_words + image.output_words &&
+                          image.vector_width <= max_width && image.steps % alignof(Step) == 0 && image.steps <= num_bytes &&
+                          image.num_steps <= (num_bytes - image.steps) / sizeof(Step);
+    require(is_image, "This is no image of a plan, as plan_image makes it.");
+    return image;
 }
 
 }  // namespace snc

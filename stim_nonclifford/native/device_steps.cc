@@ -190,7 +190,6 @@ class Translation {
             const bool is_negative = i_power == 0 && pauli_of_rotation(operation).i_power == 2;
             for (int32_t t = operation.first_term; t < operation.end_term; ++t) {
                 RotationTerm term = plan_.terms[static_cast<size_t>(t)];
-                if (t == operation.first_term) term.is_reversed = 0;  // relative to this term's Pauli
                 if (is_negative) term.sine = -term.sine;
                 result_.terms.push_back(term);
             }

@@ -79,6 +79,7 @@ class EffectSweep {
     Noise noise() const;
     SparseRow constant() const { return {constant_.rbegin(), constant_.rend()}; }
     RowList kept() const { return ascending(kept_); }
+    size_t num_kept() const { return kept_.size(); }
     // Effects of stabilizers, which flip nothing that can be seen, in the order of the numbers whose bits they are.
     RowList stabilizers() const { return ascending(stabilizer_rows_); }
 

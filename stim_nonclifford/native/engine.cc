@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 #include "threads.h"
 
@@ -24,8 +22,6 @@ constexpr uint64_t pieces_per_poll = 16;
 // From the first width on, 64 shots are enough work for a thread; from the second one on, 8 shots.
 constexpr uint32_t long_work_width = 8;
 constexpr uint32_t longer_work_width = 16;
-
-struct Stopped {};
 
 // The mask of the outputs in the last word of a row.
 uint64_t last_word_mask(uint32_t num_outputs) { return ~uint64_t{0} >> ((64 - num_outputs % 64) % 64); }
@@ -115,12 +111,11 @@ void Tally::merge(const Tally& other) {
 
 // Engine
 
-Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes)
+Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll)
     : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
+    const Call call(*this, poll);
     for (Worker& worker : workers_)
-        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] {
-            if (interrupted_) interrupted_();
-        });
+        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] { interruption_->look(); });
     zero_law_ = workers_[0].laws->zero_signature_law();
 }
 
@@ -148,31 +143,15 @@ Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
     return {block, within(begin), within(begin + size)};
 }
 
-void Engine::for_each_piece(const Pieces& pieces,
-                            const std::function<void(Worker&, const Piece&, uint64_t)>& use,
-                            const std::function<void()>& poll) {
+void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
     std::atomic<uint64_t> next = 0;
-    std::atomic<bool> stop = false;
     std::exception_ptr failure;
     std::mutex failure_mutex;
-    const std::thread::id caller = std::this_thread::get_id();
     store_.forget_old_tables();
-    const struct Reset {
-        std::function<void()>& interrupted;
-        ~Reset() { interrupted = nullptr; }
-    } reset{interrupted_};
-    interrupted_ = [&] {
-        if (stop.load(std::memory_order_relaxed)) throw Stopped{};
-        if (std::this_thread::get_id() != caller) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_poll_ < poll_period) return;
-        last_poll_ = now;
-        poll();
-    };
     const auto work = [&](Worker& worker) {
         try {
             for (uint64_t k = next++; k < pieces.count; k = next++) {
-                if (k % pieces_per_poll == 0) interrupted_();
+                if (k % pieces_per_poll == 0) interruption_->look();
                 const Piece piece = pieces[k];
                 if (piece.begin < piece.end) use(worker, piece, k);
             }
@@ -180,7 +159,7 @@ void Engine::for_each_piece(const Pieces& pieces,
         } catch (...) {
             const std::lock_guard lock(failure_mutex);
             if (!failure) failure = std::current_exception();
-            stop = true;
+            interruption_->stop();
         }
     };
     {
@@ -192,7 +171,7 @@ void Engine::for_each_piece(const Pieces& pieces,
         try {
             if (num_threads > 1) threads.start(num_threads - 1, [&](size_t t) { work(workers_[t + 1]); });
         } catch (...) {
-            stop = true;  // else the started threads would finish all the work first
+            interruption_->stop();  // else the started threads would finish all the work first
             throw;
         }
         work(workers_[0]);
@@ -289,9 +268,9 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
 
 Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
                     const std::function<void()>& poll) {
-    const Turns::Turn turn(turns_, poll);
-    Tally total = max_errors == 0 ? count_all(seed, first_shot, shots, list_errors, poll)
-                                  : count_until(seed, first_shot, shots, max_errors, list_errors, poll);
+    const Call call(*this, poll);
+    Tally total = max_errors == 0 ? count_all(seed, first_shot, shots, list_errors)
+                                  : count_until(seed, first_shot, shots, max_errors, list_errors);
     std::ranges::sort(total.error_shots);
     return total;
 }
@@ -308,8 +287,7 @@ uint64_t Engine::for_each_error(Worker& worker, uint64_t seed, const Piece& piec
                      });
 }
 
-Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors,
-                        const std::function<void()>& poll) {
+Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors) {
     std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
     for_each_piece(
         pieces(first_shot, shots),
@@ -324,8 +302,7 @@ Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool
                 });
             tally.shots += size;
             tally.discards += size - kept;
-        },
-        poll);
+        });
     Tally total(plan_.layout.num_outputs);
     for (const Tally& tally : tallies) total.merge(tally);
     return total;
@@ -333,8 +310,7 @@ Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool
 
 // Blocks are drawn in waves, all threads at once, and counted in order. What a wave has drawn beyond the last block that
 // counts is dropped.
-Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
-                          const std::function<void()>& poll) {
+Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors) {
     const uint32_t words = plan_.layout.output_words;
     const std::vector<uint64_t> no_flips(words, 0);
     const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
@@ -360,8 +336,7 @@ Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, ui
                         for (uint32_t w = 0; w < words; ++w) list.push_back(outputs[w] ^ flipped[w]);
                     });
                 errors[piece.block - block] += (list.size() - before) / (1 + words);
-            },
-            poll);
+            });
         const uint64_t start = block;
         uint64_t kept_shots = 0;
         for (; block < end && total.errors < max_errors; ++block) {
@@ -401,19 +376,18 @@ uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, 
 void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs, uint8_t* out,
                     const std::function<void()>& poll) {
     if (num_outputs == 0) return;
-    const Turns::Turn turn(turns_, poll);
+    const Call call(*this, poll);
     for_each_piece(
         pieces(first_shot, shots),
         [&](Worker& worker, const Piece& piece, uint64_t) {
             const OutputBytes bytes{out, piece.block * block_shots - first_shot, row_bytes(num_outputs),
                                     last_word_mask(num_outputs)};
             write_piece(worker, seed, piece, bytes, [](uint16_t) {});
-        },
-        poll);
+        });
 }
 
 KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll) {
-    const Turns::Turn turn(turns_, poll);
+    const Call call(*this, poll);
     const Pieces all = pieces(first_shot, shots);
     const size_t bytes = row_bytes();
     std::vector<KeptRows> parts(all.count);
@@ -430,8 +404,7 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
                     parts[k].rows.insert(parts[k].rows.end(), to.row(shot), to.row(shot + 1));
                     parts[k].shots.push_back(int64_t(piece.block * block_shots + shot));
                 }
-        },
-        poll);
+        });
     KeptRows result;
     size_t kept = 0;
     for (const KeptRows& part : parts) kept += part.shots.size();
@@ -446,10 +419,10 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
 }
 
 std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
-    const Turns::Turn turn(turns_, poll);
+    const Call call(*this, poll);
     std::vector<uint64_t> found;
     for_each_piece(
-        pieces(0, 1), [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->likely_outputs(); }, poll);
+        pieces(0, 1), [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->likely_outputs(); });
     return found;
 }
 
@@ -465,7 +438,7 @@ OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& sig
 
 std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,
                                                      const std::function<void()>& poll) {
-    const Turns::Turn turn(turns_, poll);
+    const Call call(*this, poll);
     return workers_[0].laws->branches(signature);
 }
 

@@ -1,7 +1,6 @@
 // The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "interruption.h"
 #include "kernels.h"
 #include "law_store.h"
 #include "outcome_law.h"
@@ -55,7 +55,7 @@ struct KeptRows {
 // times a second, while it waits and while it works; it may throw to stop the call.
 class Engine {
    public:
-    Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes);
+    Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
@@ -109,10 +109,8 @@ class Engine {
     };
 
     // See `count`. The first attempts all shots; the second stops once there are max_errors errors.
-    Tally count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors,
-                    const std::function<void()>& poll);
-    Tally count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
-                      const std::function<void()>& poll);
+    Tally count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors);
+    Tally count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors);
     // Draws the shots of a piece, and returns how many are kept. Calls on_error(shot number, outputs of its row, outputs
     // flipped by its outcomes) for the kept shots in which an output is 1.
     template <typename OnError>
@@ -131,8 +129,7 @@ class Engine {
     Pieces pieces(uint64_t first_shot, uint64_t shots) const;
     // Calls use(worker, piece, number of the piece) for every piece that is not empty, from all threads. An exception in one
     // thread stops all of them.
-    void for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use,
-                        const std::function<void()>& poll);
+    void for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use);
     // Calls keep(shot of the block, outputs of its row, outputs flipped by its outcomes) for kept shots, and
     // returns how many were kept. Shots that are certain to have all outputs 0 are kept without a call unless
     // `every` is set.
@@ -144,15 +141,29 @@ class Engine {
     template <typename Note>
     uint64_t write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note);
 
-    mutable Turns turns_;
+    // A call: the turn of its thread, and its interruption.
+    class Call {
+       public:
+        Call(Engine& engine, const std::function<void()>& poll) : turn_(engine.turns_, poll), engine_(engine), interruption_(poll) {
+            engine.interruption_ = &interruption_;
+        }
+        ~Call() { engine_.interruption_ = nullptr; }
+        Call(const Call&) = delete;
+        Call& operator=(const Call&) = delete;
+
+       private:
+        const Turns::Turn turn_;
+        Engine& engine_;
+        Interruption interruption_;
+    };
+
+    mutable Turns turns_{"engine"};
     const Plan plan_;
     const Kernels& kernels_;
     LawStore store_;
     std::vector<Worker> workers_;
     PathSimulation::ZeroSignatureLaw zero_law_;
-    std::chrono::steady_clock::time_point last_poll_{};  // kept over the waves of a call
-    // Set during a call. Throws if another thread, or the poll, has thrown.
-    std::function<void()> interrupted_;
+    Interruption* interruption_ = nullptr;  // of the current call
 };
 
 }  // namespace snc

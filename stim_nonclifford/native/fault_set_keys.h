@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace snc {
@@ -11,9 +12,10 @@ class FaultSetKeys {
    public:
     explicit FaultSetKeys(uint32_t words) : words_(words), slots_(64) {}
 
-    uint32_t size() const { return static_cast<uint32_t>(count_); }
+    uint64_t size() const { return count_; }
     const uint64_t* key(uint32_t number) const { return keys_.data() + size_t{number} * words_; }
 
+    static constexpr uint32_t none = ~uint32_t{0};
     // The number of a key; a new key gets the next number.
     uint32_t number_of(const uint64_t* key) {
         if (2 * (count_ + 1) > slots_.size()) grow();
@@ -23,12 +25,12 @@ class FaultSetKeys {
             if (std::equal(key, key + words_, this->key(number))) return number;
             slot = (slot + 1) & (slots_.size() - 1);
         }
-        slots_[slot] = static_cast<uint32_t>(++count_);
+        if (count_ + 1 >= none) throw std::length_error("There are too many distinct keys of fault sets.");
         keys_.insert(keys_.end(), key, key + words_);
+        slots_[slot] = static_cast<uint32_t>(++count_);
         return static_cast<uint32_t>(count_ - 1);
     }
 
-    static constexpr uint32_t none = ~uint32_t{0};
     // The number of a key, or none.
     uint32_t find(const uint64_t* key) const {
         for (size_t slot = slot_of(key); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))

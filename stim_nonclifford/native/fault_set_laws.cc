@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 
 #include "insertion_laws.h"
 #include "parallel_parts.h"
@@ -112,8 +113,8 @@ struct Sorted {
 // Runs the simulations of a range of signatures.
 class Walk {
    public:
-    Walk(const Sorted& sorted, const Kernels& kernels)
-        : sorted_(sorted), simulation_(sorted.plan, kernels, [] {}) {}
+    Walk(const Sorted& sorted, const Kernels& kernels, Interruption& interruption)
+        : sorted_(sorted), simulation_(sorted.plan, kernels, [&interruption] { interruption.look(); }), look_(interruption) {}
 
     struct Entry {
         uint32_t signature;
@@ -139,6 +140,7 @@ class Walk {
     // Signatures [begin, end) agree in all answers before a checkpoint; `probability` is that of the path to the checkpoint.
     void walk(size_t begin, size_t end, const Checkpoint* from, double probability) {
         while (begin < end) {
+            look_(steps_of_walk);
             set_off(begin, from);
             const Stop stop = simulation_.advance();
             const size_t asked = questions_up_to(stop);
@@ -197,8 +199,10 @@ class Walk {
     // Takes outcome 0 at a MEASURE after the decisions since the checkpoint.
     void fork(size_t place, const Checkpoint* from, const Stop& stop, double probability) {
         set_off(place, from);
-        for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance())
+        for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance()) {
+            if (here.outcome < 0) throw std::logic_error("A repeated simulation took another path.");
             simulation_.take(simulation_.would_discard(false));
+        }
         simulation_.take(false);
         const Checkpoint after = simulation_.shared_checkpoint();
         walk(place, place + 1, &after, probability * (1 - stop.probability_of_one));
@@ -225,8 +229,12 @@ class Walk {
         }
     }
 
+    // A walk takes at least as long as so many look-ups.
+    static constexpr uint64_t steps_of_walk = 64;
+
     const Sorted& sorted_;
     PathSimulation simulation_;
+    Looks look_;
 };
 
 struct Part {
@@ -237,8 +245,8 @@ struct Part {
 std::vector<Part> walk_all(const Sorted& sorted, const Kernels& kernels, uint32_t num_threads,
                            const std::function<void()>& interrupted) {
     std::vector<Part> parts((sorted.order.size() + chunk_size - 1) / chunk_size);
-    run_parts(parts.size(), num_threads, interrupted, [&] {
-        return [&, walk = std::make_unique<Walk>(sorted, kernels)](size_t part) {
+    run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
+        return [&, walk = std::make_unique<Walk>(sorted, kernels, interruption)](size_t part) {
             walk->run(part * chunk_size, std::min((part + 1) * chunk_size, sorted.order.size()));
             parts[part] = {std::exchange(walk->entries, {}), std::exchange(walk->outputs, {})};
         };
@@ -250,13 +258,15 @@ std::vector<Part> walk_all(const Sorted& sorted, const Kernels& kernels, uint32_
 std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std::vector<uint64_t>& signatures, size_t count,
                           uint32_t num_threads, const std::function<void()>& interrupted) {
     std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
-    run_parts(parts.size(), num_threads, interrupted, [&] {
+    run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
         return [&](size_t part) {
-            for (size_t k = part * chunk_size; k < std::min((part + 1) * chunk_size, count); ++k)
+            for (size_t k = part * chunk_size; k < std::min((part + 1) * chunk_size, count); ++k) {
+                interruption.look();
                 for (const auto& [probability, outputs] : laws.kept_branches(signatures.data() + k * plan.layout.signature_words)) {
                     parts[part].entries.push_back({static_cast<uint32_t>(k), probability});
                     parts[part].outputs.insert(parts[part].outputs.end(), outputs.begin(), outputs.end());
                 }
+            }
         };
     });
     return parts;
@@ -267,10 +277,14 @@ std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const s
     const Questions questions(plan);
     Sorted sorted{plan, questions, signatures, std::vector<uint64_t>(count * questions.answer_words()), std::vector<uint32_t>(count)};
     const uint32_t answer_words = questions.answer_words();
-    for (size_t k = 0; k < count; ++k)
+    Interruption interruption(interrupted);
+    Looks look(interruption);
+    for (size_t k = 0; k < count; ++k) {
+        look(questions.size());
         questions.answer(signatures.data() + k * plan.layout.signature_words, &sorted.answers[k * answer_words]);
+    }
     std::iota(sorted.order.begin(), sorted.order.end(), 0U);
-    std::ranges::sort(sorted.order, [&](uint32_t a, uint32_t b) {
+    sort_with_looks(sorted.order, interruption, [&](uint32_t a, uint32_t b) {
         const uint64_t *x = &sorted.answers[size_t{a} * answer_words], *y = &sorted.answers[size_t{b} * answer_words];
         const auto order = std::lexicographical_compare_three_way(x, x + answer_words, y, y + answer_words);
         return order != 0 ? order < 0 : a < b;
@@ -283,7 +297,7 @@ std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const s
 KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
                            uint32_t num_threads, const std::function<void()>& interrupted, uint32_t width_of_sums) {
     const uint32_t output_words = plan.layout.output_words;
-    const auto laws = plan.peak_width >= width_of_sums ? InsertionLaws::of(plan, kernels) : std::nullopt;
+    const auto laws = plan.peak_width >= width_of_sums ? InsertionLaws::of(plan, kernels, interrupted) : std::nullopt;
     const std::vector<Part> parts = laws ? sum_all(*laws, plan, signatures, count, num_threads, interrupted)
                                          : simulate_all(plan, kernels, signatures, count, num_threads, interrupted);
     KeptBranches found;

@@ -5,6 +5,7 @@
 // laws are sums instead: see insertion_laws.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -20,6 +21,19 @@ struct KeptBranches {
     std::vector<uint64_t> starts;
     std::vector<uint64_t> outputs;       // [entries][output_words]: that outcomes and the signature flip
     std::vector<double> probabilities;
+
+    // Appends the entries [begin, end) of others as those of one more signature.
+    void append(const KeptBranches& other, ptrdiff_t begin, ptrdiff_t end, uint32_t output_words) {
+        probabilities.insert(probabilities.end(), other.probabilities.begin() + begin, other.probabilities.begin() + end);
+        outputs.insert(outputs.end(), other.outputs.begin() + begin * output_words, other.outputs.begin() + end * output_words);
+        starts.push_back(probabilities.size());
+    }
+    // Memory for so many further ones that appending cannot fail.
+    void reserve_more(const KeptBranches& other) {
+        starts.reserve(starts.size() + other.starts.size());
+        outputs.reserve(outputs.size() + other.outputs.size());
+        probabilities.reserve(probabilities.size() + other.probabilities.size());
+    }
 };
 
 // The peak width from which on laws are sums.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "fault_sets.h"
@@ -32,15 +34,27 @@ struct ClosedSets {
 // The checks that a set must flip: those of the target, or none.
 enum class FaultSetGoal : uint8_t { target, nothing };
 
+// A search splits into independent parts, by the first member.
+inline uint32_t num_search_parts(const FaultSetTable& table, uint32_t weight, FaultSetGoal goal) {
+    if (weight <= 2) return 1;
+    const uint32_t first_check = goal == FaultSetGoal::target ? table.first_check(table.target()) : FaultSetTable::none;
+    return first_check == FaultSetTable::none ? table.num_mechanisms() : static_cast<uint32_t>(table.flipping(first_check).size());
+}
+
 // Calls visit(members, weight of the set) for each set. The members are in no particular order.
+//
+// `pause` is called once in a while, with the number of look-ups and similar steps since the last call. It returns the number of
+// steps until the next call, and throws to end the search.
 //
 // A visitor with a member draws() does not see every set. It returns the number of random points on an axis of sets of a
 // given total weight, and gets the set at each point. Numerous sets are then never listed one by one.
 template <typename Visit>
 class FaultSetSearch {
    public:
-    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, FaultSetGoal goal = FaultSetGoal::target)
-        : table_(table), weight_(weight), visit_(visit), residues_(size_t{weight + 1} * table.check_words()) {
+    using Pause = std::function<uint64_t(uint64_t steps)>;
+
+    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, FaultSetGoal goal, Pause pause)
+        : table_(table), weight_(weight), visit_(visit), pause_(std::move(pause)), residues_((size_t{weight} + 1) * table.check_words()) {
         if (goal == FaultSetGoal::target) {
             std::copy_n(table.target(), table.check_words(), residues_.begin());
             goal_hash_ = table.target_hash();
@@ -48,12 +62,7 @@ class FaultSetSearch {
         first_check_ = table.first_check(residues_.data());
     }
 
-    // The search splits into independent parts, by the first member.
-    uint32_t num_parts() const {
-        if (weight_ <= 2) return 1;
-        return first_check_ == FaultSetTable::none ? table_.num_mechanisms()
-                                                   : static_cast<uint32_t>(table_.flipping(first_check_).size());
-    }
+    // Finds the sets of a part; see num_search_parts.
     void run_part(uint32_t part) {
         if (weight_ == 0) {
             if (first_check_ == FaultSetTable::none) visit_(members_.data(), 1.0);
@@ -64,10 +73,15 @@ class FaultSetSearch {
             push(0, 1, goal_hash_, is_right ? part : table_.flipping(first_check_)[part], first_check_);
         }
     }
-    // Number of look-ups and similar steps so far.
-    uint64_t steps() const { return steps_; }
+    // Reports the steps since the last pause.
+    void finish() { make_pause(); }
 
    private:
+    void count(uint64_t steps) {
+        if ((steps_ += steps) >= steps_until_pause_) [[unlikely]] make_pause();
+    }
+    [[gnu::noinline]] void make_pause() { steps_until_pause_ = pause_(std::exchange(steps_, 0)); }
+
     struct Exclusion {
         // Excludes the mechanisms below `bound` that flip `check`, or all mechanisms below it if `check` is none.
         uint32_t check;
@@ -118,7 +132,7 @@ class FaultSetSearch {
         }
         const auto candidates = table_.flipping(check);
         const uint64_t* hashes = table_.flipping_hashes(check);
-        steps_ += candidates.size();
+        count(candidates.size());
         const uint32_t words = table_.check_words();
         uint64_t* const rest = residues_.data() + size_t{depth + 1} * words;
         for (size_t k = 0; k < candidates.size(); ++k) {
@@ -145,14 +159,14 @@ class FaultSetSearch {
             if constexpr (Visit::draws)
                 if (const ClosedSets* closed = visit_.closed_sets(left)) return draw_closed(*closed, depth, product);
             if (left == 2) return complete_with_twins(depth, product);
-            steps_ += table_.num_mechanisms();
+            count(table_.num_mechanisms());
             for (uint32_t m = 0; m < table_.num_mechanisms(); ++m)
                 if (left != 3 || table_.may_be_pair(hash ^ table_.hash(m))) push(depth, product, hash, m, check, left == 3);
             return;
         }
         const auto candidates = table_.flipping(check);
         const uint64_t* hashes = table_.flipping_hashes(check);
-        steps_ += candidates.size();
+        count(candidates.size());
         for (size_t k = 0; k < candidates.size(); ++k) {
             if (left == 2 && !table_.may_exist(hash ^ hashes[k])) continue;
             if (left == 3 && !table_.may_be_pair(hash ^ hashes[k])) continue;
@@ -163,7 +177,7 @@ class FaultSetSearch {
     void complete(uint32_t depth, double product, uint64_t hash) {
         const auto last = table_.with_checks(hash, residues_.data() + size_t{depth} * table_.check_words());
         if constexpr (Visit::draws) {
-            ++steps_;
+            count(1);
             double total = 0;
             for (uint32_t m : last) total += table_.weight(m);
             for (uint32_t points = visit_.points(product * total); points > 0; --points) {
@@ -177,7 +191,7 @@ class FaultSetSearch {
             return;
         }
         for (uint32_t m : last) {
-            ++steps_;
+            count(1);
             if (!may_join(depth, m)) continue;
             members_[depth] = m;
             visit_(members_.data(), product * table_.weight(m));
@@ -185,8 +199,11 @@ class FaultSetSearch {
     }
 
     void complete_with_twins(uint32_t depth, double product) {
-        steps_ += table_.twins().size();
-        for (const auto& [a, b] : table_.twins()) {
+        constexpr size_t twins_at_a_time = size_t{1} << 12;
+        const size_t num_twins = table_.twins().size();
+        for (size_t k = 0; k < num_twins; ++k) {
+            if (k % twins_at_a_time == 0) count(std::min(twins_at_a_time, num_twins - k));
+            const auto [a, b] = table_.twins()[k];
             if (!may_join(depth, a) || !may_join(depth, b)) continue;
             const double weight = product * table_.weight(a) * table_.weight(b);
             uint32_t times = 1;
@@ -198,12 +215,13 @@ class FaultSetSearch {
     }
 
     void draw_closed(const ClosedSets& closed, uint32_t depth, double product) {
-        ++steps_;
+        count(1);
         for (uint32_t points = visit_.points(product * closed.total()); points > 0; --points)
             draw_from(closed, depth, visit_.uniform());
     }
 
     void draw_from(const ClosedSets& closed, uint32_t depth, double number) {
+        count(1);
         const uint32_t* const set = closed.draw(number);
         for (uint32_t k = 0; k < closed.weight; ++k) {
             if (!may_join(depth, set[k])) return;
@@ -215,12 +233,13 @@ class FaultSetSearch {
     const FaultSetTable& table_;
     const uint32_t weight_;
     Visit& visit_;
+    const Pause pause_;
     std::vector<uint64_t> residues_;  // [depth][check_words]: checks that are still wrong
     uint64_t goal_hash_ = 0;
     uint32_t first_check_;
     std::array<uint32_t, max_fault_set_weight> members_{};
     std::array<Exclusion, max_fault_set_weight> exclusions_{};
-    uint64_t steps_ = 0;
+    uint64_t steps_ = 0, steps_until_pause_ = 0;  // since the last pause
 };
 
 }  // namespace snc

@@ -14,12 +14,20 @@ constexpr size_t max_expanded_keys = size_t{1} << 20, max_expanded_candidates = 
 }  // namespace
 
 std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage) {
+    const Turns::Turn turn = this->turn();
+    return number(members, weight, storage);
+}
+
+std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, uint32_t weight, Storage storage) {
+    Interruption interruption(interrupted_);
+    Looks look(interruption);
     std::vector<uint32_t> numbers;
     FaultSetKeys candidates(table_.key_words());
     FaultSetKeys& keys = storage == Storage::all ? keys_ : candidates;
     std::vector<uint64_t> key(table_.key_words());
     for (size_t begin = 0; begin < members.size(); begin += weight) {
-        table_.key_of({&members[begin], weight}, key.data());
+        look();
+        table_.key_of(members.subspan(begin, weight), key.data());
         numbers.push_back(keys.number_of(key.data()));
     }
     if (storage == Storage::all) return numbers;
@@ -30,8 +38,7 @@ std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& me
 
 void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage) {
     const size_t begin = join.keys.size(), size = table_.num_mechanisms();
-    const std::vector<uint32_t> numbers =
-        number_keys({join.members.begin() + static_cast<ptrdiff_t>(begin * weight), join.members.end()}, weight, storage);
+    const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage);
     for (size_t k = begin; k < begin + numbers.size(); ++k) {
         const uint32_t* const members = &join.members[k * weight];
         if (numbers[k - begin] == FaultSetKeys::none) {
@@ -68,42 +75,49 @@ std::vector<uint32_t> FaultSetStudy::store(const FaultSetKeys& keys, Storage sto
     KeptBranches laws{{0}, {}, {}};
     append_laws(unknown, 0, max_expanded_candidates, laws);
     const uint32_t output_words = plan_.layout.output_words;
+    new_laws_.reserve_more(laws);
     for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
         if (numbers[k] != FaultSetKeys::none) continue;
         const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
         if (begin == end) continue;
         numbers[k] = keys_.number_of(keys.key(k));
-        const auto append = [](auto& to, const auto& from, ptrdiff_t first, ptrdiff_t last) {
-            to.insert(to.end(), from.begin() + first, from.begin() + last);
-        };
-        append(new_laws_.probabilities, laws.probabilities, begin, end);
-        append(new_laws_.outputs, laws.outputs, begin * output_words, end * output_words);
-        new_laws_.starts.push_back(new_laws_.probabilities.size());
+        new_laws_.append(laws, begin, end, output_words);
+        evaluated_ = keys_.size();
     }
-    evaluated_ = keys_.size();
     return numbers;
 }
 
 FaultSetStudy::Laws FaultSetStudy::evaluate() {
+    const Turns::Turn turn = this->turn();
     evaluate_stored();
     const auto count = static_cast<uint32_t>(new_laws_.starts.size() - 1);
-    return {evaluated_ - count, std::exchange(new_laws_, KeptBranches{{0}, {}, {}})};
+    return {static_cast<uint32_t>(evaluated_) - count, std::exchange(new_laws_, KeptBranches{{0}, {}, {}})};
 }
 
 void FaultSetStudy::evaluate_stored() {
-    append_laws(keys_, std::exchange(evaluated_, keys_.size()), max_expanded_keys, new_laws_);
+    KeptBranches laws{{0}, {}, {}};
+    append_laws(keys_, evaluated_, max_expanded_keys, laws);
+    if (new_laws_.starts.size() == 1) {
+        new_laws_ = std::move(laws);
+    } else {
+        new_laws_.reserve_more(laws);
+        for (size_t k = 0; k + 1 < laws.starts.size(); ++k)
+            new_laws_.append(laws, static_cast<ptrdiff_t>(laws.starts[k]), static_cast<ptrdiff_t>(laws.starts[k + 1]),
+                             plan_.layout.output_words);
+    }
+    evaluated_ = keys_.size();
 }
 
-void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint32_t begin, size_t max_expanded, KeptBranches& laws) const {
+void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const {
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     const uint32_t key_words = table_.key_words();
     const size_t num_coins = key_words == 0 ? 0 : coins_.size() / key_words, num_tosses = size_t{1} << num_coins;
     const size_t block = std::max<size_t>(1, max_expanded / num_tosses);
     std::vector<uint64_t> key(key_words);
-    for (uint32_t end = begin; begin < keys.size(); begin = end) {
-        end = static_cast<uint32_t>(std::min<size_t>(keys.size(), begin + block));
+    for (uint64_t end = begin; begin < keys.size(); begin = end) {
+        end = std::min<uint64_t>(keys.size(), begin + block);
         std::vector<uint64_t> signatures, outputs;
-        for (uint32_t number = begin; number < end; ++number)
+        for (auto number = static_cast<uint32_t>(begin); number < end; ++number)
             for (size_t toss = 0; toss < num_tosses; ++toss) {
                 std::copy_n(keys.key(number), key_words, key.begin());
                 for (size_t coin = 0; coin < num_coins; ++coin)
@@ -113,7 +127,7 @@ void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint32_t begin, size_t
                 outputs.insert(outputs.end(), key.begin() + signature_words, key.end());
             }
         const size_t count = (end - begin) * num_tosses;
-        const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, num_threads_, interrupted_);
+        const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, options_.num_threads, interrupted_);
         for (size_t k = 0; k < count; ++k) {
             for (uint64_t e = branches.starts[k]; e < branches.starts[k + 1]; ++e) {
                 laws.probabilities.push_back(branches.probabilities[e] / static_cast<double>(num_tosses));

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "fault_set_keys.h"
@@ -14,19 +15,32 @@
 #include "fault_set_search.h"
 #include "fault_sets.h"
 #include "kernels.h"
+#include "parallel_parts.h"
 #include "plan.h"
+#include "search_steps.h"
+#include "turns.h"
 
 namespace snc {
 
+// Calls from several threads are executed one after another. The calling thread calls `interrupted` several times a second, while
+// it waits and while it works; it may throw to stop the call. A call that ends with an exception stores nothing but keys.
 class FaultSetStudy {
    public:
+    struct Options {
+        uint32_t max_weight, num_threads;
+        uint64_t max_pair_bytes;  // for tables that make searches faster
+        uint64_t max_bytes;       // for lists that searches need; throws ResourceLimit if that does not suffice
+    };
     // `coins`, [coins][key_words]: each is added to the key of a shot or not, with probability 1/2.
     FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
-                  uint32_t max_weight, uint32_t num_threads, uint64_t max_pair_bytes, std::function<void()> interrupted);
+                  const Options& options, std::function<void()> interrupted);
 
+    uint32_t max_weight() const { return options_.max_weight; }
+    const Plan& plan() const { return plan_; }
     const FaultSetTable& table() const { return table_; }
     const FaultSetSampler& sampler() const { return sampler_; }
-    const FaultSetKeys& keys() const { return keys_; }
+    uint64_t num_keys() const;
+    double bound_on_twins() const;
 
     // The weights of the mechanisms in several circuits, [circuits][mechanisms]. There is a mass for each circuit.
     using Weights = std::vector<double>;
@@ -44,7 +58,11 @@ class FaultSetStudy {
         std::vector<double> left_out;    // [circuits]: the same for all keys that are not stored
     };
     // All sets of a weight.
-    Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, uint64_t max_steps, uint64_t max_keys,
+    struct EnumerationLimits {
+        uint64_t max_steps, max_keys;
+        double max_seconds;
+    };
+    Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, const EnumerationLimits& limits,
                           Storage storage);
 
     struct Draws {
@@ -91,9 +109,14 @@ class FaultSetStudy {
     void release();
 
    private:
-    void list_pairs();
+    // Parts of the search are combined into groups. Sums are taken within each group, then over the groups in order.
+    static constexpr size_t max_groups = 64;
+
+    Turns::Turn turn() const { return Turns::Turn(turns_, interrupted_); }
+    void list_pairs(Interruption& interruption);
+    std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage);
     // Appends the laws of the keys from `begin` on, so many signatures at a time.
-    void append_laws(const FaultSetKeys& keys, uint32_t begin, size_t max_expanded, KeptBranches& laws) const;
+    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const;
     // Evaluates the stored keys that have no laws yet.
     void evaluate_stored();
     // Stores keys. Returns their numbers; FaultSetKeys::none for those that are not stored.
@@ -101,23 +124,51 @@ class FaultSetStudy {
     // Numbers the keys of the sets of a join that have no number yet, and leaves out sets that are not stored.
     void number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage);
 
-    template <typename MakeVisitor>
-    bool search(uint32_t weight, FaultSetGoal goal, uint64_t max_steps, uint64_t& steps, MakeVisitor make_visitor) const;
+    // Searches on all threads. make_visitor(group, interruption) returns the visitor for the sets of a group; start(part) tells
+    // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.
+    template <typename MakeVisitor, typename Finish>
+    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const;
 
     const ClosedSets& closed_sets(uint32_t weight);
 
+    mutable Turns turns_{"study"};
     const Plan plan_;
     const Kernels& kernels_;
     FaultSetTable table_;
     const FaultSetSampler sampler_;
     const std::vector<uint64_t> coins_;
-    const uint32_t num_threads_;
-    const uint64_t max_pair_bytes_;
+    const Options options_;
     const std::function<void()> interrupted_;
     FaultSetKeys keys_;
-    uint32_t evaluated_ = 0;  // keys with laws
+    uint64_t evaluated_ = 0;  // keys with laws
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
+
 };
+
+template <typename MakeVisitor, typename Finish>
+void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const {
+    const size_t num_parts = num_search_parts(table_, weight, goal);
+    const size_t num_groups = std::min(num_parts, max_groups);
+    run_parts(num_groups, options_.num_threads, interrupted_, [&](Interruption& interruption) {
+        return [&](size_t group) {
+            if (steps.has_ended()) return;
+            auto visitor = make_visitor(group, interruption);
+            FaultSetSearch<decltype(visitor)> search(table_, weight, visitor, goal, [&](uint64_t more) {
+                interruption.look();
+                return steps.add(more);
+            });
+            try {
+                for (size_t part = group; part < num_parts; part += num_groups) {
+                    visitor.start(part);
+                    search.run_part(static_cast<uint32_t>(part));
+                }
+                search.finish();
+                finish(group, interruption);
+            } catch (const SearchSteps::Ended&) {
+            }
+        };
+    });
+}
 
 }  // namespace snc

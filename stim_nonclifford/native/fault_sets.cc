@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <string>
 
 #include "philox.h"
 #include "plan.h"
+#include "resource_limit.h"
 
 namespace snc {
 
@@ -41,16 +45,25 @@ std::pair<uint64_t, uint64_t> sizes_of_pair_tables(uint64_t num_mechanisms) {
     return {std::bit_ceil(16 * num_pairs + 64), std::bit_ceil(2 * num_pairs + 2)};
 }
 
+// The smallest float that is not below a number.
+float rounded_up(double number) {
+    const auto nearest = static_cast<float>(number);
+    return nearest < number ? std::nextafter(nearest, std::numeric_limits<float>::infinity()) : nearest;
+}
+
 }  // namespace
 
-FaultSetTable::FaultSetTable(FaultSetMechanisms mechanisms) : mechanisms_(std::move(mechanisms)) {
-    choose_sparse_checks();
-    list_flipping();
-    list_classes();
+FaultSetTable::FaultSetTable(FaultSetMechanisms mechanisms, uint64_t max_bytes, Interruption& interruption)
+    : mechanisms_(std::move(mechanisms)) {
+    Looks look(interruption);
+    choose_sparse_checks(look);
+    list_flipping(look);
+    list_classes(look);
+    list_twins(max_bytes, look);
 }
 
 // A basis of the checks in which few mechanisms flip each check: the search branches over the mechanisms of one check.
-void FaultSetTable::choose_sparse_checks() {
+void FaultSetTable::choose_sparse_checks(Looks& look) {
     const size_t size = mechanisms_.size(), words = check_words();
     const size_t row_words = size / 64 + 1;
     std::vector<BitRow> rows(64 * words, BitRow(row_words + 1));
@@ -61,11 +74,13 @@ void FaultSetTable::choose_sparse_checks() {
     scatter(target(), row_words, 1);
     for (bool changed = true; std::exchange(changed, false);)
         for (size_t a = 0; a < rows.size(); ++a)
-            for (size_t b = 0; b < rows.size(); ++b)
+            for (size_t b = 0; b < rows.size(); ++b) {
+                look(row_words);
                 if (a != b && ones_of_sum(rows[a], rows[b], row_words) < ones_of(rows[b], row_words)) {
                     add(rows[b], rows[a]);
                     changed = true;
                 }
+            }
     std::erase_if(rows, [&](const BitRow& row) { return ones_of(row, row_words + 1) == 0; });
     std::ranges::stable_sort(rows, {}, [&](const BitRow& row) { return ones_of(row, row_words); });
 
@@ -81,7 +96,7 @@ void FaultSetTable::choose_sparse_checks() {
     }
 }
 
-void FaultSetTable::list_flipping() {
+void FaultSetTable::list_flipping(Looks& look) {
     std::vector<uint64_t> of_check(num_checks_);
     for (uint32_t check = 0; check < num_checks_; ++check) of_check[check] = hash_word(check);
     const auto hash_of = [&](const uint64_t* row) {
@@ -93,6 +108,7 @@ void FaultSetTable::list_flipping() {
     target_hash_ = hash_of(target());
     starts_ = {0};
     for (uint32_t check = 0; check < num_checks_; ++check) {
+        look(num_mechanisms());
         for (uint32_t m = 0; m < num_mechanisms(); ++m)
             if (flips(m, check)) {
                 flipping_.push_back(m);
@@ -102,34 +118,59 @@ void FaultSetTable::list_flipping() {
     }
 }
 
-void FaultSetTable::list_classes() {
+void FaultSetTable::list_classes(Looks& look) {
     class_members_.resize(num_mechanisms());
     std::iota(class_members_.begin(), class_members_.end(), 0U);
     const auto compare = [&](uint32_t a, uint32_t b) {
+        look(check_words());
         return std::lexicographical_compare_three_way(checks(a), checks(a) + check_words(), checks(b), checks(b) + check_words());
     };
     std::ranges::stable_sort(class_members_, [&](uint32_t a, uint32_t b) { return compare(a, b) < 0; });
     for (uint32_t k = 0; k < class_members_.size(); ++k)
         if (k == 0 || compare(class_members_[k - 1], class_members_[k]) != 0) class_starts_.push_back(k);
-    const size_t num_classes = class_starts_.size();
     class_starts_.push_back(static_cast<uint32_t>(class_members_.size()));
 
-    const uint64_t filter_bits = std::bit_ceil(64 * (num_classes + 1));
+    const uint64_t filter_bits = std::bit_ceil(64 * (num_classes() + 1));
     filter_.assign(filter_bits / 64, 0);
     filter_shift_ = static_cast<uint32_t>(64 - std::countr_zero(filter_bits));
-    slots_.assign(std::bit_ceil(2 * num_classes + 2), 0);
-    for (uint32_t c = 0; c < num_classes; ++c) {
-        const uint64_t hash = hashes_[class_members_[class_starts_[c]]];
+    slots_.assign(std::bit_ceil(2 * num_classes() + 2), 0);
+    for (uint32_t c = 0; c < num_classes(); ++c) {
+        const uint64_t hash = hash_of_class(c);
         filter_[(hash >> filter_shift_) / 64] |= uint64_t{1} << (hash >> filter_shift_) % 64;
         size_t slot = hash & (slots_.size() - 1);
         while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
         slots_[slot] = c + 1;
-        for (uint32_t a = class_starts_[c]; a < class_starts_[c + 1]; ++a)
+    }
+}
+
+void FaultSetTable::list_twins(uint64_t max_bytes, Looks& look) {
+    uint64_t most = 0;
+    for (size_t c = 0; c < num_classes(); ++c) {
+        const uint64_t size = class_starts_[c + 1] - class_starts_[c];
+        most += size * (size - 1) / 2;
+    }
+    if (most > max_bytes / sizeof twins_[0])
+        throw ResourceLimit("The search for fault sets lists the pairs of mechanisms that flip the same noise-only checks: " +
+                            with_commas(most) + " pairs of " + std::to_string(sizeof twins_[0]) + " bytes; the limit is " +
+                            with_commas(max_bytes) +
+                            " bytes. Raise max_bytes, or count errors instead: compile_detector_sampler(...).sample_counts(shots).");
+    for (size_t c = 0; c < num_classes(); ++c)
+        for (uint32_t a = class_starts_[c]; a < class_starts_[c + 1]; ++a) {
+            look(class_starts_[c + 1] - a);
             for (uint32_t b = a + 1; b < class_starts_[c + 1]; ++b)
                 if (!exclude_each_other(class_members_[a], class_members_[b]))
                     twins_.emplace_back(class_members_[a], class_members_[b]);
-    }
-    std::ranges::sort(twins_);
+        }
+    std::sort(twins_.begin(), twins_.end(), [&](const auto& a, const auto& b) {
+        look();
+        return a < b;
+    });
+}
+
+double FaultSetTable::weight_of_twins() const {
+    double sum = 0;
+    for (const auto& [a, b] : twins_) sum += weight(a) * weight(b);
+    return sum;
 }
 
 uint64_t FaultSetTable::bytes_for_pairs() const {
@@ -137,19 +178,48 @@ uint64_t FaultSetTable::bytes_for_pairs() const {
     return bits / 8 + cells * sizeof(float);
 }
 
-void FaultSetTable::list_pairs() {
+void FaultSetTable::list_pairs(Interruption& interruption) {
+    Looks look(interruption);
     const auto [bits, cells] = sizes_of_pair_tables(num_mechanisms());
-    pair_filter_.assign(bits / 64, 0);
-    pair_weights_.assign(cells, 0);
-    pair_filter_shift_ = static_cast<uint32_t>(64 - std::countr_zero(bits));
-    pair_weights_shift_ = static_cast<uint32_t>(64 - std::countr_zero(cells));
-    constexpr double round_up = 1 + 1e-4;  // more than the rounding of sums of floats can lose
-    for (uint32_t a = 0; a < num_mechanisms(); ++a)
+    const auto filter_shift = static_cast<uint32_t>(64 - std::countr_zero(bits));
+    const auto weights_shift = static_cast<uint32_t>(64 - std::countr_zero(cells));
+    decltype(pair_filter_) filter(bits / 64);
+    decltype(pair_weights_) weights(cells), least(cells);
+    // More than what rounding can lose where some hundred floats are added to a cell.
+    constexpr double round_up = 1 + 1e-4;
+    for (uint32_t a = 0; a < num_mechanisms(); ++a) {
+        look(num_mechanisms() - a);
         for (uint32_t b = a + 1; b < num_mechanisms(); ++b) {
-            const uint64_t hash = hashes_[a] ^ hashes_[b], bit = hash >> pair_filter_shift_;
-            pair_filter_[bit / 64] |= uint64_t{1} << (bit % 64);
-            pair_weights_[hash >> pair_weights_shift_] += static_cast<float>(round_up * weight(a) * weight(b));
+            const uint64_t hash = hashes_[a] ^ hashes_[b], bit = hash >> filter_shift;
+            filter[bit / 64] |= uint64_t{1} << (bit % 64);
+            weights[hash >> weights_shift] += static_cast<float>(round_up * weight(a) * weight(b));
         }
+    }
+    // More pairs than that have the same hash where classes are large. The pairs from two classes, and those within classes, are
+    // therefore summed up as doubles, whose sums are rounded up in each cell.
+    constexpr double round_up_doubles = 1 + 1e-9;
+    const auto add_to_least = [&](uint64_t hash, double sum) {
+        float& cell = least[hash >> weights_shift];
+        cell = rounded_up(cell + round_up_doubles * sum);
+    };
+    std::vector<double> of_classes(num_classes());
+    double of_twins = 0;
+    for (size_t c = 0; c < num_classes(); ++c)
+        for (uint32_t k = class_starts_[c]; k < class_starts_[c + 1]; ++k) {
+            const double added = weight(class_members_[k]);
+            of_twins += of_classes[c] * added;
+            of_classes[c] += added;
+        }
+    add_to_least(0, of_twins);
+    for (size_t a = 0; a < num_classes(); ++a) {
+        look(num_classes() - a);
+        for (size_t b = a + 1; b < num_classes(); ++b) add_to_least(hash_of_class(a) ^ hash_of_class(b), of_classes[a] * of_classes[b]);
+    }
+    for (size_t k = 0; k < cells; ++k) weights[k] = std::max(weights[k], least[k]);
+    pair_filter_ = std::move(filter);
+    pair_weights_ = std::move(weights);
+    pair_filter_shift_ = filter_shift;
+    pair_weights_shift_ = weights_shift;
 }
 
 uint32_t FaultSetTable::first_check(const uint64_t* row) const {

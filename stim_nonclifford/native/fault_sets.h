@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "interruption.h"
 #include "memory.h"
 
 namespace snc {
@@ -29,7 +30,8 @@ class FaultSetTable {
    public:
     static constexpr uint32_t none = ~uint32_t{0};
 
-    explicit FaultSetTable(FaultSetMechanisms mechanisms);
+    // Throws ResourceLimit if the twins take more than max_bytes.
+    FaultSetTable(FaultSetMechanisms mechanisms, uint64_t max_bytes, Interruption& interruption);
 
     uint32_t num_mechanisms() const { return static_cast<uint32_t>(mechanisms_.size()); }
     uint32_t check_words() const { return mechanisms_.check_words; }
@@ -76,7 +78,7 @@ class FaultSetTable {
     float weight_of_pairs(uint64_t hash) const { return pair_weights_[hash >> pair_weights_shift_]; }
     bool knows_pairs() const { return !pair_weights_.empty(); }
     // Builds the tables for pairs. Without them, searches take longer.
-    void list_pairs();
+    void list_pairs(Interruption& interruption);
     void forget_pairs() {
         pair_filter_ = {};
         pair_weights_ = {};
@@ -86,16 +88,20 @@ class FaultSetTable {
     const uint64_t* hashes() const { return hashes_.data(); }
     // The mechanisms that flip exactly these checks, ascending.
     std::span<const uint32_t> with_checks(uint64_t hash, const uint64_t* checks) const;
-    // All pairs of mechanisms that flip the same checks, the smaller one first.
+    // All pairs of mechanisms that flip the same checks and do not exclude each other, the smaller one first.
     const std::vector<std::pair<uint32_t, uint32_t>>& twins() const { return twins_; }
+    double weight_of_twins() const;
 
     // Writes the key of a set to `key`.
     void key_of(std::span<const uint32_t> members, uint64_t* key) const;
 
    private:
-    void choose_sparse_checks();
-    void list_flipping();
-    void list_classes();
+    size_t num_classes() const { return class_starts_.size() - 1; }
+    uint64_t hash_of_class(size_t number) const { return hashes_[class_members_[class_starts_[number]]]; }
+    void choose_sparse_checks(Looks& look);
+    void list_flipping(Looks& look);
+    void list_classes(Looks& look);
+    void list_twins(uint64_t max_bytes, Looks& look);
 
     FaultSetMechanisms mechanisms_;
     uint32_t num_checks_ = 0;

@@ -59,3 +59,10 @@ class WithoutGil {
     static inline std::atomic<unsigned long> main_ident_;
     PyThreadState* state_;
 };
+
+// Runs long work.
+template <typename Work>
+auto without_gil(Work work) {
+    const WithoutGil released;
+    return work();
+}

@@ -1,6 +1,7 @@
 // The device's kernels, compiled as C++.
 #include <stdexcept>
 
+#include "argument_checks.h"
 #include "device_plan.h"
 #include "noise_sections.h"
 #include "simulation.h"
@@ -75,11 +76,19 @@ void run_simulate(const HostLaunch& launch, const Job& job) {
 }  // namespace
 
 void run_on_host(const HostLaunch& launch) {
-    const Job& job = *reinterpret_cast<const Job*>(launch.job);
+    constexpr uint32_t max_teams = uint32_t{1} << 20;
+    const Job& job = launch.job;
+    require(launch.kernel == "noise" || launch.kernel == "walk" || launch.kernel == "simulate",
+            "There is no kernel '" + launch.kernel + "'.");
+    require(job.plan != nullptr && job.counters != nullptr, "The job has no plan, or no counters.");
+    require(launch.num_teams >= 1 && launch.num_teams <= max_teams, "num_teams must be from 1 to 2^20.");
+    require(launch.round <= num_rounds, "There is no such round.");
+    require(launch.kernel != "noise" || launch.row_words == job.plan->register_words(), "row_words must be those of the plan.");
+    require(launch.kernel != "simulate" || (job.shared_width <= max_vector_width && (!launch.in_shared || job.plan->vector_width <= job.shared_width)),
+            "The shared memory must have room for the vector.");
     if (launch.kernel == "noise") return run_noise(launch, job);
     if (launch.kernel == "walk")
         return for_each_team<32>(launch, 0, [&](auto& team) { walk_kernel(team, job, launch.round); });
-    if (launch.kernel != "simulate") throw std::invalid_argument("There is no kernel '" + launch.kernel + "'.");
     switch (launch.team_size) {
         case 32: return run_simulate<32>(launch, job);
         case 128: return run_simulate<128>(launch, job);

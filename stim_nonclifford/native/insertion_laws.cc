@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "interruption.h"
 #include "path_simulation.h"
 
 namespace snc {
@@ -42,12 +43,13 @@ double expectation(const double* vector, int32_t width, uint64_t mask) {
 
 }  // namespace
 
-std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& kernels) {
+std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& kernels, const std::function<void()>& interrupted) {
     if (plan.operations.empty() || plan.num_outcomes == 0 || plan.num_outcomes > 64) return std::nullopt;
     InsertionLaws laws(plan);
     std::vector<uint32_t> of_operations;
     if (!laws.find_insertions(of_operations) || !laws.find_outcome_flips()) return std::nullopt;
-    PathSimulation simulation(plan, kernels, [] {});
+    Interruption interruption(interrupted);
+    PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
     const PathSimulation::ZeroSignatureLaw zero = simulation.zero_signature_law();
     if (!zero.fixed || !zero.kept) return std::nullopt;
     laws.outputs_ = zero.outputs;
@@ -111,7 +113,7 @@ bool InsertionLaws::find_reversals(const std::vector<uint32_t>& of_operations, c
                 if (plan_.operations[later].measures() &&
                     plan_.outcome_effects.has(static_cast<size_t>(plan_.operations[later].outcome), static_cast<uint32_t>(sign)))
                     return false;
-            const bool is_reversed = test(row, sign) != (t != operation.first_term && term.is_reversed != 0);
+            const bool is_reversed = test(row, sign) != (term.is_reversed != 0);
             const double angle = (is_reversed != (operation.i_power == 2) ? -2 : 2) * std::atan2(term.sine, term.cosine);
             const double eighths = angle / (std::numbers::pi / 4);
             if (std::abs(eighths - std::round(eighths)) > tolerance) return false;

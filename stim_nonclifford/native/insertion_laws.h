@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -27,7 +28,7 @@ namespace snc {
 class InsertionLaws {
    public:
     // Nothing if the plan is not of this kind.
-    static std::optional<InsertionLaws> of(const Plan& plan, const Kernels& kernels);
+    static std::optional<InsertionLaws> of(const Plan& plan, const Kernels& kernels, const std::function<void()>& interrupted);
 
     // A way in which shots with a signature are kept.
     struct Branch {

@@ -1,6 +1,7 @@
 #include "outcome_law.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace snc {
@@ -114,6 +115,9 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
                 store_.pass(*known, simulation_.checkpoint_bytes(),
                             [&] { return is_shared ? simulation_.shared_checkpoint() : simulation_.here(); });
             stop = simulation_.advance(known != nullptr ? &stop : nullptr);
+            // Because of rounding, an outcome may be certain here that was uncertain in the simulation that was stored, or the
+            // other way round. The stored decisions are about other outcomes then.
+            if (known != nullptr && stop.outcome != known->outcome) return simulate_alone(shot, seed);
         }
         Ref place = is_known ? decisions_[k].node : Ref::none;
         if (!is_known && grows) {
@@ -127,12 +131,22 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
     }
 }
 
+OutcomeLaws::Result OutcomeLaws::simulate_alone(const Shot& shot, uint64_t seed) {
+    OutcomeDecisions decisions(seed, shot.number);
+    simulation_.start();
+    PathSimulation::Stop stop = simulation_.advance();
+    for (; stop.outcome >= 0; stop = simulation_.advance()) simulation_.take(decisions.decide(stop.probability_of_one));
+    return {stop.outcome == PathSimulation::kept, simulation_.outputs()};
+}
+
 void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
     Ref place = store_.zero_entry().root();
     while (place != Ref::none && !LawStore::is_leaf(place)) {
         const LawStore::Node& node = store_.node(place);
         if (!simulation_.agrees_at(node.outcome)) return;
         const size_t k = shared_.size();
+        // See `simulate` for how they may differ.
+        if (k < decisions_.size() && store_.node(decisions_[k].node).outcome != node.outcome) return;
         shared_.push_back(place);
         const bool outcome = k < decisions_.size() ? decisions_[k].outcome : decisions.decide(node.probability_of_one);
         place = node.children[outcome].load(std::memory_order_acquire);
@@ -175,15 +189,18 @@ OutcomeLaws::PossiblePath OutcomeLaws::possible_path(std::span<const uint64_t> s
 
 std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {
     std::vector<Branch> found;
-    std::vector<std::vector<bool>> paths = {{}};
+    using Path = std::vector<std::pair<int32_t, bool>>;  // numbers of outcomes, and their values
+    std::vector<Path> paths = {{}};
     simulation_.choose(signature);
     while (!paths.empty()) {
-        const std::vector<bool> path = std::move(paths.back());
+        simulation_.ask_for_interruption();
+        const Path path = std::move(paths.back());
         paths.pop_back();
         double probability = 1;
         simulation_.start();
-        for (bool outcome : path) {
+        for (const auto& [number, outcome] : path) {
             const PathSimulation::Stop stop = simulation_.advance();
+            if (stop.outcome != number) throw std::logic_error("A repeated simulation took another path.");
             probability *= outcome ? stop.probability_of_one : 1 - stop.probability_of_one;
             simulation_.take(outcome);
         }
@@ -195,7 +212,7 @@ std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t>
         }
         for (bool outcome : {true, false}) {
             paths.push_back(path);
-            paths.back().push_back(outcome);
+            paths.back().emplace_back(stop.outcome, outcome);
         }
     }
     return found;

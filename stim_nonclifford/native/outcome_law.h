@@ -28,7 +28,6 @@ class OutcomeLaws {
     // `interrupted` is called from time to time during long simulations, and throws to stop them.
     OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted);
 
-    
     using Shot = LawWalks::Shot;
     struct Result {
         bool kept;                // no outcome check fires
@@ -98,6 +97,8 @@ class OutcomeLaws {
     void find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves);
     // Walks through the known part of the tree, then simulates the rest, which is added to the tree.
     Result simulate(const Shot& shot, uint64_t seed);
+    // Simulates a shot whose signature is chosen, without what is stored.
+    Result simulate_alone(const Shot& shot, uint64_t seed);
     // Walks from the root of a signature to a leaf, or to the end of the known tree. `decisions_` are the decisions on the way.
     Ref walk(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
     // Simulates the shots with these indices.

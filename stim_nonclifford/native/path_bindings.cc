@@ -2,20 +2,24 @@
 #include <nanobind/stl/tuple.h>
 
 #include <cstdint>
-#include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "argument_checks.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "gil.h"
 #include "list_caster.h"
+#include "operation_checks.h"
 #include "path_expectations.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+using snc::require;
 
 // kind, width, x, z, i_power, pivot, cosine, sine, bit
 using OperationTuple = std::tuple<int32_t, int32_t, uint64_t, uint64_t, int32_t, int32_t, double, double, int32_t>;
@@ -25,17 +29,35 @@ using ExpectationTuple = std::tuple<size_t, uint64_t, uint64_t, uint32_t, bool>;
 void construct(snc::PathExpectations* self, const std::vector<OperationTuple>& operations,
                const std::vector<ExpectationTuple>& expectations, size_t num_bits) {
     std::vector<snc::PathOperation> steps;
-    for (const auto& [kind, width, x, z, i_power, pivot, cosine, sine, bit] : operations)
-        steps.push_back({{x, z, static_cast<snc::Kind>(kind), width, i_power, pivot, -1, 0, 0, 0}, cosine, sine, bit});
+    std::vector<int32_t> widths{0};
+    snc::OperationChecks checks;
+    for (const auto& [kind, width, x, z, i_power, pivot, cosine, sine, bit] : operations) {
+        const int32_t segment = checks.num_outcomes();
+        const bool measures = kind == static_cast<int32_t>(snc::Kind::measure);
+        snc::Operation operation{x, z, static_cast<snc::Kind>(kind), width, i_power, pivot, measures ? segment : -1, segment, 0, 0};
+        require(operation.kind != snc::Kind::weak_measure, "A path must have no weak measurements.");
+        checks.check(operation);
+        widths.push_back(checks.width());
+        snc::check_angle(cosine, sine, "Operation " + std::to_string(steps.size()));
+        operation.outcome = -1;
+        operation.segment = 0;
+        steps.push_back({operation, cosine, sine, bit});
+    }
     std::vector<snc::PathExpectation> values;
-    for (const auto& [place, x, z, i_power, is_zero] : expectations) values.push_back({place, {x, z, i_power}, is_zero});
+    size_t before = 0;
+    for (const auto& [place, x, z, i_power, is_zero] : expectations) {
+        require(place >= before && place <= steps.size(), "The places of expectation values must ascend to the number of operations.");
+        require(is_zero || snc::is_pauli(x, z, i_power, widths[place]), "An expectation value is of no Hermitian Pauli on the vector.");
+        require(is_zero || (x | z) != 0 || i_power % 2 == 0, "An expectation value must be of a Hermitian operator.");
+        before = place;
+        values.push_back({place, {x, z, i_power}, is_zero});
+    }
     new (self) snc::PathExpectations(std::move(steps), std::move(values), num_bits, snc::kernels());
 }
 
 nb::object evaluate(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {
     const size_t size = paths.shape(0);
-    if (self.num_bits() == 0 ? size != 0 : size % self.num_bits() != 0)
-        throw std::invalid_argument("The paths must have a byte for each of their bits.");
+    require(self.num_bits() == 0 ? size == 0 : size % self.num_bits() == 0, "The paths must have a byte for each of their bits.");
     std::vector<double> values;
     {
         const WithoutGil released;

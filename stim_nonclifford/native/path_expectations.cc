@@ -5,7 +5,9 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
+#include "not_a_number.h"
 #include "philox.h"
 #include "rotation_groups.h"
 
@@ -98,7 +100,10 @@ int32_t PathExpectations::apply(const PathOperation& step, double* vector, bool 
     const Operation& operation = step.operation;
     if (operation.kind == Kind::measure) {
         const OutcomeWeights weights = kernels_.outcome_weights(vector, operation);
-        kernels_.project(vector, vector, operation, bit, bit ? weights.one : weights.zero);
+        const double weight = bit ? weights.one : weights.zero;
+        if (!(weight > 0))
+            throw std::invalid_argument("A path has an outcome of probability 0, of the measurement that bit " + std::to_string(step.bit) + " tells.");
+        kernels_.project(vector, vector, operation, bit, weight);
         return operation.width - 1;
     }
     VectorRotation rotation = pauli_of_rotation(operation);
@@ -122,6 +127,7 @@ double PathExpectations::value(const PathExpectation& asked, const double* vecto
     const auto [zero, one] = kernels_.outcome_weights(
         vector, {x, z, Kind::measure, width, static_cast<int32_t>(i_power), pivot, 0, 0, 0, 0});
     const double found = (zero - one) / (zero + one);
+    if (!std::isfinite(found)) throw NotANumber("An expectation value is not a number.");
     // As for probabilities of outcomes, what rounding can have done is undone.
     if (std::abs(found) < certain) return 0;
     return std::abs(found) > 1 - certain ? std::copysign(1.0, found) : found;

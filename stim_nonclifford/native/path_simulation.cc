@@ -5,12 +5,14 @@
 #include <cmath>
 #include <utility>
 
+#include "not_a_number.h"
+
 namespace snc {
 
 namespace {
 
-// From this width on, a single operation takes long enough to poll for interruptions.
-constexpr int32_t long_operation_width = 16;
+// Coefficients that are read between two polls for interruptions.
+constexpr uint64_t coefficients_per_poll = uint64_t{1} << 16;
 
 // The largest squared norm of a vector: far from the largest double, even when squared.
 constexpr double max_norm = 1e100;
@@ -320,7 +322,10 @@ void PathSimulation::normalize(int32_t width) {
 
 bool PathSimulation::make_step(const Stop* known) {
     const SimulationStep& step = plan_.steps.steps[state_.step];
-    if (step.width_after >= long_operation_width) interrupted_();
+    if (work_.coefficients_read + work_.steps >= next_poll_) {
+        next_poll_ = work_.coefficients_read + work_.steps + coefficients_per_poll;
+        interrupted_();
+    }
     absorb(step);
     const Operation& operation = plan_.operations[step.operation];
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
@@ -370,6 +375,7 @@ bool PathSimulation::make_step(const Stop* known) {
     }
     const auto [zero, one] = state_.weights;
     state_.probability_of_one = one / (zero + one);
+    check_probability(state_.probability_of_one, step.operation);
     if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
     take(state_.probability_of_one > 0.5);
     return true;

@@ -154,6 +154,7 @@ class PathSimulation {
     const double* lies_in_ = vector_.data();  // the memory that holds them: vector_, or still the checkpoint
     State state_{};
     SimulationWork work_;
+    uint64_t next_poll_ = 0;  // of steps and coefficients read
     // Checkpoints on the path of signature 0 up to its first uncertain MEASURE, from which simulations start.
     std::vector<Checkpoint> prefix_;
     std::vector<uint64_t> difference_;          // between the branch rows of the chosen signature and of signature 0

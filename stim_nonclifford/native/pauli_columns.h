@@ -50,6 +50,7 @@ class PauliColumns {
    public:
     explicit PauliColumns(size_t num_coordinates = 0) : x_(num_coordinates), z_(num_coordinates) {}
 
+    size_t num_coordinates() const { return x_.size(); }
     // The rows with an X part on a coordinate, and those with a Z part.
     const Bits& with_x(size_t coordinate) const { return x_[coordinate]; }
     const Bits& with_z(size_t coordinate) const { return z_[coordinate]; }

@@ -26,11 +26,13 @@ bool anticommute(Factors a, Factors b) {
 }
 
 size_t Program::add_gate(GateTables gate) {
+    check_gate(gate);
     gates_.push_back(std::move(gate));
     return gates_.size() - 1;
 }
 
 size_t Program::add_channel(ChannelTables channel) {
+    check(channel);
     channels_.push_back(std::move(channel));
     return channels_.size() - 1;
 }
@@ -38,10 +40,13 @@ size_t Program::add_channel(ChannelTables channel) {
 void Program::add_step(CircuitStep step) {
     if (std::max({targets_.size(), factors_.size(), records_.size()}) > UINT32_MAX)
         throw std::length_error("the circuit has too many targets");
+    check(step);
     steps_.push_back(step);
+    reach_.emplace_back();
 }
 
 void Program::add_loop(size_t first, size_t end, uint64_t repetitions, Shift shift) {
+    check_loop(first, end, repetitions, shift);
     loops_.push_back({first, end, repetitions, shift});
     loops_.back().size = size_of(first, end, loops_.size() - 1);
 }

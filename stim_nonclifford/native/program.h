@@ -34,6 +34,9 @@ struct GateTables {
     std::vector<GeneratorImage> inverse;          // images of the generators under the inverse gate
 };
 
+// Throws std::invalid_argument unless all numbers are in range.
+void check_gate(const GateTables& gate);
+
 struct ChannelTables {
     using Choices = std::vector<std::pair<uint64_t, double>>;  // pattern and rate or probability
     uint64_t constant;
@@ -70,10 +73,10 @@ struct Shift {
     int64_t records = 0, detectors = 0;
 };
 
+// What is added is checked (program_checks.cc): std::invalid_argument says what is wrong.
 class Program {
    public:
-    Program(size_t num_qubits, size_t num_records, size_t num_detectors, size_t num_observables)
-        : num_qubits(num_qubits), num_records(num_records), num_detectors(num_detectors), num_observables(num_observables) {}
+    Program(size_t num_qubits, size_t num_records, size_t num_detectors, size_t num_observables);
 
     const size_t num_qubits, num_records, num_detectors, num_observables;
 
@@ -117,12 +120,24 @@ class Program {
     };
     std::vector<OuterLoop> outer_loops() const;
 
+    // Throws unless all factors are X, Y or Z on qubits of the program, and all records are its own.
+    void check_factors(Factors factors) const;
+    void check_records(std::span<const int64_t> records) const;
+
     // The detectors, and then the observables, for which the sum of their records is odd.
     std::vector<int32_t> odd_outputs(std::span<const uint8_t> records) const;
     // For each group of qubits that gates, rotations and measurements connect, its qubits, ascending.
     std::vector<std::vector<uint32_t>> connected_qubits() const;
 
    private:
+    void check(const ChannelTables& channel) const;
+    void check(const CircuitStep& step) const;
+    void check_targets(const CircuitStep& step, size_t group_size) const;
+    // Checks a loop, and extends the reach of its steps.
+    void check_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
+    // The last record of a step in the first iteration of its loops, or -1.
+    int64_t last_record(const CircuitStep& step) const;
+
     struct Loop {
         size_t first, end;
         uint64_t repetitions;
@@ -146,6 +161,7 @@ class Program {
     std::vector<int64_t> records_;
     std::vector<GateTables> gates_;
     std::vector<ChannelTables> channels_;
+    std::vector<Shift> reach_;  // for each step, what is added to its numbers in the last iteration of its loops
     std::vector<Loop> loops_;  // in the order of their ends, inner ones first
 };
 

@@ -1,18 +1,21 @@
 // Executes calls from several threads one after the other.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 #ifdef _WIN32
 #include <process.h>
 #else
 #include <unistd.h>
 #endif
+
+#include "interruption.h"
 
 namespace snc {
 
@@ -25,11 +28,11 @@ inline int process_id() {
 #endif
 }
 
-// The time between two polls of a thread that works or waits.
-constexpr auto poll_period = std::chrono::milliseconds(50);
-
 class Turns {
    public:
+    // `what` the calls are of, for messages.
+    explicit Turns(std::string what) : what_(std::move(what)) {}
+
     // The turn of the calling thread, for the duration of a scope.
     class Turn {
        public:
@@ -49,11 +52,11 @@ class Turns {
         const std::thread::id self = std::this_thread::get_id();
         std::unique_lock lock(mutex_);
         // A signal handler runs in the middle of a call, during a poll.
-        if (holder_ == self) throw std::runtime_error("This thread is inside a call of the same engine already.");
+        if (holder_ == self) throw std::runtime_error("This thread is inside a call of the same " + what_ + " already.");
         while (holder_ != std::thread::id()) {
             if (process_ != process_id())
-                throw std::runtime_error("The process was forked while another thread was inside a call of this engine. "
-                                         "Make another engine in the new process.");
+                throw std::runtime_error("The process was forked while another thread was inside a call of this " + what_ +
+                                         ". Make another " + what_ + " in the new process.");
             free_.wait_for(lock, poll_period);
             if (holder_ == std::thread::id()) break;
             lock.unlock();
@@ -72,6 +75,7 @@ class Turns {
         free_.notify_one();
     }
 
+    const std::string what_;
     std::mutex mutex_;
     std::condition_variable free_;
     std::thread::id holder_;

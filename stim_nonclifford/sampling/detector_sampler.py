@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.gf2 import ones
 from ..compiler.requested_outputs import DetectorMethod, Mask, postselected_outputs, requested_by
+from ..compiler.width_limit import within_memory
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
@@ -80,7 +81,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._recipe = recipe
         self._faults = faults
         self._compiled = compiled = faults.compiled
-        self._max_active_coordinates = max_active_coordinates
+        self._max_active_coordinates = max_active_coordinates = within_memory(max_active_coordinates)
         self._seed = checked_seed(seed)
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
+from ..compiler.width_limit import within_memory
 from ..dialect import num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
 from .bits import check_result_bytes, checked_count, checked_seed, unpack
@@ -58,6 +59,7 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         self._num_measurements = compiled.program.num_records
         make_engine = engine_factory(options)
         self._compiled = compiled
+        max_active_coordinates = within_memory(max_active_coordinates)
         changed = 0
         if skip_reference_sample:
             changed = compiled.reference_records(max_active_coordinates)

@@ -64,7 +64,7 @@ class DevicePlan:
     def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
         words = _native.plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
-        sizes = _native.image_sizes(words.ctypes.data)
+        sizes = _native.image_sizes(words)
         self.signature_words: int = sizes["signature_words"]
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]

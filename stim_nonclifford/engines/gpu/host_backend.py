@@ -31,7 +31,7 @@ class HostStream:
         """See ``Stream.launch``."""
         _native.run_on_host(
             kernel=kernel.name,
-            job=job.ctypes.data,
+            job=job,
             round=round_number or 0,
             num_teams=kernel.num_teams,
             row_words=kernel.row_words,

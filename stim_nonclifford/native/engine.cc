@@ -428,12 +428,8 @@ std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) 
 
 OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
                                                 const std::function<void()>& poll) {
-    const Turns::Turn turn(turns_, poll);
-    OutcomeLaws::PossiblePath found;
-    for_each_piece(
-        pieces(0, 1),
-        [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->possible_path(signature, seed, number); }, poll);
-    return found;
+    const Call call(*this, poll);
+    return workers_[0].laws->possible_path(signature, seed, number);
 }
 
 std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,

@@ -333,13 +333,23 @@ void bind_rows(nb::module_& m) {
     m.def(
         "image_of_rows",
         [](const Starts& starts, const Bits& bits, const Starts& image_starts, const Bits& image_bits) {
-            return from_rows(snc::image_of_rows(to_rows(starts, bits), to_rows(image_starts, image_bits)));
+            const snc::RowList rows = to_rows(starts, bits), images = to_rows(image_starts, image_bits);
+            return from_rows(without_gil([&] {
+                snc::Interruption interruption(WithoutGil::check_signals);
+                return snc::image_of_rows(rows, images, interruption);
+            }));
         },
         nb::arg("starts"), nb::arg("bits"), nb::arg("image_starts"), nb::arg("image_bits"),
         "For each row the sum of the images of its bits, as starts and bits.");
     m.def(
         "independent_rows",
-        [](const Starts& starts, const Bits& bits) { return snc::to_array(snc::independent_rows(to_ascending_rows(starts, bits))); },
+        [](const Starts& starts, const Bits& bits) {
+            const snc::RowList rows = to_ascending_rows(starts, bits);
+            return snc::to_array(without_gil([&] {
+                snc::Interruption interruption(WithoutGil::check_signals);
+                return snc::independent_rows(rows, interruption);
+            }));
+        },
         nb::arg("starts"), nb::arg("bits"), "The numbers of the rows that are not sums of earlier rows.");
     nb::class_<snc::RowSums>(m, "RowSums", "Sums of amounts by row.")
         .def(nb::init<>())

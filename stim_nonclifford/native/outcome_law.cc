@@ -116,8 +116,9 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
                             [&] { return is_shared ? simulation_.shared_checkpoint() : simulation_.here(); });
             stop = simulation_.advance(known != nullptr ? &stop : nullptr);
             // Because of rounding, an outcome may be certain here that was uncertain in the simulation that was stored, or the
-            // other way round. The stored decisions are about other outcomes then.
-            if (known != nullptr && stop.outcome != known->outcome) return simulate_alone(shot, seed);
+            // other way round. The stored decisions are about other outcomes then. (Checks may fire that do not for signature 0.)
+            if (known != nullptr && stop.outcome != known->outcome && stop.outcome != PathSimulation::discarded)
+                return simulate_alone(shot, seed);
         }
         Ref place = is_known ? decisions_[k].node : Ref::none;
         if (!is_known && grows) {

@@ -57,6 +57,7 @@ void Program::check(const ChannelTables& channel) const {
 
 void Program::check_targets(const CircuitStep& step, size_t group_size) const {
     const auto qubits = targets(step);
+    if (qubits.empty()) return;
     require(step.group_size == group_size && qubits.size() % group_size == 0, "The groups of targets must have the size of the gate.");
     for (const uint32_t qubit : qubits) require(qubit < num_qubits, "Targets must be qubits of the program.");
 }
@@ -72,7 +73,7 @@ void Program::check(const CircuitStep& step) const {
         uint64_t all = of_step.constant;
         for (const auto* choices : {&of_step.rates, &of_step.site})
             for (const auto& [pattern, _] : *choices) all |= pattern;
-        return all >> num_bits == 0;
+        return num_bits >= 64 || all >> num_bits == 0;
     };
     switch (step.kind) {
         case CircuitStepKind::clifford:
@@ -98,7 +99,7 @@ void Program::check(const CircuitStep& step) const {
             require(step.group_size >= 1 && step.group_size <= max_channel_targets, "A channel must have from 1 to 31 targets.");
             check_targets(step, step.group_size);
             require(step.record >= -1 && last_record(step) < static_cast<int64_t>(num_records), "The heralds must be records of the program.");
-            require(is_channel(2 * uint64_t{step.group_size} + (step.record >= 0)), "There is no such channel for so many targets.");
+            require(is_channel(targets(step).empty() ? 64 : 2 * uint64_t{step.group_size} + (step.record >= 0)), "There is no such channel for so many targets.");
             break;
         case CircuitStepKind::correlated_error:
             require(is_probability(step.probability), "The probability of a correlated error must be from 0 to 1.");

@@ -25,7 +25,8 @@ void RowList::append(RowView row) {
     starts.push_back(static_cast<int64_t>(bits.size()));
 }
 
-RowList image_of_rows(const RowList& rows, const RowList& images) {
+RowList image_of_rows(const RowList& rows, const RowList& images, Interruption& interruption) {
+    Looks look(interruption);
     RowList result;
     result.starts.reserve(rows.starts.size());
     SparseRow found;
@@ -36,6 +37,7 @@ RowList image_of_rows(const RowList& rows, const RowList& images) {
             const RowView image = images[static_cast<size_t>(bit)];
             found.insert(found.end(), image.begin(), image.end());
         }
+        look(1 + found.size());
         std::ranges::sort(found);
         // Equal bits cancel in pairs.
         for (size_t k = 0; k < found.size();) {
@@ -49,7 +51,8 @@ RowList image_of_rows(const RowList& rows, const RowList& images) {
     return result;
 }
 
-std::vector<int64_t> independent_rows(const RowList& rows) {
+std::vector<int64_t> independent_rows(const RowList& rows, Interruption& interruption) {
+    Looks look(interruption);
     // By the lowest bit: what flips all later outputs has a lowest bit of its own.
     std::unordered_map<int32_t, SparseRow> with_first;
     std::vector<int64_t> found;
@@ -64,6 +67,7 @@ std::vector<int64_t> independent_rows(const RowList& rows) {
                 found.push_back(static_cast<int64_t>(r));
                 break;
             }
+            look(row.size() + known->second.size());
             sum.clear();
             std::ranges::set_symmetric_difference(row, known->second, std::back_inserter(sum));
             row.swap(sum);

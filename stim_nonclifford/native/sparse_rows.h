@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "interruption.h"
+
 namespace snc {
 
 using SparseRow = std::vector<int32_t>;
@@ -23,10 +25,10 @@ struct RowList {
 };
 
 // Bits of the sum of the images of a row's bits, for each row. Bits without an image have the image 0.
-RowList image_of_rows(const RowList& rows, const RowList& images);
+RowList image_of_rows(const RowList& rows, const RowList& images, Interruption& interruption);
 
 // The numbers of the rows that are not sums of earlier rows.
-std::vector<int64_t> independent_rows(const RowList& rows);
+std::vector<int64_t> independent_rows(const RowList& rows, Interruption& interruption);
 
 // Sums of amounts by row, in the order in which the rows came first. The empty row is not stored.
 class RowSums {

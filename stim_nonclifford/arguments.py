@@ -14,33 +14,40 @@ import operator
 import os
 import pathlib
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 __all__ = [
+    "MOST_SHOTS",
+    "array",
     "check_types",
     "choice",
     "flag",
     "integer",
+    "integer_among",
     "integer_or_none",
+    "iterable",
     "number",
+    "number_of_shots",
     "path",
     "positive",
     "positive_or_none",
     "probability",
-    "refuse",
+    "refuse_argument",
     "seed_of",
     "text",
 ]
 
 _Choice = TypeVar("_Choice", bound=str)
+MOST_SHOTS = (1 << 62) - 1
 _MOST_SHOWN = 60
 """Characters of a wrong argument that a message shows."""
 
 
-def refuse(name: str, wanted: str, value: Any, *, kind: type[Exception] = TypeError) -> NoReturn:
+def refuse_argument(name: str, wanted: str, value: Any, *, kind: type[Exception] = TypeError) -> NoReturn:
     """Raises the error about a wrong argument.
 
     Args:
@@ -50,7 +57,7 @@ def refuse(name: str, wanted: str, value: Any, *, kind: type[Exception] = TypeEr
         kind: ``TypeError`` for a value of the wrong kind, ``ValueError`` for one out of range.
 
     Examples:
-        >>> refuse("threads", "an integer >= 1", "2")
+        >>> refuse_argument("threads", "an integer >= 1", "2")
         Traceback (most recent call last):
         ...
         TypeError: threads must be an integer >= 1, but is '2' (str).
@@ -89,6 +96,42 @@ def integer_or_none(value: Any, name: str, least: int | None = 0, most: int | No
         if value is None
         else _integer(value, name, _range("an integer", least, most, " or None"), least, most)
     )
+
+
+def integer_among(value: Any, name: str, choices: Collection[int]) -> int:
+    """An argument as one of some integers.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It is another integer.
+
+    Examples:
+        >>> integer_among(4, "distance", (3, 5, 7))
+        Traceback (most recent call last):
+        ...
+        ValueError: distance must be 3, 5 or 7, but is 4.
+    """
+    found = _as_integer(value)
+    if found is None or found not in choices:
+        kind = TypeError if found is None else ValueError
+        refuse_argument(name, _listed(choices), value if found is None else found, kind=kind)
+    return found
+
+
+def number_of_shots(value: Any, name: str = "shots") -> int:
+    """An argument as a number of shots, which is below 2^62.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It is out of range.
+
+    Examples:
+        >>> number_of_shots(1e6)
+        Traceback (most recent call last):
+        ...
+        TypeError: shots must be an integer from 0 to 2^62 - 1, but is 1000000.0 (float).
+    """
+    return integer(value, name, 0, MOST_SHOTS)
 
 
 def number(value: Any, name: str, least: float | None = None, most: float | None = None) -> float:
@@ -162,12 +205,18 @@ def flag(value: Any, name: str) -> bool:
         TypeError: bit_packed must be True or False, but is 'no' (str).
     """
     if not isinstance(value, (bool, np.bool_)):
-        refuse(name, "True or False", value)
+        refuse_argument(name, "True or False", value)
     return bool(value)
 
 
-def choice(value: Any, name: str, choices: Collection[_Choice]) -> _Choice:
+def choice(value: Any, name: str, choices: Collection[_Choice], more: str = "") -> _Choice:
     """An argument as one of some names.
+
+    Args:
+        value: The argument.
+        name: Its name.
+        choices: The names.
+        more: What else it may be, for the message.
 
     Raises:
         TypeError: It is not a str.
@@ -179,11 +228,10 @@ def choice(value: Any, name: str, choices: Collection[_Choice]) -> _Choice:
         ...
         ValueError: engine must be 'auto', 'cpu' or 'gpu', but is 'numpy'.
     """
-    found = next((each for each in choices if type(value) is str and each == value), None)
+    found = next((each for each in choices if isinstance(value, str) and each == value), None)
     if found is None:
-        *others, last = map(repr, choices)
-        wanted = f"{', '.join(others)} or {last}" if others else last
-        refuse(name, wanted, value, kind=ValueError if isinstance(value, str) else TypeError)
+        kind = ValueError if isinstance(value, str) else TypeError
+        refuse_argument(name, f"{_listed(choices)}{more}", value, kind=kind)
     return found
 
 
@@ -194,12 +242,17 @@ def text(value: Any, name: str) -> str:
         TypeError: It is not a str.
     """
     if not isinstance(value, str):
-        refuse(name, "a str", value)
+        refuse_argument(name, "a str", value)
     return value
 
 
-def path(value: Any, name: str) -> pathlib.Path:
+def path(value: Any, name: str, wanted: str = "a str or a pathlib.Path") -> pathlib.Path:
     """An argument as the path of a file.
+
+    Args:
+        value: The argument.
+        name: Its name.
+        wanted: What it may be, for the message.
 
     Raises:
         TypeError: It is neither a str nor a path.
@@ -211,8 +264,47 @@ def path(value: Any, name: str) -> pathlib.Path:
         TypeError: filepath must be a str or a pathlib.Path, but is 3 (int).
     """
     if not isinstance(value, (str, os.PathLike)):
-        refuse(name, "a str or a pathlib.Path", value)
+        refuse_argument(name, wanted, value)
     return pathlib.Path(value)
+
+
+def array(value: Any, name: str, wanted: str) -> npt.NDArray[Any]:
+    """An argument as an array of its own, also if it is a list.
+
+    Args:
+        value: The argument.
+        name: Its name.
+        wanted: What it may be, for the message.
+
+    Raises:
+        TypeError: NumPy cannot make an array of it.
+
+    Examples:
+        >>> array([1, [2, 3]], "reference_sample", "bools")
+        Traceback (most recent call last):
+        ...
+        TypeError: reference_sample must be bools, but is [1, [2, 3]] (list).
+    """
+    try:
+        return np.array(value)
+    except (TypeError, ValueError):
+        refuse_argument(name, wanted, value)
+
+
+def iterable(value: Any, name: str, wanted: str) -> Iterable[Any]:
+    """An argument as something to loop over, which a text is not.
+
+    Args:
+        value: The argument.
+        name: Its name.
+        wanted: What it may be, for the message.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        refuse_argument(name, wanted, value)
+    return value
 
 
 def check_types(value: Any, name: str, wanted: str, *types: type) -> None:
@@ -228,7 +320,7 @@ def check_types(value: Any, name: str, wanted: str, *types: type) -> None:
         TypeError: It is of no such type.
     """
     if not isinstance(value, types):
-        refuse(name, wanted, value)
+        refuse_argument(name, wanted, value)
 
 
 def seed_of(seed: Any) -> int:
@@ -264,29 +356,29 @@ def _as_integer(value: Any) -> int | None:
 def _integer(value: Any, name: str, wanted: str, least: int | None, most: int | None) -> int:
     found = _as_integer(value)
     if found is None:
-        refuse(name, wanted, value)
+        refuse_argument(name, wanted, value)
     if (least is not None and found < least) or (most is not None and found > most):
-        refuse(name, wanted, found, kind=ValueError)
+        refuse_argument(name, wanted, found, kind=ValueError)
     return found
 
 
 def _number(value: Any, name: str, wanted: str, least: float | None, most: float | None) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        refuse(name, wanted, value)
+        refuse_argument(name, wanted, value)
     try:
         found = float(value)
     except OverflowError:
         found = math.inf
     is_in_range = (least is None or found >= least) and (most is None or found <= most)
     if not math.isfinite(found) or not is_in_range:
-        refuse(name, wanted, value, kind=ValueError)
+        refuse_argument(name, wanted, value, kind=ValueError)
     return found
 
 
 def _positive(value: Any, name: str, wanted: str) -> float:
     found = _number(value, name, wanted, None, None)
     if found <= 0:
-        refuse(name, wanted, value, kind=ValueError)
+        refuse_argument(name, wanted, value, kind=ValueError)
     return found
 
 
@@ -299,6 +391,12 @@ def _range(kind: str, least: float | None, most: float | None, more: str = "") -
         if most is None
         else f"{kind} from {_written(least)} to {_written(most)}{more}"
     )
+
+
+def _listed(choices: Collection[object]) -> str:
+    """Names or numbers in words."""
+    *others, last = map(repr, choices)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _written(bound: float) -> str:

@@ -27,11 +27,11 @@ WITHOUT_EFFECT = (
     "MPAD",
     "I_ERROR 7",
     "I_ERROR(0.1) 7 0",
-    "I_ERROR[LEAK](0.1, 0.2) 7",
+    "I_ERROR(0.1, 0.2) 7",
     "I_ERROR 1000000",
     "II_ERROR 7 9",
     "II_ERROR(0.5) 0 7",
-    "II_ERROR[LEAK](0.5, 0.1) 9 7",
+    "II_ERROR(0.5, 0.1) 9 7",
     "II_ERROR(0.5) 1000000 3",
     "H",
     "CX",
@@ -54,6 +54,7 @@ WITHOUT_EFFECT = (
 )
 CLIFFORD = "R 0 1\nX_ERROR(0.25) 0\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
 WITH_T = "RX 0\nT 0\nZ_ERROR(0.25) 0\nT_DAG 0\nM 4\nMX 0\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+ALL: Any = {"postselection_mask": "all"}
 RESULTS: dict[str, Callable[[Circuit], Any]] = {
     "records": lambda circuit: circuit.compile_sampler(seed=1).sample(20),
     "records of the reference engine": lambda circuit: circuit.compile_sampler(
@@ -62,21 +63,20 @@ RESULTS: dict[str, Callable[[Circuit], Any]] = {
     "flips": lambda circuit: circuit.compile_sampler(seed=1, skip_reference_sample=True).sample(20),
     "reference": Circuit.reference_sample,
     "detectors": lambda circuit: circuit.compile_detector_sampler(seed=1).sample(20, append_observables=True),
-    "counts": lambda circuit: str(circuit.compile_detector_sampler(seed=1).sample_counts(1000)),
-    "kept": lambda circuit: (
-        circuit.compile_detector_sampler(seed=1, postselection_mask=np.ones(1, dtype=bool))
-        .sample_kept(100)
-        .obs
+    "counts": lambda circuit: str(circuit.compile_detector_sampler(seed=1, **ALL).sample_counts(1000)),
+    "kept": lambda circuit: circuit.compile_detector_sampler(seed=1, **ALL).sample_kept(100).obs,
+    "failures": lambda circuit: len(
+        circuit.compile_detector_sampler(seed=1, **ALL).sample_failures(100).failures
     ),
-    "failures": lambda circuit: len(circuit.compile_detector_sampler(seed=1).sample_failures(100).failures),
     "noise-only model": lambda circuit: str(circuit.detector_error_model(kind="noise_only")),
     "faults": lambda circuit: len(circuit.faults()),
     "fates": lambda circuit: [
-        fate.kept_and_wrong for fate in circuit.outcome_probabilities([[], *([f] for f in circuit.faults())])
+        fate.kept_and_wrong
+        for fate in circuit.outcome_probabilities([[], *([fault] for fault in circuit.faults())], **ALL)
     ],
-    "rate": lambda circuit: circuit.logical_error_rate().logical_error_rate,
-    "distance": lambda circuit: str(circuit.fault_distance()),
-    "sets": lambda circuit: len(circuit.malignant_sets()),
+    "rate": lambda circuit: circuit.logical_error_rate(**ALL).logical_error_rate,
+    "distance": lambda circuit: str(circuit.fault_distance(**ALL)),
+    "sets": lambda circuit: len(circuit.malignant_sets(**ALL)),
     "width": lambda circuit: circuit.plan().peak_width,
 }
 
@@ -152,6 +152,6 @@ def test_expectation_values_of_unused_qubits(line: str, value: float, circuit: s
 def test_observables_of_unused_qubits(pauli: str) -> None:
     """They are 1 in the initial state, so that they change nothing."""
     for circuit in (CLIFFORD, WITH_T):
-        text = f"{circuit}\nOBSERVABLE_INCLUDE(0) {pauli}"
+        text = f"OBSERVABLE_INCLUDE(0) {pauli}\n{circuit}"  # after T gates it is refused
         for name in ("detectors", "counts", "failures", "fates", "rate"):
             assert np.array_equal(RESULTS[name](Circuit(text)), _expected(circuit)[name]), name

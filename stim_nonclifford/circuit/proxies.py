@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import stim
 
-from ..arguments import flag, integer_or_none
+from ..arguments import flag, integer, integer_or_none, iterable
 from ..compiler.clifford_records import without_gaps
 from ..dialect import extended_text
 from ..memory import memory_is_a_limit
@@ -175,7 +176,12 @@ class CircuitProxies:
         return self._stim.num_sweep_bits
 
     def get_detector_coordinates(self, only: Any = None) -> dict[int, list[float]]:
-        """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``."""
+        """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``.
+
+        Args:
+            only: A detector, by its number or as ``stim.DemTarget``, or several; None: all of them.
+        """
+        only = _checked_detectors(only)
         if only is None:
             check_flattened(self._stim)
         with memory_is_a_limit():
@@ -187,6 +193,7 @@ class CircuitProxies:
 
     def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
         """Of the S-proxy: the number of measurements whose outcome is determined."""
+        unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
@@ -207,6 +214,7 @@ class CircuitProxies:
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
         """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
+        unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
 
     def _of_s_proxy(self, search: Callable[[stim.Circuit], list[stim.ExplainedError]]) -> Any:
@@ -241,6 +249,18 @@ class CircuitProxies:
                 f" you want that, call circuit.s_proxy().{name} or circuit.i_proxy().{name}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _checked_detectors(only: Any) -> list[int | stim.DemTarget] | None:
+    """The argument ``only``, as a list."""
+    if only is None:
+        return None
+    wanted = "a detector or an iterable of detectors, each an integer or a stim.DemTarget, or None"
+    is_one = isinstance(only, (numbers.Integral, stim.DemTarget))
+    return [
+        each if isinstance(each, stim.DemTarget) else integer(each, "Each of only")
+        for each in ([only] if is_one else iterable(only, "only", wanted))
+    ]
 
 
 def _drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim
 
-from ...arguments import choice, refuse
+from ...arguments import choice, refuse_argument
 
 __all__ = ["DIAGRAM_TYPES", "check_drawable", "diagram_type"]
 
@@ -44,9 +44,7 @@ def diagram_type(type: str) -> str:
             name = name.replace(other, usual)
         stem, html = (name[:-5], "-html") if name.endswith("-html") else (name, "")
         name = f"{stem}-svg{html}" if stem in _SVG else name
-    if name not in DIAGRAM_TYPES:
-        choice(type, "type", DIAGRAM_TYPES)
-    return name
+    return name if isinstance(type, str) and name in DIAGRAM_TYPES else choice(type, "type", DIAGRAM_TYPES)
 
 
 def check_drawable(circuit: stim.Circuit, type: str, tick: int | range | None) -> None:
@@ -78,7 +76,7 @@ def check_drawable(circuit: stim.Circuit, type: str, tick: int | range | None) -
         last = max(0, circuit.num_ticks - _ends_with_tick(circuit))
         if first > last:
             subject = "tick.start" if isinstance(tick, range) else "tick"
-            refuse(
+            refuse_argument(
                 subject,
                 f"from 0 to {last}, as the operations of the circuit end there",
                 first,

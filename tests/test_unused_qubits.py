@@ -151,7 +151,10 @@ def test_expectation_values_of_unused_qubits(line: str, value: float, circuit: s
 @pytest.mark.parametrize("pauli", ["Z7", "Z7 Z9", "Z1000000"])
 def test_observables_of_unused_qubits(pauli: str) -> None:
     """They are 1 in the initial state, so that they change nothing."""
-    for circuit in (CLIFFORD, WITH_T):
-        text = f"OBSERVABLE_INCLUDE(0) {pauli}\n{circuit}"  # after T gates it is refused
-        for name in ("detectors", "counts", "failures", "fates", "rate"):
+    for circuit, names in (
+        (CLIFFORD, ("detectors", "counts", "failures", "fates", "rate")),
+        (WITH_T, ("detectors",)),  # where there are T gates, errors of an observable are records alone
+    ):
+        text = f"{circuit}\nOBSERVABLE_INCLUDE(0) {pauli}"
+        for name in names:
             assert np.array_equal(RESULTS[name](Circuit(text)), _expected(circuit)[name]), name

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import stim
 
+from stim_nonclifford.compiler.extent_limits import MAX_SECONDS
 from stim_nonclifford.dialect.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
@@ -26,7 +27,7 @@ NOTES = {
     "I_ERROR": "does nothing, as in Stim; a tag on it is refused",
     "II_ERROR": "does nothing, as in Stim; a tag on it is refused",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
-    "REPEAT": "unrolled, if the compiler can follow it within 15 s; a long block of Clifford gates alone becomes one gate",
+    "REPEAT": f"unrolled, if the compiler can follow it within {MAX_SECONDS} s; a long block of Clifford gates alone becomes one gate",
     "DEPOLARIZE1": "any probability up to 1",
     "DEPOLARIZE2": "any probability up to 1",
     "PAULI_CHANNEL_1": "any probabilities that sum to at most 1",

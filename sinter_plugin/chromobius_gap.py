@@ -12,6 +12,8 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
+from stim_nonclifford.arguments import check_types, integer
+
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
@@ -71,6 +73,15 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
 
     store_bytes: int = _DEFAULT_STORE_BYTES
 
+    def __post_init__(self) -> None:
+        """Checks the argument.
+
+        Raises:
+            TypeError: It is not an integer.
+            ValueError: It is negative.
+        """
+        integer(self.store_bytes, "store_bytes", 0, (1 << 63) - 1)
+
     def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledChromobiusGap:
         """Prepares the decoder for an error model.
 
@@ -84,6 +95,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 not a logical operator along a boundary.
             ImportError: Chromobius is not installed.
         """
+        check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
         if dem.num_observables not in (1, 2):
             raise ValueError(
                 "The complementary gap of a color code is defined for one logical qubit, which has one or two"

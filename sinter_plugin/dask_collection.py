@@ -10,6 +10,19 @@ from typing import Any
 
 import sinter
 
+from stim_nonclifford.arguments import (
+    MOST_SHOTS,
+    check_types,
+    flag,
+    integer_or_none,
+    iterable,
+    path,
+    positive_or_none,
+    refuse_argument,
+    seed_of,
+    text,
+)
+
 from .dask_workers import DaskWorkers
 from .range_run import RangeRun, sampler_of
 from .rows import FAULT_SETS
@@ -88,13 +101,38 @@ def collect_on_dask(
         >>> stats.shots, stats.custom_counts["seed=1 shots=0:10000"]
         (10000, 10000)
     """
+    if not hasattr(client, "submit"):
+        refuse_argument("client", "a distributed.Client", client)
+    tasks = list(iterable(tasks, "tasks", "an iterable of sinter.Task"))
+    for each in tasks:
+        check_types(each, "Each of tasks", "a sinter.Task", sinter.Task)
+    seed = None if seed is None else seed_of(seed)
+    max_shots = integer_or_none(max_shots, "max_shots", 0, MOST_SHOTS)
+    max_errors = integer_or_none(max_errors, "max_errors", 1)
+    max_seconds = positive_or_none(max_seconds, "max_seconds")
+    max_batch_seconds = positive_or_none(max_batch_seconds, "max_batch_seconds")
+    print_progress = flag(print_progress, "print_progress")
+    names = [decoders] if isinstance(decoders, str) else []
+    if decoders is not None and not names:
+        names = [text(each, "Each of decoders") for each in iterable(decoders, "decoders", "names")]
+    if custom_decoders is not None:
+        check_types(custom_decoders, "custom_decoders", "a mapping of names to samplers", Mapping)
+    if custom_error_count_key is not None:
+        text(custom_error_count_key, "custom_error_count_key")
+    if save_resume_filepath is not None:
+        save_resume_filepath = path(save_resume_filepath, "save_resume_filepath")
+    existing = [
+        path(each, "Each of existing_data_filepaths")
+        for each in iterable(existing_data_filepaths, "existing_data_filepaths", "paths")
+    ]
+    if progress_callback is not None and not callable(progress_callback):
+        refuse_argument("progress_callback", "a function or None", progress_callback)
     samplers = {
         "soft_postselect": SoftPostselectSampler(),
         "soft_postselect_gpu": SoftPostselectSampler(engine="gpu"),
         **decoding_samplers(),
         **(custom_decoders or {}),
     }
-    names = [decoders] if isinstance(decoders, str) else list(decoders or ())
     chosen = [
         with_error_model(task, decoder)
         for task in tasks
@@ -120,7 +158,7 @@ def collect_on_dask(
             max_seconds=max_seconds,
             job_seconds=max_batch_seconds,
             existing_paths=[
-                *existing_data_filepaths,
+                *existing,
                 *([save_resume_filepath] if save_resume_filepath is not None else []),
             ],
             save_file=save_file,

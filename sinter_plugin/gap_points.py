@@ -12,6 +12,8 @@ from typing import Any
 
 import sinter
 
+from stim_nonclifford import arguments
+
 __all__ = [
     "CalibrationPoint",
     "GapPoint",
@@ -97,6 +99,7 @@ def gap_points(
         0 90 10 0.9 0.270...
         20 50 0 0.5 0.129
     """
+    max_likelihood_factor = arguments.number(max_likelihood_factor, "max_likelihood_factor", 1)
     right, wrong = _counts(stats)
     total = sum(right.values()) + sum(wrong.values())
     if total > stats.shots:
@@ -140,6 +143,7 @@ def gap_calibration(
         >>> point.error_rate.best, round(point.promised, 3)
         (0.1, 0.091)
     """
+    max_likelihood_factor = arguments.number(max_likelihood_factor, "max_likelihood_factor", 1)
     right, wrong = _counts(stats)
     return [
         CalibrationPoint(
@@ -162,7 +166,7 @@ def read_gap_stats(*paths: str | pathlib.Path) -> list[sinter.TaskStats]:
     Returns:
         The statistics with such counts.
     """
-    found = sinter.read_stats_from_csv_files(*map(str, paths))
+    found = sinter.read_stats_from_csv_files(*(str(arguments.path(each, "Each of paths")) for each in paths))
     return [stats for stats in found if any(_gaps(stats.custom_counts))]
 
 
@@ -173,9 +177,11 @@ def write_gap_points(stats: Iterable[sinter.TaskStats], path: str | pathlib.Path
         stats: Statistics with counts by gap.
         path: The file.
     """
+    file_path = arguments.path(path, "path")
+    stats = list(arguments.iterable(stats, "stats", "an iterable of sinter.TaskStats"))
     names = ["gap", "shots", "kept", "errors", "kept_fraction"]
     names += ["error_rate", "error_rate_low", "error_rate_high"]
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with open(file_path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["decoder", "json_metadata", *names])
         for one in stats:
@@ -189,6 +195,8 @@ def write_gap_points(stats: Iterable[sinter.TaskStats], path: str | pathlib.Path
 def _counts(
     stats: sinter.TaskStats | sinter.AnonTaskStats,
 ) -> tuple[collections.Counter[int], collections.Counter[int]]:
+    wanted = "a sinter.TaskStats or sinter.AnonTaskStats"
+    arguments.check_types(stats, "stats", wanted, sinter.TaskStats, sinter.AnonTaskStats)
     counts: dict[str, collections.Counter[int]] = {"C": collections.Counter(), "E": collections.Counter()}
     for letter, gap, count in _gaps(stats.custom_counts):
         counts[letter][gap] += count

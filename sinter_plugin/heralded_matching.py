@@ -11,6 +11,8 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
+from stim_nonclifford.arguments import check_types, flag, integer
+
 from .gap_decoder import exactly_one
 from .matching_graph import Edge, edge_errors, edge_probabilities
 
@@ -53,6 +55,18 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
     heralds: Collection[int]
     correlations: bool = False
 
+    def __post_init__(self) -> None:
+        """Checks the arguments.
+
+        Raises:
+            TypeError: One is of the wrong type.
+            ValueError: A detector has a negative number.
+        """
+        check_types(self.heralds, "heralds", "a collection of detectors", list, tuple, set, frozenset, range)
+        for each in self.heralds:
+            integer(each, "Each of heralds")
+        flag(self.correlations, "correlations")
+
     def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledHeraldedMatching:
         """Prepares the decoder for an error model.
 
@@ -63,6 +77,7 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
             ValueError: PyMatching has no correlated matching.
             ImportError: PyMatching is not installed.
         """
+        check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
         return CompiledHeraldedMatching(dem, self.heralds, correlations=self.correlations)
 
 

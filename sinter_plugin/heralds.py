@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.arguments import check_types
 
 __all__ = ["herald_detectors"]
 
@@ -27,6 +28,7 @@ def herald_detectors(circuit: snc.Circuit) -> frozenset[int]:
         >>> herald_detectors(circuit)
         frozenset({0})
     """
+    check_types(circuit, "circuit", "a stim_nonclifford.Circuit", snc.Circuit)
     body = circuit.to_stim()
     if not _has_heralds(body):
         return frozenset()

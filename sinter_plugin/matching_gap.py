@@ -13,6 +13,8 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
+from stim_nonclifford.arguments import check_types
+
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
 from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_graph
 
@@ -68,6 +70,7 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
                 places, as in codes without boundaries; or the detection events determine it.
             ImportError: PyMatching is not installed.
         """
+        check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
         if dem.num_observables != 1:
             raise ValueError(
                 "The complementary gap is defined for one observable, but the error model has"

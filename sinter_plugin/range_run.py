@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import sinter
 
+from stim_nonclifford.arguments import seed_of
+
 from .collection_progress import ProgressLine
 from .range_collection import CollectionTask, RangeCollection, Workers
 from .range_jobs import RangeSampler, TaskPackage
@@ -97,9 +99,7 @@ class RangeRun:
         if seed is None:
             found = {seed_in(start) for start in starts.values()} - {None}
             [seed] = found if len(found) == 1 else [secrets.randbits(53)]
-        assert seed is not None
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"The seed is {seed}; it must be in range(2**64).")
+        seed = seed_of(seed)
         self._save_file = save_file
         self._callback: Callable[[sinter.Progress], None] | None = None
         self._progress = ProgressLine() if print_progress else None

@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import sinter
@@ -16,6 +16,7 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.arguments import check_types, choice, flag, integer, number_of_shots
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import (
     warn_of_observables_flipped_by_chance,
@@ -40,6 +41,7 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
+from .soft_postselect import check_sampling_arguments
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 from .tasks import is_misread, sinter_error_model
 
@@ -48,6 +50,7 @@ __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_sampl
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 DEFAULT_STORE_BYTES = 32 << 20
+_MOST_BYTES = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,32 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     device: int | None = None
     seed: int | None = None
     warn: bool = True
+
+    def __post_init__(self) -> None:
+        """Checks the arguments.
+
+        Raises:
+            TypeError: An argument is of the wrong type.
+            ValueError: An argument is out of range.
+        """
+        check_sampling_arguments(
+            engine=self.engine,
+            device=self.device,
+            count_observable_error_combos=self.count_observable_error_combos,
+            max_active_coordinates=self.max_active_coordinates,
+            seed=self.seed,
+            state_check=self.state_check,
+            warn=self.warn,
+        )
+        wanted = "the name of a decoder or a sinter.Decoder"
+        check_types(self.decoder, "decoder", wanted, str, sinter.Decoder)
+        if not isinstance(self.error_model, stim.DetectorErrorModel):
+            choice(
+                self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"
+            )
+        for name in ("confidence", "condition_on_postselection"):
+            flag(getattr(self, name), name)
+        integer(self.store_bytes, "store_bytes", 0, _MOST_BYTES)
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftDecodingSampler:
         """Compiles a task's circuit and its decoder.
@@ -373,6 +402,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         Returns:
             Statistics of at least one shot, and of at most ``suggested_shots``.
         """
+        suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
             decoded = self._decoding.statistics()["rows_decoded"]
@@ -394,6 +424,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             decoder answers equal questions equally. There are no ``rows_decoded``, as these depend on what
             was decoded before.
         """
+        first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
         with self._lock:
             self._sampler.seek(first_shot)
             return self._sampled(shots)

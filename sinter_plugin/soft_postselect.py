@@ -7,13 +7,14 @@ import threading
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.circuit.fault_set_methods import checked_circuit
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outputs
@@ -85,6 +86,23 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     seed: int | None = None
     warn: bool = True
     state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the arguments.
+
+        Raises:
+            TypeError: An argument is of the wrong type.
+            ValueError: An argument is out of range.
+        """
+        check_sampling_arguments(
+            engine=self.engine,
+            device=self.device,
+            count_observable_error_combos=self.count_observable_error_combos,
+            max_active_coordinates=self.max_active_coordinates,
+            seed=self.seed,
+            state_check=self.state_check,
+            warn=self.warn,
+        )
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
         """Compiles a task's circuit.
@@ -197,6 +215,40 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         warn_of_random_outputs(circuit.compile(), postselected, stacklevel=3)
 
 
+def check_sampling_arguments(
+    *,
+    engine: snc.EngineName,
+    device: int | None,
+    count_observable_error_combos: bool,
+    max_active_coordinates: int,
+    seed: int | None,
+    state_check: snc.LogicalStateCheck | snc.LogicalState | None,
+    warn: bool,
+) -> None:
+    """Checks the arguments that all samplers of this plugin take.
+
+    Args:
+        engine: See ``SoftPostselectSampler``, as for the others.
+        device: The GPU.
+        count_observable_error_combos: Whether to count sets of observables.
+        max_active_coordinates: Limit for the width.
+        seed: The seed.
+        state_check: The state.
+        warn: Whether to warn.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument is out of range.
+    """
+    snc.EngineOptions(engine=engine, device=device)
+    flag(count_observable_error_combos, "count_observable_error_combos")
+    integer(max_active_coordinates, "max_active_coordinates")
+    seed_of(seed)
+    if state_check is not None and not isinstance(state_check, snc.LogicalStateCheck):
+        choice(state_check, "state_check", get_args(snc.LogicalState), ", a LogicalStateCheck or None")
+    flag(warn, "warn")
+
+
 def check_soft_postselect(
     circuit: snc.Circuit, state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
 ) -> None:
@@ -265,6 +317,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         Returns:
             Statistics of at least one shot, and of at most ``suggested_shots``.
         """
+        suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
             errors_left = None if self._max_errors is None else max(1, self._max_errors - self._errors_seen)
@@ -285,6 +338,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         Returns:
             Their statistics, which depend on the seed and these numbers alone, except for ``seconds``.
         """
+        first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
         with self._lock:
             start = time.monotonic()
             self._sampler.seek(first_shot)

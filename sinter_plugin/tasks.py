@@ -10,6 +10,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.arguments import check_types, text
 from stim_nonclifford.circuit.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.compiler.requested_outputs import Mask
 
@@ -77,6 +78,11 @@ def task(
         >>> t.detector_error_model.num_detectors, t.detector_error_model.num_observables
         (1, 1)
     """
+    if decoder is not None:
+        decoder = text(decoder, "decoder")
+    if collection_options is not None:
+        wanted = "a sinter.CollectionOptions or None"
+        check_types(collection_options, "collection_options", wanted, sinter.CollectionOptions)
     if isinstance(circuit, (str, pathlib.Path)):
         circuit = snc.Circuit.from_file(circuit)
     elif not isinstance(circuit, snc.Circuit):

@@ -11,6 +11,7 @@ The packages and modules, in the order in which data passes through them:
 ``faults``    finds the faults of the circuit behind the events of a shot
 ``fault_sets``  computes logical error rates without waiting for errors
 
+``arguments`` checks the arguments of public functions.
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
 ``notebook`` has what notebooks show of circuits, plans and estimates.
 ``cultivation`` generates circuits of magic state cultivation, ``distillation`` of distillation, and

@@ -16,6 +16,7 @@ import stim_nonclifford
 PACKAGE = Path(stim_nonclifford.__file__).parent
 ROOMS = (
     "errors",
+    "arguments",
     "unbuilt",
     "memory",
     "notebook",

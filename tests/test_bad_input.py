@@ -321,9 +321,11 @@ def test_masks_of_nothing() -> None:
 def test_shots_out_of_range(shots: int) -> None:
     sampler = Circuit(DETECTORS).compile_detector_sampler()
     for method in (sampler.sample, sampler.sample_counts, sampler.sample_kept):
-        with pytest.raises(ValueError, match=rf"shots must be between 0 and 2\^62 - 1, but is {shots}"):
+        with pytest.raises(
+            ValueError, match=rf"shots must be an integer from 0 to 2\^62 - 1, but is {shots}"
+        ):
             method(shots)
-    with pytest.raises(ValueError, match="shots must be between"):
+    with pytest.raises(ValueError, match="shots must be an integer from 0 to"):
         Circuit(DETECTORS).compile_sampler().sample(shots)
 
 
@@ -354,14 +356,14 @@ def test_max_errors_above_all_shots() -> None:
     """Seed 1."""
     samplers = [Circuit(DETECTORS).compile_detector_sampler(seed=1) for _ in range(2)]
     assert samplers[0].sample_counts(5000, max_errors=2**70) == samplers[1].sample_counts(5000)
-    with pytest.raises(TypeError, match=r"max_errors must be an integer, but is 1\.5"):
+    with pytest.raises(TypeError, match=r"max_errors must be an integer >= 1 or None, but is 1\.5 \(float\)"):
         samplers[0].sample_counts(10, max_errors=1.5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("max_errors", [0, -1])
 def test_max_errors(max_errors: int) -> None:
     sampler = Circuit(DETECTORS).compile_detector_sampler()
-    with pytest.raises(ValueError, match=f"max_errors must be at least 1 or None, but is {max_errors}"):
+    with pytest.raises(ValueError, match=f"max_errors must be an integer >= 1 or None, but is {max_errors}"):
         sampler.sample_counts(10, max_errors=max_errors)
 
 
@@ -375,32 +377,28 @@ def test_unknown_engines(engine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "problem"),
-    [
-        (0, "at least 1, but is 0"),
-        (-1, "at least 1, but is -1"),
-        (1025, "at most 1024, but is 1025"),
-        (2**32, "at most 1024, but is 4294967296"),
-        (2**64, "at most 1024, but is 18446744073709551616"),
-    ],
+    "threads",
+    [0, -1, 1025, 2**32, 2**64],
 )
-def test_threads(threads: int, problem: str) -> None:
+def test_threads(threads: int) -> None:
     for compile_it in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
-        with pytest.raises(ValueError, match=f"threads must be {problem}"):
+        with pytest.raises(ValueError, match=f"threads must be an integer from 1 to 1024, but is {threads}"):
             compile_it(threads=threads)
 
 
 def test_cache_bytes() -> None:
-    with pytest.raises(ValueError, match="cache_bytes must not be negative, but is -1"):
+    with pytest.raises(ValueError, match=r"cache_bytes must be an integer from 0 to 2\^63 - 1, but is -1"):
         Circuit("M 0").compile_sampler(cache_bytes=-1)
-    with pytest.raises(ValueError, match=r"cache_bytes must be below 2\^63, but is 18446744073709551616"):
+    with pytest.raises(
+        ValueError, match=r"cache_bytes must be an integer from 0 to .* but is 18446744073709551616"
+    ):
         Circuit("M 0").compile_sampler(cache_bytes=2**64)
 
 
 @pytest.mark.parametrize("value", [1.5, "2", None])
 @pytest.mark.parametrize("name", ["threads", "cache_bytes"])
 def test_options_that_are_no_integers(name: str, value: Any) -> None:
-    with pytest.raises(TypeError, match=rf"{name} must be an integer, but is "):
+    with pytest.raises(TypeError, match=rf"{name} must be an integer from .* but is "):
         Circuit("M 0").compile_sampler(**{name: value})
 
 

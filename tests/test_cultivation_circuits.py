@@ -379,13 +379,13 @@ def test_without_noise(arguments: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"distance": 9}, "distance 9 is not available; distances available: 3, 5, 7"),
-        ({"p": 1.5}, r"p must be a probability \(0 to 1\), but is 1.5"),
+        ({"distance": 9}, "distance must be 3, 5 or 7, but is 9"),
+        ({"p": 1.5}, "p must be a probability from 0 to 1, but is 1.5"),
         ({"p": float("nan")}, "p must be a probability"),
-        ({"gate": "U"}, "gate must be one of T, S, but is 'U'"),
-        ({"noise": "pink"}, "unknown noise model 'pink'; noise models: uniform, si1000, none"),
+        ({"gate": "U"}, "gate must be 'T' or 'S', but is 'U'"),
+        ({"noise": "pink"}, "noise must be 'uniform', 'si1000' or 'none', but is 'pink'"),
         ({"noise": "si1000", "p": 0.3}, "p must be at most 0.2 for si1000.*, but is 0.3"),
-        ({"injection": "vaccine"}, "unknown injection 'vaccine'; injections: unitary, bell, degenerate"),
+        ({"injection": "vaccine"}, "injection must be 'unitary', 'bell' or 'degenerate', but is 'vaccine'"),
     ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
@@ -544,11 +544,11 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
     [
         (
             ["--distance", "9", "--p", "0.001"],
-            "distance 9 is not available; distances available: 3, 5, 7",
+            "distance must be 3, 5 or 7, but is 9",
         ),
         (
             ["--d", "3", "4", "--p", "0.001"],
-            "distance 4 is not available; distances available: 3, 5, 7",
+            "distance must be 3, 5 or 7, but is 4",
         ),
         (
             ["--d", "three", "--p", "0.001"],

@@ -162,7 +162,7 @@ def test_other_distances_have_no_flagged_variant() -> None:
         message = f"variant 'flagged' is not available at distance {distance}; distances available: 5"
         with pytest.raises(ValueError, match=message):
             cultivation_circuit(distance, variant="flagged")
-    with pytest.raises(ValueError, match="unknown variant 'red'; variants: published, flagged"):
+    with pytest.raises(ValueError, match="variant must be 'published' or 'flagged', but is 'red'"):
         cultivation_circuit(5, variant="red")  # type: ignore[arg-type]
 
 

@@ -124,11 +124,11 @@ def test_width(protocol: ProtocolChoice) -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(ValueError, match=r"t_error must be a probability \(0 to 1\), but is 1.5"):
+    with pytest.raises(ValueError, match=r"t_error must be a probability from 0 to 1, but is 1\.5"):
         distillation_circuit(t_error=1.5)
-    with pytest.raises(ValueError, match="unknown protocol '20-to-4'; protocols: 15-to-1, 8T-to-CCZ"):
+    with pytest.raises(ValueError, match="protocol must be '15-to-1' or '8T-to-CCZ', but is '20-to-4'"):
         distillation_circuit("20-to-4", t_error=0.1)
-    with pytest.raises(ValueError, match="unknown gate 'Z'; gates: T, S"):
+    with pytest.raises(ValueError, match="gate must be 'T' or 'S', but is 'Z'"):
         distillation_circuit(t_error=0.1, gate="Z")
 
 

@@ -13,6 +13,9 @@ import stim
 import sinter_plugin
 import stim_nonclifford.compiler
 from stim_nonclifford import cultivation, distillation, teleportation
+from stim_nonclifford.compiler.backward_sweep import MAX_EFFECT_BYTES
+from stim_nonclifford.compiler.extent_limits import MAX_SECONDS
+from stim_nonclifford.engines.auto import START_SECONDS
 
 from .instruction_lines import CONDITIONAL, NON_CLIFFORD
 
@@ -115,3 +118,41 @@ def test_glossary_is_alphabetical() -> None:
     words = re.findall(r"^\| ([a-z -]+) \|", page.split("\n## Glossary\n")[1], re.MULTILINE)[1:]
     assert words == sorted(set(words))
     assert len(words) >= 40
+
+
+def test_limits_are_those_of_the_code() -> None:
+    """A page that says how long or how much says what the code does."""
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    forecast = re.search(r"at least\s+(\d+) s by its own forecast", readme)
+    assert forecast is not None
+    assert int(forecast[1]) == MAX_SECONDS
+    effects = re.search(r"the effects of noise would need more than (\d+) GiB", readme)
+    assert effects is not None
+    assert int(effects[1]) << 30 == MAX_EFFECT_BYTES
+    seconds = {"twenty": 20.0}
+    for page in ("gpu.md", "which_tool.md"):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        hand_over = re.search(r"need(?:s)? more than about (\w+) seconds there", text)
+        assert hand_over is not None, page
+        assert seconds[hand_over[1]] == START_SECONDS
+
+
+def test_no_page_says_what_packaging_denies() -> None:
+    """Nothing has been run on ARM, as the table of docs/packaging.md says."""
+    table = (DOCS / "packaging.md").read_text(encoding="utf-8")
+    assert re.search(r"Linux ARM \|.*\| no \|", table)
+    for page in PAGES:
+        assert not re.search(r"ARM[^|]*emulation", page.read_text(encoding="utf-8")), page
+
+
+def test_tables_of_the_site_break_where_they_should() -> None:
+    tables = generator("site/tables")
+    cell = "<td><strong>1.5(2)e-07*</strong>, 3e-08 [b], tree-12</td>"
+    number = '<span class="number">{}</span>'
+    assert tables.on_page_content(f"1e-07 {cell}") == (
+        f"1e-07 <td><strong>{number.format('1.5(2)e-07*')}</strong>, {number.format('3e-08')} [b], tree-12</td>"
+    )
+    assert tables.on_page_content("<td><code>test_a.py::test_b[c]</code></td>") == (
+        "<td><code>test_a.py::<wbr>test_b<wbr>[c]</code></td>"
+    )
+    assert all((DOCS / page).exists() for page in tables.WIDE)

@@ -244,7 +244,7 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any],
         snc.Circuit("M 0").compile_sampler(engine="gpu")
 
 
-@pytest.mark.parametrize("device", [-1, 2])
+@pytest.mark.parametrize("device", [2, 1000])
 def test_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: int) -> None:
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
     with pytest.raises(snc.EngineUnavailableError, match=f"no GPU with device={device}: 2 GPUs are visible"):

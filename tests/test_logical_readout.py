@@ -210,7 +210,11 @@ def test_what_follows_sees_the_same_records() -> None:
         ),
         ("RX 0 1\nEXP_VAL X0 X1 Y0", "T", "2 products of X alone"),
         ("EXP_VAL X0*Z1 Z0*X1 Y0*Y1", "X", "Say which ones are meant"),
-        ("RX 0\nT 0\nEXP_VAL X0 Y0", "H", "The state 'H' is unknown. It must be one of 'T', 'T_DAG'"),
+        (
+            "RX 0\nT 0\nEXP_VAL X0 Y0",
+            "H",
+            "state_check must be 'T', 'T_DAG', .* or '-Z', or a LogicalStateCheck, but is 'H'",
+        ),
         ("RX 0\nT 0\nEXP_VAL X0 Y1", "T", "are not those of two logical Paulis of one qubit"),
         ("RX 0\nT 0\nEXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0", "T", "No observable has the Pauli targets Y0"),
         (

@@ -360,7 +360,9 @@ def test_observables_on_both_sides_in_dets_files(tmp_path: pathlib.Path) -> None
 
 def test_wrong_files(tmp_path: pathlib.Path) -> None:
     for sampler in (Circuit(SMALL).compile_detector_sampler(), Circuit(SMALL).compile_sampler()):
-        with pytest.raises(ValueError, match=r"'b9'.*'01', 'b8', 'r8', 'ptb64', 'hits', 'dets'"):
+        with pytest.raises(
+            ValueError, match=r"format must be '01', 'b8', 'r8', 'ptb64', 'hits' or 'dets', but is 'b9'"
+        ):
             written(sampler, tmp_path / "a", 1, format="b9")
         with pytest.raises(ValueError, match="multiple of 64"):
             written(sampler, tmp_path / "a", 65, format="ptb64")
@@ -433,11 +435,11 @@ def test_seeking_gives_the_same_shots_in_any_order(engine: str) -> None:
     sampler.seek(9_000)
     end_of_kept = sampler.sample_kept(1000)
     np.testing.assert_array_equal(end_of_kept.dets, whole_kept.dets[-len(end_of_kept.dets) :])
-    with pytest.raises(ValueError, match="-1 is none of them"):
+    with pytest.raises(ValueError, match=r"shot must be an integer from 0 to 2\^63 - 1, but is -1"):
         sampler.seek(-1)
-    with pytest.raises(ValueError, match="numbered from 0"):
+    with pytest.raises(ValueError, match=r"shot must be .* but is 9223372036854775808"):
         sampler.seek(2**63)
-    with pytest.raises(TypeError, match=r"shot must be an integer, but is 1\.5"):
+    with pytest.raises(TypeError, match=r"shot must be an integer .* but is 1\.5 \(float\)"):
         sampler.seek(1.5)  # type: ignore[arg-type]
     assert sampler.next_shot == 10_000
 

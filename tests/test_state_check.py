@@ -171,8 +171,8 @@ def test_wrong_input(text: str, options: Any, message: str) -> None:
     [
         (((0,), (0, 1), (1.0,)), "1 expectation values, 2 observables and 1 weights"),
         (((), (), ()), "0 expectation values"),
-        (((0,), (-1,), (1.0,)), "numbered from 0"),
-        (((0,), (0,), (math.nan,)), "must be finite"),
+        (((0,), (-1,), (1.0,)), "Each of observables must be an integer >= 0, but is -1"),
+        (((0,), (0,), (math.nan,)), "Each of weights must be a finite number, but is nan"),
         (
             ((0, 1), (0, 1), (1.0, 1.0)),
             r"length is 1, but \(1.0, 1.0\) has length 1.41421356. .*the state in this",
@@ -244,7 +244,7 @@ def test_states_by_name_and_by_numbers_are_the_same() -> None:
             r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)",
         ),
         ("T_DAG", r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
-        ("S", "The state 'S' is unknown"),
+        ("S", "state_check must be 'T', .* but is 'S'"),
     ],
 )
 def test_the_checked_state_is_that_of_the_circuit(state: str, message: str) -> None:

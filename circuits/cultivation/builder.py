@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import stim
 
+from ..arguments import choice
 from .color_code import Coord
 
 GateChoice = Literal["T", "S"]
@@ -81,8 +82,7 @@ class CircuitBuilder:
         Raises:
             ValueError: `gate` is neither "T" nor "S".
         """
-        if gate not in GATE_CHOICES:
-            raise ValueError(f"gate must be one of {', '.join(GATE_CHOICES)}, but is {gate!r}")
+        gate = choice(gate, "gate", GATE_CHOICES)
         self.circuit = stim.Circuit()
         self.stages: list[Stage] = []
         self._tag = "T" if gate == "T" else ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import stim
 
+from ..arguments import check_types
 from .noise import is_feedback
 
 _T_GATES = ("S", "S_DAG")
@@ -59,6 +60,7 @@ def circuit_statistics(circuit: stim.Circuit) -> CircuitStatistics:
         CircuitStatistics(qubits=15, gates=137, depth=39, two_qubit_gates=81, measurements=14, \
 t_count=22, t_support=7, t_depth=4)
     """
+    check_types(circuit, "circuit", "a stim.Circuit", stim.Circuit)
     moments = _operations_by_moment(circuit)
     protocol = [instruction for moment in moments[:-1] for instruction in moment]
     counted = [*moments[:-1], _until_first_measurement(moments[-1])]

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
+from ..arguments import choice, integer, integer_or_none
 from .builder import CircuitBuilder, GateChoice
 from .cat_trees import VariantChoice
 from .color_code import ColorCode
@@ -16,6 +17,7 @@ from .noise import NoiseChoice, add_noise, noise_model
 from .protocol import append_inject_and_cultivate, chosen_trees, cultivated_codes, extra_sites
 
 DEFAULT_ROUNDS = 5
+_LARGEST, _MOST_ROUNDS = 1001, 1_000_000
 
 ReadoutChoice = Literal["T", "expectation_values"]
 READOUT_CHOICES: tuple[ReadoutChoice, ...] = get_args(ReadoutChoice)
@@ -148,21 +150,18 @@ def build_noiseless_end_to_end(
     """
     codes = cultivated_codes(distance)
     trees = chosen_trees(codes, variant)
+    escape_distance = integer(escape_distance, "escape_distance", 5, _LARGEST)
     if escape_distance <= distance or escape_distance % 2 == 0:
         raise ValueError(
             f"escape_distance must be odd and larger than distance={distance}, but is {escape_distance}"
         )
+    rounds = integer(rounds, "rounds", 0, _MOST_ROUNDS)
+    postselected_rounds = integer_or_none(postselected_rounds, "postselected_rounds", 0, _MOST_ROUNDS)
     if postselected_rounds is None:
         postselected_rounds = distance
-    for name, number in (("postselected_rounds", postselected_rounds), ("rounds", rounds)):
-        if number < 0:
-            raise ValueError(f"{name} must not be negative, but is {number}")
     if postselected_rounds + rounds == 0:
         raise ValueError("postselected_rounds and rounds must not both be 0: the final check needs a cycle")
-    if readout not in READOUT_CHOICES:
-        raise ValueError(
-            f"readout must be one of {', '.join(map(repr, READOUT_CHOICES))}, but is {readout!r}"
-        )
+    readout = choice(readout, "readout", READOUT_CHOICES)
     large = ColorCode.triangular(escape_distance)
     builder = CircuitBuilder(large.sites(extra=extra_sites(trees, injection)), gate=gate, colored=True)
     append_inject_and_cultivate(builder, codes, injection, trees)

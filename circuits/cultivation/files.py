@@ -7,13 +7,14 @@ from pathlib import Path
 
 import stim
 
+from ..arguments import choice, integer, integer_among, integer_or_none, path, probability
 from ..dialect import exact_text
-from .builder import GateChoice
-from .cat_trees import VariantChoice
-from .end_to_end import DEFAULT_ROUNDS, ReadoutChoice, end_to_end_circuit
+from .builder import GATE_CHOICES, GateChoice
+from .cat_trees import VARIANT_CHOICES, VariantChoice
+from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, ReadoutChoice, end_to_end_circuit
 from .injection import InjectionChoice
-from .noise import NoiseChoice
-from .protocol import cultivation_circuit
+from .noise import NOISE_CHOICES, NoiseChoice
+from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
 
 
 def circuit_file_name(
@@ -43,6 +44,10 @@ def circuit_file_name(
     Returns:
         The name, without a folder.
 
+    Raises:
+        TypeError: A parameter is of the wrong type.
+        ValueError: A parameter is not one that `cultivation_circuit` accepts.
+
     Examples:
         >>> name = circuit_file_name(distance=3, p=1e-3, gate="T", noise="uniform")
         >>> name
@@ -55,11 +60,15 @@ def circuit_file_name(
         >>> circuit_file_name(distance=5, p=1e-3, gate="T", noise="uniform", variant="flagged")
         'c=inject+cultivate,d=5,g=T,noise=uniform,p=0.001,variant=flagged.stim'
     """
-    terms: dict[str, object] = {"c": "inject+cultivate", "d": distance, "g": gate}
-    if injection != "unitary":
+    terms: dict[str, object] = {
+        "c": "inject+cultivate",
+        "d": integer_among(distance, "distance", AVAILABLE_DISTANCES),
+        "g": choice(gate, "gate", GATE_CHOICES),
+    }
+    if choice(injection, "injection", INJECTION_CHOICES) != "unitary":
         terms["injection"] = injection
-    terms |= {"noise": noise, "p": float(p)}
-    if variant != "published":
+    terms |= {"noise": choice(noise, "noise", NOISE_CHOICES), "p": probability(p, "p")}
+    if choice(variant, "variant", VARIANT_CHOICES) != "published":
         terms["variant"] = variant
     return _joined(terms)
 
@@ -92,11 +101,12 @@ def write_circuit_file(
         ValueError: A parameter is not one that `cultivation_circuit` accepts.
         OSError: The file or its folder cannot be written.
     """
+    folder = path(folder, "folder")
     circuit = cultivation_circuit(distance, p, gate, noise, injection, variant)
     name = circuit_file_name(
         distance=distance, p=p, gate=gate, noise=noise, injection=injection, variant=variant
     )
-    return _written(circuit, Path(folder) / name)
+    return _written(circuit, folder / name)
 
 
 def end_to_end_file_name(
@@ -121,14 +131,20 @@ def end_to_end_file_name(
         >>> end_to_end_file_name(distance=3, escape_distance=9, p=1e-3, gate="T", noise="uniform", rounds=5)
         'c=inject+cultivate+escape,d=3,d2=9,g=T,noise=uniform,p=0.001,post=3,r=5,readout=T.stim'
     """
-    terms: dict[str, object] = {"c": "inject+cultivate+escape", "d": distance, "d2": escape_distance}
-    terms["g"] = gate
-    if injection != "unitary":
+    terms: dict[str, object] = {
+        "c": "inject+cultivate+escape",
+        "d": integer_among(distance, "distance", AVAILABLE_DISTANCES),
+        "d2": integer(escape_distance, "escape_distance"),
+        "g": choice(gate, "gate", GATE_CHOICES),
+    }
+    if choice(injection, "injection", INJECTION_CHOICES) != "unitary":
         terms["injection"] = injection
-    terms |= {"noise": noise, "p": float(p)}
-    terms |= {"post": distance if postselected_rounds is None else postselected_rounds, "r": rounds}
-    terms["readout"] = readout
-    if variant != "published":
+    terms |= {"noise": choice(noise, "noise", NOISE_CHOICES), "p": probability(p, "p")}
+    postselected_rounds = integer_or_none(postselected_rounds, "postselected_rounds")
+    terms["post"] = terms["d"] if postselected_rounds is None else postselected_rounds
+    terms["r"] = integer(rounds, "rounds")
+    terms["readout"] = choice(readout, "readout", READOUT_CHOICES)
+    if choice(variant, "variant", VARIANT_CHOICES) != "published":
         terms["variant"] = variant
     return _joined(terms)
 
@@ -172,6 +188,7 @@ def write_end_to_end_file(
         ValueError: A parameter is not one that `end_to_end_circuit` accepts.
         OSError: The file or its folder cannot be written.
     """
+    folder = path(folder, "folder")
     circuit = end_to_end_circuit(
         distance,
         escape_distance,
@@ -196,14 +213,14 @@ def write_end_to_end_file(
         variant=variant,
         readout=readout,
     )
-    return _written(circuit, Path(folder) / name)
+    return _written(circuit, folder / name)
 
 
 def _joined(terms: Mapping[str, object]) -> str:
     return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
 
 
-def _written(circuit: stim.Circuit, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
-    return path
+def _written(circuit: stim.Circuit, file: Path) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
+    return file

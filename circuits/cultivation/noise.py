@@ -12,6 +12,8 @@ from typing import Literal
 
 import stim
 
+from ..arguments import choice, probability
+
 NoiseChoice = Literal["uniform", "si1000", "none"]
 
 
@@ -112,11 +114,7 @@ def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
         >>> noise_model("none", 1e-3) == noise_model("uniform", 0)
         True
     """
-    if not 0 <= p <= 1:
-        raise ValueError(f"p must be a probability (0 to 1), but is {p}")
-    if name not in _MODELS:
-        raise ValueError(f"unknown noise model {name!r}; noise models: {', '.join(NOISE_CHOICES)}")
-    return _MODELS[name](p)
+    return _MODELS[choice(name, "noise", NOISE_CHOICES)](probability(p, "p"))
 
 
 def add_noise(circuit: stim.Circuit, model: NoiseModel, *, bits: Collection[int] = ()) -> stim.Circuit:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import stim
 
+from ..arguments import choice, integer_among
 from .builder import CircuitBuilder, GateChoice
 from .cat_check import append_double_cat_check
 from .cat_trees import CAT_TREES, FLAGGED_CAT_TREES, VARIANT_CHOICES, CatTree, VariantChoice
@@ -27,9 +28,7 @@ def check_distance(distance: int) -> None:
     Raises:
         ValueError: There are none; the message lists the available distances.
     """
-    if distance not in AVAILABLE_DISTANCES:
-        available = ", ".join(str(d) for d in AVAILABLE_DISTANCES)
-        raise ValueError(f"distance {distance} is not available; distances available: {available}")
+    integer_among(distance, "distance", AVAILABLE_DISTANCES)
 
 
 def cultivation_circuit(
@@ -75,7 +74,7 @@ def cultivation_circuit(
         >>> cultivation_circuit(distance=9)
         Traceback (most recent call last):
             ...
-        ValueError: distance 9 is not available; distances available: 3, 5, 7
+        ValueError: distance must be 3, 5 or 7, but is 9.
     """
     model = noise_model(noise, p)
     return add_noise(build_noiseless(distance, gate, injection, variant).circuit, model)
@@ -142,8 +141,7 @@ def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[Cat
     Raises:
         ValueError: There is no such variant, or not for this distance.
     """
-    if variant not in VARIANT_CHOICES:
-        raise ValueError(f"unknown variant {variant!r}; variants: {', '.join(VARIANT_CHOICES)}")
+    variant = choice(variant, "variant", VARIANT_CHOICES)
     trees = [CAT_TREES[code.distance] for code in codes]
     if variant == "flagged":
         distance = codes[-1].distance
@@ -169,8 +167,7 @@ def extra_sites(trees: Sequence[CatTree], injection: InjectionChoice) -> list[Co
     Raises:
         ValueError: There is no such injection.
     """
-    if injection not in INJECTIONS:
-        raise ValueError(f"unknown injection {injection!r}; injections: {', '.join(INJECTION_CHOICES)}")
+    injection = choice(injection, "injection", INJECTION_CHOICES)
     flags = [site for tree in trees for site in (*tree.flags, *tree.hook_flags)]
     return [*INJECTIONS[injection].extra_sites, *flags]
 

@@ -10,6 +10,8 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ..arguments import choice
+
 ProtocolChoice = Literal["15-to-1", "8T-to-CCZ"]
 PROTOCOL_CHOICES: tuple[ProtocolChoice, ...] = get_args(ProtocolChoice)
 
@@ -52,12 +54,10 @@ def parities_of(protocol: ProtocolChoice) -> Parities:
         >>> parities_of("8T-to-CCZ").signs
         (1, -1, -1, 1, -1, 1, 1, -1)
     """
-    if protocol == "15-to-1":
+    if choice(protocol, "protocol", PROTOCOL_CHOICES) == "15-to-1":
         vectors = [v[::-1] for v in itertools.product((0, 1), repeat=4) if any(v)]
         sums = tuple((0, *(1 + k for k, bit in enumerate(v) if bit)) for v in vectors)
         return Parities(1, 4, sums, (1,) * 15)
-    if protocol == "8T-to-CCZ":
-        vectors = [v[::-1] for v in itertools.product((0, 1), repeat=3)]
-        sums = tuple((*(k for k, bit in enumerate(v) if bit), 3) for v in vectors)
-        return Parities(3, 1, sums, tuple((-1) ** sum(v) for v in vectors))
-    raise ValueError(f"unknown protocol {protocol!r}; protocols: {', '.join(PROTOCOL_CHOICES)}")
+    vectors = [v[::-1] for v in itertools.product((0, 1), repeat=3)]
+    sums = tuple((*(k for k, bit in enumerate(v) if bit), 3) for v in vectors)
+    return Parities(3, 1, sums, tuple((-1) ** sum(v) for v in vectors))

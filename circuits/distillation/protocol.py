@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
+from ..arguments import choice, probability
 from .parities import ProtocolChoice, parities_of
 from .teleported_rotation import add_teleported_rotation
 
@@ -52,11 +53,8 @@ def distillation_circuit(
         RX 4
         S_DAG[T] 4
     """
-    for name, value in (("t_error", t_error), ("p", p)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must be a probability (0 to 1), but is {value}")
-    if gate not in get_args(GateChoice):
-        raise ValueError(f"unknown gate {gate!r}; gates: {', '.join(get_args(GateChoice))}")
+    t_error, p = probability(t_error, "t_error"), probability(p, "p")
+    gate = choice(gate, "gate", get_args(GateChoice))
     parities = parities_of(protocol)
     if gate == "S" and protocol == "8T-to-CCZ":
         raise ValueError("8T-to-CCZ has no S-proxy: with S in place of T, it applies the identity.")

@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..cultivation.builder import GateChoice
-from ..cultivation.noise import NoiseChoice
+from ..arguments import choice, integer_among, path, probability
+from ..cultivation.builder import GATE_CHOICES, GateChoice
+from ..cultivation.noise import NOISE_CHOICES, NoiseChoice
 from ..dialect import exact_text
-from .protocol import CorrectionChoice, injection_circuit, teleportation_circuit
+from .protocol import (
+    AVAILABLE_DISTANCES,
+    CORRECTION_CHOICES,
+    CorrectionChoice,
+    injection_circuit,
+    teleportation_circuit,
+)
 
 ProtocolChoice = Literal["injection", "teleportation"]
 PROTOCOL_CHOICES: tuple[ProtocolChoice, ...] = get_args(ProtocolChoice)
@@ -40,16 +47,26 @@ def circuit_file_name(
     Returns:
         The name, without a folder.
 
+    Raises:
+        TypeError: A parameter is of the wrong type.
+        ValueError: A parameter is not one that the functions of the protocols accept.
+
     Examples:
         >>> circuit_file_name(distance=3, p=1e-3, gate="T", noise="uniform")
         'c=teleportation,correction=gate,d=3,g=T,noise=uniform,p=0.001.stim'
         >>> circuit_file_name(protocol="injection", distance=5, p=1e-3, gate="S", noise="uniform")
         'c=injection,d=5,g=S,noise=uniform,p=0.001.stim'
     """
-    terms: dict[str, object] = {"c": protocol}
+    terms: dict[str, object] = {"c": choice(protocol, "protocol", PROTOCOL_CHOICES)}
+    correction = choice(correction, "correction", CORRECTION_CHOICES)
     if protocol == "teleportation":
         terms["correction"] = correction
-    terms |= {"d": distance, "g": gate, "noise": noise, "p": float(p)}
+    terms |= {
+        "d": integer_among(distance, "distance", AVAILABLE_DISTANCES),
+        "g": choice(gate, "gate", GATE_CHOICES),
+        "noise": choice(noise, "noise", NOISE_CHOICES),
+        "p": probability(p, "p"),
+    }
     return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
 
 
@@ -81,16 +98,15 @@ def write_circuit_file(
         ValueError: A parameter is not one that `injection_circuit` or `teleportation_circuit` accepts.
         OSError: The file or its folder cannot be written.
     """
-    if protocol not in PROTOCOL_CHOICES:
-        raise ValueError(f"unknown protocol {protocol!r}; protocols: {', '.join(PROTOCOL_CHOICES)}")
-    if protocol == "injection":
+    folder = path(folder, "folder")
+    if choice(protocol, "protocol", PROTOCOL_CHOICES) == "injection":
         circuit = injection_circuit(distance, p, gate, noise)
     else:
         circuit = teleportation_circuit(distance, p, gate, noise, correction)
     name = circuit_file_name(
         protocol=protocol, distance=distance, p=p, gate=gate, noise=noise, correction=correction
     )
-    path = Path(folder) / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
-    return path
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
+    return file

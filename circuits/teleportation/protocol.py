@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
+from ..arguments import choice, integer, integer_among
 from ..cultivation.builder import GateChoice
 from ..cultivation.color_code import Coord
 from ..cultivation.noise import NoiseChoice, add_noise, noise_model
@@ -18,6 +19,7 @@ from .syndrome_round import append_syndrome_round
 
 CorrectionChoice = Literal["gate", "software"]
 CORRECTION_CHOICES: tuple[CorrectionChoice, ...] = get_args(CorrectionChoice)
+_MOST_ROUNDS = 1_000_000
 AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5)
 
 
@@ -27,9 +29,7 @@ def check_distance(distance: int) -> None:
     Raises:
         ValueError: There are none; the message lists the available distances.
     """
-    if distance not in AVAILABLE_DISTANCES:
-        available = ", ".join(str(d) for d in AVAILABLE_DISTANCES)
-        raise ValueError(f"distance {distance} is not available; distances available: {available}")
+    integer_among(distance, "distance", AVAILABLE_DISTANCES)
 
 
 def injection_circuit(
@@ -68,7 +68,7 @@ def injection_circuit(
         >>> injection_circuit(distance=4)
         Traceback (most recent call last):
             ...
-        ValueError: distance 4 is not available; distances available: 3, 5
+        ValueError: distance must be 3 or 5, but is 4.
     """
     model = noise_model(noise, p)
     return add_noise(build_injection(distance, gate, rounds).circuit, model)
@@ -111,7 +111,7 @@ def teleportation_circuit(
         >>> teleportation_circuit(correction="later")
         Traceback (most recent call last):
             ...
-        ValueError: unknown correction 'later'; corrections: gate, software
+        ValueError: correction must be 'gate' or 'software', but is 'later'.
     """
     model = noise_model(noise, p)
     circuit = build_teleportation(distance, gate, correction, rounds).circuit
@@ -139,7 +139,7 @@ def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> T
         13 final check
     """
     check_distance(distance)
-    _check_rounds(rounds)
+    rounds = integer(rounds, "rounds", 1, _MOST_ROUNDS)
     code = SurfaceCode(0, distance, distance)
     builder = TeleportationBuilder(code.sites, gate=gate)
 
@@ -180,9 +180,8 @@ def build_teleportation(
         37 final check
     """
     check_distance(distance)
-    _check_rounds(rounds)
-    if correction not in CORRECTION_CHOICES:
-        raise ValueError(f"unknown correction {correction!r}; corrections: {', '.join(CORRECTION_CHOICES)}")
+    rounds = integer(rounds, "rounds", 1, _MOST_ROUNDS)
+    correction = choice(correction, "correction", CORRECTION_CHOICES)
     patches = Patches.of_distance(distance)
     magic, target = patches.magic, patches.target
     z_logical = target.column(target.first_column)
@@ -215,8 +214,3 @@ def build_teleportation(
 def _bit(patches: Patches) -> Coord:
     """The place of the classical bit, to the right of all qubits: its number is the last one."""
     return 2 * patches.merged.end_column + 2, 0
-
-
-def _check_rounds(rounds: int) -> None:
-    if rounds < 1:
-        raise ValueError(f"rounds must be at least 1, but is {rounds}")

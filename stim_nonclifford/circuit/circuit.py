@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from ..arguments import array, choice, flag, path, text
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..compiler.requested_outputs import Mask, bools_of_mask, postselected_outputs
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
@@ -98,17 +99,17 @@ class Circuit(
             ValueError: The file is not in UTF-8, or the text cannot be parsed; see the class.
             ResourceLimitError: There is too little memory for a long line; see the class.
         """
-        if not isinstance(file, (str, pathlib.Path)):
+        if hasattr(file, "read") and not isinstance(file, os.PathLike):
             return Circuit(file.read())
         try:
-            return Circuit(pathlib.Path(file).read_text(encoding="utf-8"))
+            return Circuit(path(file, "file", "a path or an open file").read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise ValueError(f"{file} is not in UTF-8: {error}. Save it as UTF-8.") from None
 
     @staticmethod
     def generated(code_task: str, **arguments: Any) -> Circuit:
         """Generates a circuit with Stim; see ``stim.Circuit.generated``."""
-        return Circuit(stim.Circuit.generated(code_task, **arguments))
+        return Circuit(stim.Circuit.generated(text(code_task, "code_task"), **arguments))
 
     def to_file(self, file: TextIO | str | pathlib.Path) -> None:
         """Writes the circuit with tagged gates, so that Stim and Sinter can read the file.
@@ -123,10 +124,10 @@ class Circuit(
             ValueError: A coordinate is infinite or NaN, which circuit text cannot express.
         """
         text = f"{exact_text(self._stim)}\n"
-        if isinstance(file, (str, pathlib.Path)):
-            pathlib.Path(file).write_text(text, encoding="utf-8")
-        else:
+        if hasattr(file, "write") and not isinstance(file, os.PathLike):
             file.write(text)
+        else:
+            path(file, "file", "a path or an open file").write_text(text, encoding="utf-8")
 
     def to_stim(self) -> stim.Circuit:
         """The circuit with tagged gates. Stim itself treats a tagged gate as its Clifford carrier, T as S.
@@ -227,7 +228,7 @@ class Circuit(
         """
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         if reference_sample is not None:
-            reference_sample = np.array(reference_sample)
+            reference_sample = array(reference_sample, "reference_sample", "a NumPy array of records")
         recipe = functools.partial(
             self.copy().compile_sampler,
             skip_reference_sample=skip_reference_sample,
@@ -393,8 +394,8 @@ class Circuit(
             method = "sample_counts"
         elif method is None:
             method = "sample" if self.num_detectors or self.num_observables else "sample_measurements"
-        elif method not in get_args(PlanMethod):
-            raise ValueError(f"method must be one of {', '.join(get_args(PlanMethod))}, but is {method!r}.")
+        else:
+            method = choice(method, "method", get_args(PlanMethod))
         return plan_report(self.compile(), method, postselected)
 
     def reference_sample(self, *, bit_packed: bool = False) -> npt.NDArray[Any]:
@@ -414,6 +415,7 @@ class Circuit(
             >>> Circuit("H 0\nT 0\nX 1\nM 0 1").reference_sample()
             array([False,  True])
         """
+        bit_packed = flag(bit_packed, "bit_packed")
         records = self.compile().reference_records()
         size = self.num_measurements
         packed = np.frombuffer(records.to_bytes(-(-size // 8), "little"), dtype=np.uint8)

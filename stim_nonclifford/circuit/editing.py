@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar, overload
 
 import stim
 
+from ..arguments import check_types, integer, iterable, number, refuse_argument, text
 from ..compiler.extent import Extent, extent_of
 from ..compiler.extent_limits import check_targets
 from ..dialect import (
@@ -34,6 +36,8 @@ _MAX_COORDINATES = 1 << 23
 """They are lists of Python numbers in Stim's results, some 40 bytes each."""
 
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
+_FAR = (1 << 62) - 1
+_PARTS = (stim.Circuit, stim.CircuitInstruction, stim.CircuitRepeatBlock)
 
 
 class CircuitEditing:
@@ -93,8 +97,10 @@ class CircuitEditing:
         if isinstance(name, CircuitEditing):
             addition = name._stim
         elif not isinstance(name, str):
+            check_types(name, "name", "the name of a gate, an instruction or a circuit", *_PARTS)
             addition.append(name)
         else:
+            tag, arg = text(tag, "tag"), _checked_arg(arg)
             instruction = tagged_instruction(name, targets, arg, tag)
             if instruction is not None:
                 addition.append(instruction)
@@ -115,7 +121,7 @@ class CircuitEditing:
             >>> len(circuit)
             3
         """
-        self._stim += parse(stim_program_text)
+        self._stim += parse(text(stim_program_text, "stim_program_text"))
 
     def insert(self, index: int, operation: Instruction | CircuitEditing | stim.Circuit) -> None:
         """Inserts an instruction or a circuit, as ``stim.Circuit.insert``.
@@ -123,10 +129,11 @@ class CircuitEditing:
         Raises:
             ValueError: A tag is unknown or malformed.
         """
-        addition = stim.Circuit()
+        index, addition = integer(index, "index", -_FAR, _FAR), stim.Circuit()
         if isinstance(operation, CircuitEditing):
             addition = operation._stim
         else:
+            check_types(operation, "operation", "an instruction or a circuit", *_PARTS)
             addition.append(operation)
         problem = first_wrong_tag(addition)
         if problem is not None:
@@ -135,7 +142,7 @@ class CircuitEditing:
 
     def pop(self, index: int = -1) -> Instruction:
         """Removes an instruction and returns it, as ``stim.Circuit.pop``."""
-        return self._stim.pop(index)
+        return self._stim.pop(integer(index, "index", -_FAR, _FAR))
 
     def clear(self) -> None:
         """Removes all instructions."""
@@ -198,9 +205,7 @@ class CircuitEditing:
             E(0.00394265) Z0 Z1
             R_Z(0.25) 0
         """
-        if not 0 <= below <= 0.25:
-            raise ValueError(f"below must be an angle of 0 to 0.25 half-turns, but is {below!r}.")
-        return self._wrap(pauli_twirled(self._stim, below))
+        return self._wrap(pauli_twirled(self._stim, number(below, "below", 0, 0.25)))
 
     def inverse(self: Self) -> Self:
         r"""The inverse circuit, as ``stim.Circuit.inverse``, non-Clifford gates included.
@@ -242,6 +247,7 @@ class CircuitEditing:
             >>> circuit.approx_equals(snc.Circuit("R_X(0.1000001) 0\nM(0.0100001) 0"), atol=1e-6)
             True
         """
+        atol = number(atol, "atol", 0)
         if not isinstance(other, CircuitEditing):
             return False
         own, others = without_angles(self._stim), without_angles(other._stim)
@@ -309,6 +315,18 @@ class CircuitEditing:
 
     def __setstate__(self, state: State) -> None:
         self._stim = circuit_of_state(state)
+
+
+def _checked_arg(arg: Any) -> list[float] | None:
+    """The argument ``arg`` of ``append``, as a list."""
+    if arg is None:
+        return None
+    wanted = "a number, an iterable of numbers, or None"
+    given = [arg] if isinstance(arg, numbers.Real) else list(iterable(arg, "arg", wanted))
+    for each in given:
+        if not isinstance(each, numbers.Real):
+            refuse_argument("arg", wanted, arg)
+    return [float(each) for each in given]
 
 
 def check_flattened(circuit: stim.Circuit) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from ..arguments import choice, flag, probability
 from ..compiler import CompiledCircuit
 from ..compiler.detector_error_model import detector_error_model
 from ..compiler.error_model_changes import check_decomposed, conditioned, decomposed
@@ -119,11 +120,23 @@ class CircuitErrorModels:
                 logical_observable L0
             ''')
         """
+        if not isinstance(kind, stim.DetectorErrorModel):
+            kind = choice(kind, "kind", get_args(ErrorModelKind), ", or a stim.DetectorErrorModel")
+        decompose_errors = flag(decompose_errors, "decompose_errors")
+        flatten_loops = flag(flatten_loops, "flatten_loops")
+        allow_gauge_detectors = flag(allow_gauge_detectors, "allow_gauge_detectors")
+        if not isinstance(approximate_disjoint_errors, bool):
+            approximate_disjoint_errors = probability(
+                approximate_disjoint_errors, "approximate_disjoint_errors"
+            )
         decomposition = {
-            "ignore_decomposition_failures": ignore_decomposition_failures,
-            "block_decomposition_from_introducing_remnant_edges": (
-                block_decomposition_from_introducing_remnant_edges
-            ),
+            name: flag(value, name)
+            for name, value in {
+                "ignore_decomposition_failures": ignore_decomposition_failures,
+                "block_decomposition_from_introducing_remnant_edges": (
+                    block_decomposition_from_introducing_remnant_edges
+                ),
+            }.items()
         }
         num_detectors = self._stim.num_detectors
         silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
@@ -155,7 +168,7 @@ class CircuitErrorModels:
                     f" has {num_detectors} and {self._stim.num_observables}."
                 )
             model = kind.flattened() if flatten_loops else kind
-        elif kind == "noise_only":
+        else:
             check_flattened(self._stim)
             with memory_is_a_limit():
                 model = detector_error_model(
@@ -165,9 +178,6 @@ class CircuitErrorModels:
                     self._stim.get_detector_coordinates(),
                     approximate_disjoint_errors=approximate_disjoint_errors,
                 )
-        else:
-            kinds = ", ".join(map(repr, get_args(ErrorModelKind)))
-            raise ValueError(f"kind must be one of {kinds}, or a stim.DetectorErrorModel, but is {kind!r}.")
         if silent:
             model = conditioned(model, silent)
         if decompose_errors:

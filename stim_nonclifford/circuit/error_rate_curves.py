@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..arguments import check_types, iterable
 from ..compiler.requested_outputs import Mask
 from ..fault_sets.interface import estimate_rates
 from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
@@ -50,8 +51,9 @@ def logical_error_rates(
         ResourceLimitError: There are too many sets for this method; the message says why.
         ValueError: As in ``Circuit.logical_error_rate``.
     """
-    asked = [
-        planned(each, postselection_mask, postselected_observables_mask, state_check) for each in circuits
-    ]
     limits = Limits(relative_error, max_seconds, max_bytes)
+    asked = []
+    for circuit in iterable(circuits, "circuits", "an iterable of circuits"):
+        check_types(circuit, "Each of circuits", "a Circuit", Circuit)
+        asked.append(planned(circuit, postselection_mask, postselected_observables_mask, state_check))
     return estimate_rates(asked, limits, seed, threads, progress)

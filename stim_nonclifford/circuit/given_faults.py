@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import stim
 
+from ..arguments import iterable, refuse_argument
 from ..compiler.requested_outputs import Mask, checked_mask
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..logical_errors import check_no_detector_is_left
@@ -97,13 +98,9 @@ class CircuitFaults:
         count = self._stim.num_detectors
         postselected = checked_mask(postselection_mask, count, "postselection_mask", "detectors")
         check_no_detector_is_left(count, postselected)
-        given: list[CircuitFault | Iterable[CircuitFault]] = list(faults)
-        one_shot = [each for each in given if isinstance(each, CircuitFault)]
-        several = [each for each in given if not isinstance(each, CircuitFault)]
-        if one_shot and several:
-            raise ValueError("faults must be the faults of one shot or a list of such sets, not a mixture.")
-        found = self._fault_table().outcome_probabilities(several or [one_shot], postselected)
-        return found if several else found[0]
+        shots, are_several = _faults_of_shots(faults)
+        found = self._fault_table().outcome_probabilities(shots, postselected)
+        return found if are_several else found[0]
 
     def with_faults(self: Self, faults: Iterable[CircuitFault]) -> Self:
         r"""The circuit without its noise, but with given faults as gates, which any simulator can run.
@@ -132,4 +129,38 @@ class CircuitFaults:
             Z 0
             M !0
         """
-        return self._wrap(self._fault_table().circuit_with(faults))
+        return self._wrap(self._fault_table().circuit_with(_checked_faults(faults)))
+
+
+def _faults_of_shots(faults: Any) -> tuple[list[list[CircuitFault]], bool]:
+    """The faults of each shot, from an argument that is either those of one shot or a list of such sets.
+
+    Args:
+        faults: The argument.
+
+    Returns:
+        The faults of each shot, and whether the argument was a list of sets.
+
+    Raises:
+        TypeError: It is neither.
+        ValueError: Faults stand beside sets of faults.
+    """
+    given = list(iterable(faults, "faults", "the faults of a shot, or a list of these for several shots"))
+    one_shot = [each for each in given if isinstance(each, CircuitFault)]
+    several = [_checked_faults(each) for each in given if not isinstance(each, CircuitFault)]
+    if one_shot and several:
+        raise ValueError("faults must be the faults of one shot or a list of such sets, not a mixture.")
+    return several or [one_shot], bool(several)
+
+
+def _checked_faults(faults: Any) -> list[CircuitFault]:
+    """The argument ``faults`` of a method, for one shot, as a list.
+
+    Raises:
+        TypeError: It is no iterable, or has anything else than faults.
+    """
+    found = list(iterable(faults, "faults", "an iterable of faults"))
+    for fault in found:
+        if not isinstance(fault, CircuitFault):
+            refuse_argument("Each of faults", "a CircuitFault", fault)
+    return found

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import stim
 
+from ..arguments import flag, integer, integer_or_none, iterable
 from ..compiler.clifford_records import without_gaps
 from ..dialect import extended_text
 from ..memory import memory_is_a_limit
 from ..notebook import Diagram, preformatted, scrolled
-from .diagrams import labelled_diagram
+from .diagrams import diagram_type, labelled_diagram
 from .editing import check_flattened
 from .random_outputs import is_of_random_outputs, random_outputs
 from .replacement import with_replaced
@@ -23,6 +25,7 @@ _MOST_DRAWN = 600
 _MOST_ROWS = 64
 _MOST_LINES = 60
 """Limits of what a notebook shows by itself: targets and qubits of a picture, and lines of a text."""
+_MOST_TICKS = (1 << 63) - 1
 
 
 class CircuitProxies:
@@ -90,7 +93,15 @@ class CircuitProxies:
     def _proxy(self, proxy: Proxy) -> stim.Circuit:
         return with_replaced(self._stim, lambda instruction: stand_in(instruction, proxy))
 
-    def diagram(self, type: str = "timeline-text", **arguments: Any) -> Diagram | Any:
+    def diagram(
+        self,
+        type: str = "timeline-text",
+        *,
+        tick: int | range | None = None,
+        rows: int | None = None,
+        filter_coords: Iterable[Any] | None = None,
+        noise: bool = True,
+    ) -> Diagram | Any:
         r"""A diagram, as ``stim.Circuit.diagram``, that shows T as T.
 
         Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``,
@@ -101,23 +112,44 @@ class CircuitProxies:
 
         Args:
             type: One of Stim's types of diagrams.
-            **arguments: Further arguments of ``stim.Circuit.diagram``.
+            tick: In slices, the number of a TICK or a range of such numbers; 0 is the beginning.
+            rows: In slices, the number of rows of pictures.
+            filter_coords: In detector slices, what is shown: ``"D5"``, ``"L0"``, a ``stim.DemTarget``, or the
+                first coordinates of detectors. The default is all detectors.
+            noise: Whether to draw the noise, as Stim does. A timeline with noise on every gate is a long
+                ribbon, and with ``noise=False`` it shows the protocol.
 
         Returns:
             A ``Diagram`` if it is a timeline as text or an SVG, else Stim's object. Both print as the
             diagram, and a notebook shows both as pictures.
 
+        Raises:
+            TypeError: An argument is of the wrong type.
+            ValueError: Stim cannot draw it; or the type is a match graph, which is of noise, and ``noise`` is
+                False.
+
         Examples:
             >>> import stim_nonclifford as snc
             >>> snc.Circuit("H 0\nT 0\nM 0").diagram()
             q0: -H-T-M:rec[0]-
+            >>> snc.Circuit("H 0\nX_ERROR(0.1) 0\nM(0.1) 0").diagram(noise=False)
+            q0: -H-M:rec[0]-
         """
-        check_flattened(self._stim)
-        proxy = self._drawable_proxy()
+        drawn_type = diagram_type(type)
+        arguments: dict[str, Any] = {
+            "tick": tick if isinstance(tick, range) else integer_or_none(tick, "tick", 0, _MOST_TICKS),
+            "rows": integer_or_none(rows, "rows", 0, _MOST_TICKS),
+            "filter_coords": list(filter_coords) if isinstance(filter_coords, Iterable) else filter_coords,
+        }
+        if not flag(noise, "noise") and drawn_type.startswith("matchgraph"):
+            raise ValueError(f"A {type} is drawn from noise. Leave out noise=False.")
+        circuit = self._stim if noise else self._stim.without_noise()
+        check_flattened(circuit)
+        proxy = _drawable_proxy(circuit)
         try:
-            return labelled_diagram(self._stim, proxy, type, **arguments)
+            return labelled_diagram(circuit, proxy, drawn_type, **arguments)
         except ValueError as error:
-            if proxy == self._stim or not is_of_random_outputs(error):
+            if proxy == circuit or not is_of_random_outputs(error):
                 raise
             raise ValueError(
                 f"Stim draws a {type} from the error model of the S-proxy, the circuit with S in place of T,"
@@ -126,23 +158,12 @@ class CircuitProxies:
 
     def _repr_html_(self) -> str:
         """A picture for notebooks, or text if the picture would be too large."""
-        if _num_drawn(self._stim) <= _MOST_DRAWN and self._stim.num_qubits <= _MOST_ROWS:
+        if _num_drawn(self._stim) <= _MOST_DRAWN and 0 < self._stim.num_qubits <= _MOST_ROWS:
             return scrolled(str(self.diagram("timeline-svg")))
         lines = extended_text(self._stim).split("\n")
         if len(lines) > _MOST_LINES:
             lines[_MOST_LINES:] = [f"... {len(lines) - _MOST_LINES} more lines"]
         return preformatted("\n".join(lines))
-
-    def _drawable_proxy(self) -> stim.Circuit:
-        """The S-proxy, with Z for each gate that a record controls and that has no stand-in."""
-
-        def drawable(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-            try:
-                return stand_in(instruction, "s_proxy")
-            except ValueError:
-                return as_stim_reads(instruction)
-
-        return with_replaced(self._stim, drawable)
 
     @property
     def num_ticks(self) -> int:
@@ -155,7 +176,12 @@ class CircuitProxies:
         return self._stim.num_sweep_bits
 
     def get_detector_coordinates(self, only: Any = None) -> dict[int, list[float]]:
-        """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``."""
+        """Coordinates of the detectors, as ``stim.Circuit.get_detector_coordinates``.
+
+        Args:
+            only: A detector, by its number or as ``stim.DemTarget``, or several; None: all of them.
+        """
+        only = _checked_detectors(only)
         if only is None:
             check_flattened(self._stim)
         with memory_is_a_limit():
@@ -167,6 +193,7 @@ class CircuitProxies:
 
     def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
         """Of the S-proxy: the number of measurements whose outcome is determined."""
+        unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
@@ -187,6 +214,7 @@ class CircuitProxies:
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
         """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
+        unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
 
     def _of_s_proxy(self, search: Callable[[stim.Circuit], list[stim.ExplainedError]]) -> Any:
@@ -221,6 +249,30 @@ class CircuitProxies:
                 f" you want that, call circuit.s_proxy().{name} or circuit.i_proxy().{name}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _checked_detectors(only: Any) -> list[int | stim.DemTarget] | None:
+    """The argument ``only``, as a list."""
+    if only is None:
+        return None
+    wanted = "a detector or an iterable of detectors, each an integer or a stim.DemTarget, or None"
+    is_one = isinstance(only, (numbers.Integral, stim.DemTarget))
+    return [
+        each if isinstance(each, stim.DemTarget) else integer(each, "Each of only")
+        for each in ([only] if is_one else iterable(only, "only", wanted))
+    ]
+
+
+def _drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
+    """The S-proxy, with Z for each gate that a record controls and that has no stand-in."""
+
+    def drawable(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+        try:
+            return stand_in(instruction, "s_proxy")
+        except ValueError:
+            return as_stim_reads(instruction)
+
+    return with_replaced(circuit, drawable)
 
 
 def _num_drawn(circuit: stim.Circuit) -> int:

@@ -223,6 +223,8 @@ class _Flattener:
         return f"Line {self.line}: `{instruction}`"
 
     def emit(self, step: Step) -> None:
+        if isinstance(step, (Clifford, Noise)) and not step.groups:
+            return  # Stim accepts instructions without targets
         self.steps.append(step)
         self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
 

@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping
 
 import stim
 
-from .extent import Extent, extent_of
+from .extent import WITHOUT_EFFECT, Extent, extent_of
 
 __all__ = ["power_of_block", "relabelled"]
+
+_LEFT_OUT = WITHOUT_EFFECT - {"TICK", "SHIFT_COORDS"}
 
 
 def relabelled(extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
     r"""The circuit with other numbers for its qubits.
 
-    Blocks that ``becomes_power`` says so of are replaced by their powers. Coordinates are left out.
+    Blocks that ``becomes_power`` says so of are replaced by their powers. Coordinates of qubits and errors
+    that are the identity are left out: they need no qubit, and ``Extent.qubits`` has none for them.
 
     Args:
         extent: The circuit.
@@ -36,7 +39,7 @@ def relabelled(extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
     result = stim.Circuit()
     for part in extent.parts:
         if not isinstance(part, Extent):
-            if part.name != "QUBIT_COORDS":
+            if part.name not in _LEFT_OUT:
                 result.append(_relabelled_instruction(part, numbers))
         elif part.becomes_power:
             tableau, qubits = power_of_block(part)

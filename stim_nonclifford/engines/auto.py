@@ -13,9 +13,9 @@ from ..errors import EngineUnavailableError, ResourceLimitError
 from ..plan import BLOCK_SHOTS
 from .contract import DeviceRows, DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
 
-__all__ = ["AutoEngine"]
+__all__ = ["START_SECONDS", "AutoEngine"]
 
-_START_SECONDS = 20.0
+START_SECONDS = 20.0
 """If the rest would take longer than this on the CPU, a GPU is started.
 
 The start takes about a second, to import CuPy and to make a context. If CuPy's cache has no kernels for the
@@ -145,7 +145,7 @@ class AutoEngine:
         seconds = shots * self._seconds_per_shot
         if self._gpu is not None:
             return seconds >= _USE_SECONDS
-        if seconds < _START_SECONDS:
+        if seconds < START_SECONDS:
             return False
         try:
             self._started_gpu()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ..arguments import choice, integer, integer_or_none
 from .cpu import DEFAULT_CACHE_BYTES, MAX_THREADS
 
 __all__ = ["EngineName", "EngineOptions"]
+
+_MAX_BYTES = (1 << 63) - 1
 
 EngineName = Literal["auto", "cpu", "gpu", "reference"]
 
@@ -31,7 +33,7 @@ class EngineOptions:
         device: Number of the GPU among those in ``CUDA_VISIBLE_DEVICES``; None for CuPy's current device.
 
     Raises:
-        TypeError: ``threads`` or ``cache_bytes`` is not an integer.
+        TypeError: ``threads``, ``cache_bytes`` or ``device`` is not an integer.
         ValueError: The engine is unknown, a number is out of range, or ``device`` is given for an engine
             that uses no GPU.
 
@@ -50,22 +52,11 @@ class EngineOptions:
     device: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("threads", "cache_bytes"):
-            value = getattr(self, name)
-            try:
-                object.__setattr__(self, name, operator.index(value))
-            except TypeError:
-                raise TypeError(f"{name} must be an integer, but is {value!r}.") from None
-        if self.threads < 1:
-            raise ValueError(f"threads must be at least 1, but is {self.threads}.")
-        if self.threads > MAX_THREADS:
-            raise ValueError(f"threads must be at most {MAX_THREADS}, but is {self.threads}.")
-        if self.cache_bytes < 0:
-            raise ValueError(f"cache_bytes must not be negative, but is {self.cache_bytes}.")
-        if self.cache_bytes >= 1 << 63:
-            raise ValueError(f"cache_bytes must be below 2^63, but is {self.cache_bytes}.")
-        engine, device = self.engine, self.device
-        if engine not in get_args(EngineName):
-            raise ValueError(f"engine must be 'auto', 'cpu', 'gpu' or 'reference', but is {engine!r}.")
+        engine = choice(self.engine, "engine", get_args(EngineName))
+        device = integer_or_none(self.device, "device")
+        # As plain integers: NumPy's may have 8 bits.
+        object.__setattr__(self, "threads", integer(self.threads, "threads", 1, MAX_THREADS))
+        object.__setattr__(self, "cache_bytes", integer(self.cache_bytes, "cache_bytes", 0, _MAX_BYTES))
+        object.__setattr__(self, "device", device)
         if device is not None and engine not in ("auto", "gpu"):
             raise ValueError(f"device={device} needs engine='gpu' or 'auto', but engine is {engine!r}.")

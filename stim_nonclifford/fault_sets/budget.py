@@ -28,6 +28,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from ..arguments import refuse_argument
 from ..compiler import CompiledCircuit
 from ..plan import SamplingPlan
 from .budget_table import BudgetShare, ErrorBudget, Grouping
@@ -236,9 +237,8 @@ def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
         case "noise":
             return lambda place: place.instruction
     if not callable(by):
-        raise ValueError(
-            f"by is {by!r}; it must be 'instruction', 'qubit', 'tick' or 'noise', or a function of a place."
-        )
+        wanted = "'instruction', 'qubit', 'tick' or 'noise', or a function of a place"
+        refuse_argument("by", wanted, by, kind=ValueError if isinstance(by, str) else TypeError)
     return by
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..arguments import integer
 from .noise_sources import NoisePlace
 
 __all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
@@ -62,7 +63,12 @@ class ErrorBudget:
     groups: tuple[BudgetShare, ...]
 
     def largest(self, count: int) -> ErrorBudget:
-        """The groups with the largest shares, in the same order."""
+        """The groups with the largest shares, in the same order.
+
+        Args:
+            count: How many groups.
+        """
+        count = integer(count, "count")
         ranked = sorted(self.groups, key=lambda group: -group.share)[:count]
         chosen = tuple(group for group in self.groups if group in ranked)
         return ErrorBudget(self.by, self.kept, self.kept_and_wrong, chosen)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from ..arguments import flag, integer, seed_of
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..compiler.requested_outputs import requested_by
+from ..engines.cpu import MAX_THREADS
 from ..plan import SamplingPlan
-from ..sampling.bits import checked_seed
 from .estimator import Estimator
 from .exploration import Exploration
 from .limits import Limits
@@ -76,7 +77,7 @@ def exploration_of(
     """
     _check_kept(plans[0])
     mechanisms = [mechanisms_of(plan) for plan in plans]
-    return Exploration(plans[0], mechanisms, limits, *_checked(limits, seed, threads, progress))
+    return Exploration(plans[0], mechanisms, limits, *_checked(seed, threads, progress))
 
 
 def _searched(
@@ -84,7 +85,7 @@ def _searched(
 ) -> Exploration | TwoSearches:
     """What is known of plans that differ in their rates only, after all searches; arguments as above."""
     mechanisms = [mechanisms_of(plan) for plan in plans]
-    arguments = plans[0], mechanisms, limits, *_checked(limits, seed, threads, progress)
+    arguments = plans[0], mechanisms, limits, *_checked(seed, threads, progress)
     if decided_by_faults(plans[0], mechanisms[0]):
         return TwoSearches.of(*arguments)
     known = Exploration(*arguments)
@@ -98,17 +99,16 @@ def _check_kept(plan: SamplingPlan) -> None:
         raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
 
 
-def _checked(
-    limits: Limits, seed: int | None, threads: int, progress: bool
-) -> tuple[int, int, Callable[[str], None]]:
-    """Seed, number of threads, and what reports the progress."""
-    if threads < 1:
-        raise ValueError(f"threads is {threads}; it must be at least 1.")
-    if not 0 < limits.relative_error < math.inf:
-        raise ValueError(f"relative_error is {limits.relative_error}; it must be positive.")
-    if limits.max_seconds is not None and not limits.max_seconds > 0:
-        raise ValueError(f"max_seconds is {limits.max_seconds}; it must be positive, or None.")
-    return checked_seed(seed), threads, _print_progress if progress else _say_nothing
+def _checked(seed: int | None, threads: int, progress: bool) -> tuple[int, int, Callable[[str], None]]:
+    """Seed, number of threads, and what reports the progress.
+
+    Raises:
+        TypeError: One is of the wrong type.
+        ValueError: One is out of range.
+    """
+    threads = integer(threads, "threads", 1, MAX_THREADS)
+    report = _print_progress if flag(progress, "progress") else _say_nothing
+    return seed_of(seed), threads, report
 
 
 def estimate_rates(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..arguments import integer, positive, positive_or_none
+
 __all__ = ["DEFAULT_MAX_BYTES", "Limits"]
 
 DEFAULT_MAX_BYTES = 2 << 30
+_MOST_BYTES = (1 << 63) - 1
 
 _LONGER = 5
 """How many times longer a search may take where laws are long."""
@@ -31,6 +34,21 @@ class Limits:
     max_bytes: int = DEFAULT_MAX_BYTES
     long_laws: bool = False
     few_sets: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the numbers, which are arguments of public functions.
+
+        Raises:
+            TypeError: One is of the wrong type.
+            ValueError: One is out of range.
+        """
+        checked = {
+            "relative_error": positive(self.relative_error, "relative_error"),
+            "max_seconds": positive_or_none(self.max_seconds, "max_seconds"),
+            "max_bytes": integer(self.max_bytes, "max_bytes", 0, _MOST_BYTES),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def exact_steps(self) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arguments import integer, integer_or_none
 from ..faults import CircuitFault, NamedMechanisms
 from ..plan import SamplingPlan
 from .enumeration import enumerate_to
@@ -73,6 +74,7 @@ def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes:
         threads: Number of threads.
         max_bytes: Memory, about.
     """
+    max_weight = integer(max_weight, "max_weight")
     known = _exploration(plan, threads, max_bytes)
     for weight in range(max_weight + 1):
         enumerate_to(known, weight)
@@ -102,6 +104,7 @@ def malignant_sets(
     Raises:
         ResourceLimitError: There are too many sets to look at.
     """
+    max_weight = integer_or_none(max_weight, "max_weight")
     known = _exploration(plan, threads, max_bytes)
     odds = known.odds[0]
     found: list[MalignantSet] = []

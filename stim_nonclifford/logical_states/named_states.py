@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import stim
 
+from ..arguments import choice
 from .operators import expected_paulis, observable_paulis, shown_product
 from .state_check import LogicalStateCheck
 
@@ -58,11 +59,7 @@ def state_check_of(circuit: stim.Circuit, state: LogicalStateCheck | LogicalStat
     if isinstance(state, LogicalStateCheck):
         state.check_circuit(circuit)
         return state
-    if state not in _BLOCH_VECTORS:
-        names = ", ".join(map(repr, _BLOCH_VECTORS))
-        raise ValueError(
-            f"The state {state!r} is unknown. It must be one of {names}, or a LogicalStateCheck."
-        )
+    name = choice(state, "state_check", get_args(LogicalState), ", or a LogicalStateCheck")
     products = list(islice(expected_paulis(circuit), _FEWEST_TO_REFUSE))
     if len(products) == _FEWEST_TO_REFUSE:
         raise ValueError(
@@ -70,12 +67,12 @@ def state_check_of(circuit: stim.Circuit, state: LogicalStateCheck | LogicalStat
             f" logical qubit alone. {_BY_NUMBER}"
         )
     kinds = [_kind(product, products) for product in products]
-    vector = _BLOCH_VECTORS[state]
+    vector = _BLOCH_VECTORS[name]
     numbers = []
     for letter in vector:
         found = [k for k, kind in enumerate(kinds) if kind == letter]
         if len(found) != 1:
-            raise ValueError(_message(state, letter, len(found), products))
+            raise ValueError(_message(name, letter, len(found), products))
         numbers += found
     paulis = observable_paulis(circuit)
     observables = [_observable_of(products[k], paulis) for k in numbers] if paulis else []

@@ -10,6 +10,7 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
+from .. import arguments
 from ..dialect import num_expectations
 from .operators import expected_paulis, observable_paulis, shown_product
 
@@ -88,9 +89,17 @@ class LogicalStateCheck:
         """Checks the lengths and the numbers.
 
         Raises:
+            TypeError: An attribute is no tuple, or has something else than numbers.
             ValueError: The tuples are empty or differ in length, a number is out of range, or the weights are
                 neither those of a state nor those of a check by one Pauli.
         """
+        for name in ("expectation_values", "observables"):
+            arguments.check_types(getattr(self, name), name, "a tuple of integers", tuple, list)
+            for each in getattr(self, name):
+                arguments.integer(each, f"Each of {name}")
+        arguments.check_types(self.weights, "weights", "a tuple of numbers", tuple, list)
+        for weight in self.weights:
+            arguments.number(weight, "Each of weights")
         lengths = {len(self.expectation_values), len(self.weights)}
         if self.observables:
             lengths.add(len(self.observables))
@@ -100,10 +109,6 @@ class LogicalStateCheck:
                 f" {len(self.expectation_values)} expectation values, {len(self.observables)} observables and"
                 f" {len(self.weights)} weights."
             )
-        if not all(math.isfinite(weight) for weight in self.weights):
-            raise ValueError(f"The weights of a LogicalStateCheck must be finite, but are {self.weights}.")
-        if min(*self.expectation_values, *self.observables, 0) < 0:
-            raise ValueError("Expectation values and observables are numbered from 0.")
         length = math.hypot(*self.weights)
         alone = sum(weight != 0 for weight in self.weights) == 1
         if abs(length - 1) > TOLERANCE and not (alone and length > 1):

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import integer
 from ..compiler import CompiledCircuit
 from ..compiler.program import Program
 from ..compiler.requested_outputs import requested_by
@@ -110,6 +111,7 @@ class PlanReport:
             2 -> 0  ##             6  2 measurements, outcomes 1-2              7     1  MX 1 2
             0                      1  1 weak measurement by 0.25, outcome 3   6-7     1  T 0; MX 0
         """
+        max_rows = integer(max_rows, "max_rows")
         lines = [f"What a shot costs in {self.question}", "", *summary(self.plan, self.operations)]
         if self.operations:
             lines += ["", *operation_table(self.operations, max_rows)]

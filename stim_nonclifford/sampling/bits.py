@@ -1,28 +1,24 @@
-"""Conversions between packed and unpacked rows of bits, and checks of arguments as in Stim."""
+"""Conversions between packed and unpacked rows of bits, and the arrays of the caller."""
 
 from __future__ import annotations
 
-import operator
-import secrets
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import refuse_argument
 from ..engines import PackedBits
 from ..errors import ResourceLimitError
 from ..memory import machine_bytes
 from .device_bits import pack_on_device, unpack_on_device
 
 __all__ = [
+    "check_out",
     "check_result_bytes",
-    "checked_count",
-    "checked_integer",
-    "checked_seed",
     "columns",
     "pack",
     "unpack",
-    "write_into",
 ]
 
 Bools = npt.NDArray[np.bool_]
@@ -66,31 +62,6 @@ def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
     return part
 
 
-def checked_count(shots: Any) -> int:
-    """A number of shots as an int.
-
-    Raises:
-        TypeError: The number is not an integer.
-        ValueError: The number is negative, or at least 2^62.
-    """
-    count = checked_integer(shots, "shots")
-    if not 0 <= count < 1 << 62:
-        raise ValueError(f"shots must be between 0 and 2^62 - 1, but is {count}.")
-    return count
-
-
-def checked_integer(value: Any, name: str) -> int:
-    """An argument as an int.
-
-    Raises:
-        TypeError: It is not an integer.
-    """
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, but is {value!r}.") from None
-
-
 def check_result_bytes(shots: int, num_bits: int, bit_packed: bool, instead: str) -> None:
     """Checks that the machine has memory for a result, before anything is sampled.
 
@@ -120,32 +91,32 @@ def check_result_bytes(shots: int, num_bits: int, bit_packed: bool, instead: str
         )
 
 
-def checked_seed(seed: Any) -> int:
-    """A seed as an int; for None, a seed from the operating system's entropy.
+def check_out(out: Any, name: str, shape: tuple[int, int], bit_packed: bool) -> None:
+    """Checks an array of the caller, to which a result will be written.
+
+    Args:
+        out: The array, or None.
+        name: The name of the argument.
+        shape: Shots and bits.
+        bit_packed: Whether eight bits are one byte.
 
     Raises:
-        ValueError: The seed is neither None nor an integer in range(2**64).
+        ValueError: The array does not have the shape and dtype of the result.
+
+    Examples:
+        >>> check_out(np.zeros((2, 3), dtype=bool), "dets_out", (2, 4), False)
+        Traceback (most recent call last):
+        ...
+        ValueError: Output buffer dets_out must be a NumPy array of dtype bool and shape (2, 4), but has ...
     """
-    if seed is None:
-        return secrets.randbits(64)
-    try:
-        value = operator.index(seed)
-    except TypeError:
-        value = -1
-    if not 0 <= value < 1 << 64:
-        raise ValueError(f"Expected seed to be None or a 64 bit unsigned integer, got {seed!r}.")
-    return value
-
-
-def write_into(out: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Copies rows into an array of the caller, and returns that array.
-
-    Raises:
-        ValueError: The array does not have the shape and dtype of the rows.
-    """
-    if not isinstance(out, np.ndarray) or out.dtype != rows.dtype:
-        raise ValueError(f"Output buffer wasn't a numpy.ndarray[np.{rows.dtype}].")
-    if out.shape != rows.shape:
-        raise ValueError(f"Expected output buffer to have shape={rows.shape} but its shape is {out.shape}.")
-    out[...] = rows
-    return out
+    if out is None:
+        return
+    dtype = np.dtype(np.uint8 if bit_packed else np.bool_)
+    shape = (shape[0], -(-shape[1] // 8)) if bit_packed else shape
+    wanted = f"a NumPy array of dtype {dtype} and shape {shape}"
+    if not isinstance(out, np.ndarray):
+        refuse_argument(f"Output buffer {name}", wanted, out, kind=ValueError)
+    if out.dtype != dtype or out.shape != shape:
+        raise ValueError(
+            f"Output buffer {name} must be {wanted}, but has dtype {out.dtype} and shape {out.shape}."
+        )

@@ -7,19 +7,10 @@ from typing import Any, Literal, get_args
 from ..engines import DeviceSamplingEngine, SamplingEngine
 from .bits import columns
 
-__all__ = ["OutputName", "check_output", "kept_rows_from", "rows_from"]
+__all__ = ["OUTPUT_NAMES", "OutputName", "kept_rows_from", "rows_from"]
 
 OutputName = Literal["numpy", "cupy"]
-
-
-def check_output(output: str) -> None:
-    """Checks the argument ``output`` of a sampler.
-
-    Raises:
-        ValueError: The argument is neither ``"numpy"`` nor ``"cupy"``.
-    """
-    if output not in get_args(OutputName):
-        raise ValueError(f"output must be 'numpy' or 'cupy', but is {output!r}.")
+OUTPUT_NAMES: tuple[OutputName, ...] = get_args(OutputName)
 
 
 def rows_from(

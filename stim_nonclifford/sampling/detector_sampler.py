@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import choice, flag, integer, integer_or_none, number_of_shots, path, seed_of
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.gf2 import ones
 from ..compiler.requested_outputs import DetectorMethod, Mask, postselected_outputs, requested_by
@@ -20,23 +21,14 @@ from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors import warn_of_random_outputs
 from ..plan import SamplingPlan
-from .bits import (
-    check_result_bytes,
-    checked_count,
-    checked_integer,
-    checked_seed,
-    columns,
-    pack,
-    unpack,
-    write_into,
-)
-from .destinations import OutputName, check_output, rows_from
+from .bits import check_out, check_result_bytes, columns, pack, unpack
+from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .detector_expectations import DetectorExpectations
 from .device_bits import namespace_of
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .pickled import PickledByRecipe
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .shot_files import DetectionFiles, ShotFormat, chunk_sizes
+from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]
@@ -81,11 +73,12 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._recipe = recipe
         self._faults = faults
         self._compiled = compiled = faults.compiled
+        max_active_coordinates = integer(max_active_coordinates, "max_active_coordinates")
         self._max_active_coordinates = max_active_coordinates = within_memory(max_active_coordinates)
-        self._seed = checked_seed(seed)
+        self._seed = seed_of(seed)
         self._num_detectors = compiled.program.num_detectors
         self._num_observables = compiled.program.num_observables
-        self._skip_reference_sample = skip_reference_sample
+        self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
@@ -176,22 +169,25 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             >>> circuit.compile_detector_sampler().sample(1, separate_observables=True)
             (array([[ True]]), array([[ True]]))
         """
-        if separate_observables and (prepend_observables or append_observables):
+        shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
+        prepend_observables = flag(prepend_observables, "prepend_observables")
+        append_observables = flag(append_observables, "append_observables")
+        if flag(separate_observables, "separate_observables") and (prepend_observables or append_observables):
             raise ValueError(
                 "Can't specify separate_observables=True with append_observables=True or"
                 " prepend_observables=True"
             )
-        check_output(output)
-        if output == "numpy":
-            num_bits = self._num_detectors + self._num_observables
-            check_result_bytes(checked_count(shots), num_bits, bit_packed, IF_TOO_MANY)
-        if output != "numpy" and (dets_out is not None or obs_out is not None):
+        num_bits = self._num_detectors + self._num_observables
+        if choice(output, "output", OUTPUT_NAMES) == "numpy":
+            check_result_bytes(shots, num_bits, bit_packed, IF_TOO_MANY)
+            num_included = self._num_observables * (prepend_observables + append_observables)
+            check_out(dets_out, "dets_out", (shots, self._num_detectors + num_included), bit_packed)
+            check_out(obs_out, "obs_out", (shots, self._num_observables), bit_packed)
+        elif dets_out is not None or obs_out is not None:
             raise ValueError(
                 "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
             )
-        shots = checked_count(shots)
         with self._numbers.call():
-            num_bits = self._num_detectors + self._num_observables
             with_observables = prepend_observables or append_observables or separate_observables
             num_wanted = num_bits if with_observables or obs_out is not None else self._num_detectors
             rows = self._rows(shots, output, num_wanted)  # detectors, then observables
@@ -212,14 +208,16 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
                 else:
                     dets_array = rows if stop == num_wanted else columns(rows, 0, stop)
             if dets_out is not None:
-                dets_array = write_into(dets_out, dets_array)
+                dets_out[...] = dets_array
+                dets_array = dets_out
             if not separate_observables and obs_out is None:
                 return dets_array
             obs_array: npt.NDArray[Any] = columns(rows, self._num_detectors, num_bits)
             if not bit_packed:
                 obs_array = unpack(obs_array, self._num_observables)
             if obs_out is not None:
-                obs_array = write_into(obs_out, obs_array)
+                obs_out[...] = obs_array
+                obs_array = obs_out
             return (dets_array, obs_array) if separate_observables else dets_array
 
     def sample_bit_packed(
@@ -261,7 +259,12 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ValueError: The format is unknown; the format is ptb64 and shots is not a multiple of 64; or the
                 format is dets, and observables are prepended and appended.
         """
-        shots = checked_count(shots)
+        shots, filepath = number_of_shots(shots), path(filepath, "filepath")
+        format = choice(format, "format", SHOT_FORMATS)
+        obs_out_filepath = None if obs_out_filepath is None else path(obs_out_filepath, "obs_out_filepath")
+        obs_out_format = choice(obs_out_format, "obs_out_format", SHOT_FORMATS)
+        prepend_observables = flag(prepend_observables, "prepend_observables")
+        append_observables = flag(append_observables, "append_observables")
         with (
             self._numbers.call(),
             DetectionFiles(
@@ -326,17 +329,14 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self, shots: int, max_errors: int | None, *, list_errors: bool = False
     ) -> tuple[SampleCounts, list[int]]:
         """The counts, and the numbers of the shots with errors if they are asked for."""
-        shots = checked_count(shots)
+        shots, max_errors = number_of_shots(shots), integer_or_none(max_errors, "max_errors", 1)
         if max_errors is not None:
-            # There cannot be more errors than shots.
-            max_errors = min(checked_integer(max_errors, "max_errors"), max(shots, 1))
+            max_errors = min(max_errors, max(shots, 1))  # there cannot be more errors than shots
         if not self._num_observables:
             raise ValueError(
                 "The circuit has no observables, so logical errors cannot be counted. Add an"
                 " OBSERVABLE_INCLUDE, or use sample_kept, whose result counts discards."
             )
-        if max_errors is not None and max_errors < 1:
-            raise ValueError(f"max_errors must be at least 1 or None, but is {max_errors}.")
         first_shot = self._numbers.take(shots)
         tally = self._counting_engine.count(
             self._seed, first_shot, shots, max_errors or 0, list_errors=list_errors

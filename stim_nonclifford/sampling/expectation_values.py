@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import flag, number_of_shots
 from ..compiler import ExpectationPlan
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
-from .bits import check_result_bytes, checked_count, columns, unpack
+from .bits import check_result_bytes, columns, unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["ExpectationEngine", "sampled_in_chunks"]
@@ -131,7 +132,7 @@ def sampled_in_chunks(
         ResourceLimitError: The result is larger than the memory of the machine.
         ValueError: shots is negative.
     """
-    shots = checked_count(shots)
+    shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
     check_result_bytes(shots, num_bits + 64 * engine.num_expectations, bit_packed, _IF_TOO_MANY)
     sizes = [min(_CHUNK_SHOTS, shots - first) for first in range(0, shots, _CHUNK_SHOTS)] or [0]
     # In chunks, so that memory for paths stays small.

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import MOST_SHOTS, choice, flag, integer_or_none, number_of_shots
 from ..compiler import CompiledCircuit
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
-from .bits import check_result_bytes, checked_count, checked_integer
-from .destinations import OutputName, check_output, kept_rows_from
+from .bits import check_result_bytes
+from .destinations import OUTPUT_NAMES, OutputName, kept_rows_from
 from .device_bits import namespace_of
 from .expectation_values import ExpectationEngine
 from .results import KeptSamples
@@ -93,12 +94,11 @@ class KeptShots:
             >>> sampler.sample_kept(100).discards
             100
         """
-        if output == "numpy" and not self._postselected:  # all shots are kept
+        shots, expectation_values = number_of_shots(shots), flag(expectation_values, "expectation_values")
+        if choice(output, "output", OUTPUT_NAMES) == "numpy" and not self._postselected:  # all shots are kept
             num_bits = self._num_detectors + self._num_observables
             num_bits += 64 * num_expectations(self._compiled.circuit) * expectation_values
-            check_result_bytes(checked_count(shots), num_bits, True, IF_TOO_MANY)
-        check_output(output)
-        shots = checked_count(shots)
+            check_result_bytes(shots, num_bits, True, IF_TOO_MANY)
         if expectation_values:
             if output != "numpy":
                 raise ValueError(
@@ -170,13 +170,10 @@ class KeptShots:
             14 [ 1  6 11 13] [[0], [2], [2], [2]]
         """
         # The checks must not wait for the first batch.
-        shots_left = None if max_shots is None else checked_count(max_shots)
-        kept_left = None if max_kept is None else checked_integer(max_kept, "max_kept")
-        if kept_left is not None and kept_left < 0:
-            raise ValueError(f"max_kept must not be negative, but is {kept_left}.")
-        if batch_shots is not None and checked_integer(batch_shots, "batch_shots") < 1:
-            raise ValueError(f"batch_shots must be positive, but is {batch_shots}.")
-        return self._batches(shots_left, kept_left, batch_shots, expectation_values)
+        shots_left = integer_or_none(max_shots, "max_shots", 0, MOST_SHOTS)
+        kept_left = integer_or_none(max_kept, "max_kept")
+        size = integer_or_none(batch_shots, "batch_shots", 1, MOST_SHOTS)
+        return self._batches(shots_left, kept_left, size, flag(expectation_values, "expectation_values"))
 
     def _batches(
         self, shots_left: int | None, kept_left: int | None, batch_shots: int | None, with_values: bool

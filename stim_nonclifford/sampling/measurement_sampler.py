@@ -10,15 +10,16 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import choice, flag, integer, number_of_shots, path, seed_of
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..compiler.width_limit import within_memory
 from ..dialect import num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
-from .bits import check_result_bytes, checked_count, checked_seed, unpack
-from .destinations import OutputName, check_output, rows_from
+from .bits import check_result_bytes, unpack
+from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
-from .shot_files import ShotFile, ShotFormat, chunk_sizes
+from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledMeasurementSampler"]
@@ -52,10 +53,11 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
         recipe: Callable[..., CompiledMeasurementSampler] | None = None,
     ) -> None:
-        if skip_reference_sample and reference_sample is not None:
+        max_active_coordinates = integer(max_active_coordinates, "max_active_coordinates")
+        if flag(skip_reference_sample, "skip_reference_sample") and reference_sample is not None:
             raise ValueError("skip_reference_sample is True and reference_sample is not None")
         self._recipe = recipe
-        self._seed = checked_seed(seed)
+        self._seed = seed_of(seed)
         self._num_measurements = compiled.program.num_records
         make_engine = engine_factory(options)
         self._compiled = compiled
@@ -107,10 +109,9 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             array([[ True, False],
                    [ True, False]])
         """
-        if output == "numpy":
-            check_result_bytes(checked_count(shots), self._num_measurements, bit_packed, _IF_TOO_MANY)
-        check_output(output)
-        shots = checked_count(shots)
+        shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
+        if choice(output, "output", OUTPUT_NAMES) == "numpy":
+            check_result_bytes(shots, self._num_measurements, bit_packed, _IF_TOO_MANY)
         with self._numbers.call():
             rows = self._rows(shots, output)
             return rows if bit_packed else unpack(rows, self._num_measurements)
@@ -166,8 +167,8 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         Raises:
             ValueError: The format is unknown; or the format is ptb64 and shots is not a multiple of 64.
         """
-        shots = checked_count(shots)
-        count = self._num_measurements
+        shots, format = number_of_shots(shots), choice(format, "format", SHOT_FORMATS)
+        filepath, count = path(filepath, "filepath"), self._num_measurements
         with self._numbers.call(), ShotFile(filepath, format, shots, num_measurements=count) as file:
             for size in chunk_sizes(shots, -(-self._num_measurements // 8)):
                 file.write(self._rows(size))

@@ -17,9 +17,10 @@ import stim
 from ..engines import PackedBits
 from .bits import pack, unpack
 
-__all__ = ["DetectionFiles", "ShotFile", "ShotFormat", "chunk_sizes"]
+__all__ = ["SHOT_FORMATS", "DetectionFiles", "ShotFile", "ShotFormat", "chunk_sizes"]
 
 ShotFormat = Literal["01", "b8", "r8", "ptb64", "hits", "dets"]
+SHOT_FORMATS: tuple[ShotFormat, ...] = get_args(ShotFormat)
 _FIRST_SHOTS = 64
 _GROWTH = 4
 _CHUNK_BYTES = 1 << 22
@@ -58,8 +59,7 @@ class ShotFile:
         observables_first: Whether the format ``dets`` names the observables of a shot before its detectors.
 
     Raises:
-        ValueError: The format is unknown; or the format is ``ptb64`` and the number of shots is not a
-            multiple of 64.
+        ValueError: The format is ``ptb64``, and the number of shots is not a multiple of 64.
     """
 
     def __init__(
@@ -73,9 +73,6 @@ class ShotFile:
         num_observables: int = 0,
         observables_first: bool = False,
     ) -> None:
-        if format not in get_args(ShotFormat):
-            known = ", ".join(repr(name) for name in get_args(ShotFormat))
-            raise ValueError(f"Unrecognized output format: {format!r}. Recognized formats are {known}.")
         if format == "ptb64" and shots % 64:
             raise ValueError(f"shots must be a multiple of 64 for the format 'ptb64', but is {shots}.")
         self._format = format

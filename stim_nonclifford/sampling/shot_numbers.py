@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..arguments import integer
 from ..engines.turns import Turns
-from .bits import checked_integer
 
 __all__ = ["NumberedShots", "ShotNumbers"]
 
@@ -90,13 +90,8 @@ class ShotNumbers:
         """Lets a number come next, in a call.
 
         Args:
-            number: The number.
-
-        Raises:
-            ValueError: There is no shot with this number.
+            number: The number, from 0 to 2^63 - 1.
         """
-        if not 0 <= number < _END:
-            raise ValueError(f"Shots are numbered from 0 to 2^63 - 1, so that {number} is none of them.")
         self._next = number
 
 
@@ -130,6 +125,6 @@ class NumberedShots:
             >>> bool((sampler.sample(2000) == first[1000:]).all()), sampler.next_shot
             (True, 3000)
         """
-        number = checked_integer(shot, "shot")
+        number = integer(shot, "shot", 0, _END - 1)
         with self._numbers.call():
             self._numbers.seek(number)

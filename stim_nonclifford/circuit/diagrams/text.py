@@ -1,28 +1,31 @@
-"""Text timelines: gates in place of the errors that Stim has drawn, with as much room as they need."""
+"""Text timelines: gates in place of the errors that Stim has drawn, each column as wide as its labels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .drawn_gates import DrawnGate, Symbol
 
 __all__ = ["text_with_gates"]
 
 _ERROR = re.compile(r"(?:E\[X\]|X_ERROR)\((\d\.\d+e-09)\)")
-_QUBIT = re.compile(r"q(\d+): ")
-_EMPTY = "- "
+_QUBIT = re.compile(r" *q(\d+): ")
 
 
 def text_with_gates(text: str, gates: Mapping[str, DrawnGate]) -> str:
     """Replaces errors in a timeline by the gates for which they stand.
+
+    Stim draws a timeline in columns. All labels of a column start at its left edge, the longest one is as
+    wide as the column, and between two columns there is one character of wire. So a column with other labels
+    is made as wide as the longest of these, and nothing else changes.
 
     Args:
         text: Stim's timeline of the circuit with errors.
         gates: The number of an error -> its gate.
 
     Returns:
-        The timeline. All lines about qubits have equal lengths.
+        The timeline that Stim would draw if it knew the gates.
 
     Examples:
         >>> from stim_nonclifford.circuit.diagrams.drawn_gates import Symbol
@@ -36,55 +39,50 @@ def text_with_gates(text: str, gates: Mapping[str, DrawnGate]) -> str:
     width = max(map(len, lines))
     lines = [line.ljust(width) for line in lines]
     starts = {found.start() for line in lines for found in _ERROR.finditer(line) if found[1] in gates}
+    parts: list[list[str]] = []  # of each line, from right to left
+    end = width
     for start in sorted(starts, reverse=True):
-        lines = _with_labels_at(start, lines, gates)
-    return "\n".join(line.rstrip() for line in _without_wide_gaps(lines))
+        column_end = start + max(len(_label_at(line, start)) for line in lines if _QUBIT.match(line))
+        parts.append([line[column_end:end] for line in lines])
+        parts.append(_with_labels([line[start:column_end] for line in lines], lines, gates))
+        end = start
+    parts.append([line[:end] for line in lines])
+    return "\n".join("".join(of_line).rstrip() for of_line in zip(*reversed(parts), strict=True))
 
 
-def _with_labels_at(start: int, lines: list[str], gates: Mapping[str, DrawnGate]) -> list[str]:
-    """Replaces the errors that start in one column."""
-    labels: dict[int, tuple[str, int]] = {}  # line -> label, and the length of the error
-    for k, line in enumerate(lines):
-        found, qubit = _ERROR.match(line, start), _QUBIT.match(line)
-        if found and qubit and found[1] in gates:
-            gate = gates[found[1]]
-            symbol = gate.symbols[gate.qubits.index(int(qubit[1]))]
-            labels[k] = _label(gate, symbol), len(found[0])
-    missing = max(len(label) - length for label, length in labels.values())
-    if missing > 0:
-        end = start + max(length for _, length in labels.values())
-        gap = next(c for c in range(end, len(lines[0])) if all(_is_wire(line, c) for line in lines))
-        lines = [_longer(line, gap, missing) for line in lines]
-    for k, (label, length) in labels.items():
-        rest = lines[k][start + length :]
-        surplus = len(label) - length
-        filled = label + "-" * -surplus if surplus < 0 else label
-        lines[k] = lines[k][:start] + filled + rest[max(surplus, 0) :]
-    return lines
+def _with_labels(cells: Sequence[str], lines: Sequence[str], gates: Mapping[str, DrawnGate]) -> list[str]:
+    """A column of the timeline, one cell of each line, with the labels of gates."""
+    labels: dict[int, str] = {}
+    for k, (cell, line) in enumerate(zip(cells, lines, strict=True)):
+        qubit = _QUBIT.match(line)
+        if qubit:
+            labels[k] = _label_at(cell, 0)
+            found = _ERROR.fullmatch(labels[k])
+            if found and found[1] in gates:
+                gate = gates[found[1]]
+                labels[k] = _label(gate, gate.symbols[gate.qubits.index(int(qubit[1]))])
+    width = max(map(len, labels.values()))
+    return [
+        labels[k].ljust(width, "-") if k in labels else _resized(cell, width) for k, cell in enumerate(cells)
+    ]
 
 
-def _longer(line: str, gap: int, count: int) -> str:
-    """A line with so many more columns at a place where all qubits have wires."""
-    if _QUBIT.match(line):
-        return line[:gap] + "-" * count + line[gap:]
-    # The borders of TICKs and blocks end with a corner above the last character of a label.
-    place = gap - 1 if line[gap - 1] in "\\/" else gap
-    return line[:place] + ("-" if line[place - 1] == "-" else " ") * count + line[place:]
+def _label_at(line: str, start: int) -> str:
+    """The label at the left edge of a column: all before the wire, which is no minus in brackets."""
+    depth = 0
+    for k in range(start, len(line)):
+        character = line[k]
+        if character == "-" and depth == 0:
+            return line[start:k]
+        depth += (character in "([") - (character in ")]")
+    return line[start:]
 
 
-def _is_wire(line: str, column: int) -> bool:
-    """Whether a line has no label in a column; the minus of a number is part of a label."""
-    is_minus = line[column - 1] == "e" and line[column + 1 : column + 2].isdigit()
-    return not _QUBIT.match(line) or (line[column] == "-" and not is_minus)
-
-
-def _without_wide_gaps(lines: list[str]) -> list[str]:
-    """The lines without columns that are empty next to an empty column."""
-    first = max(found.end() for line in lines if (found := _QUBIT.match(line)))
-    columns = list(zip(*lines, strict=True))
-    empty = [all(character in _EMPTY for character in column) for column in columns]
-    kept = [k for k in range(len(columns)) if k <= first or not (empty[k] and empty[k - 1])]
-    return ["".join(line[k] for k in kept) for line in lines]
+def _resized(cell: str, width: int) -> str:
+    """A cell of a line between qubits: the edges of TICKs and blocks, and connections of qubits."""
+    if cell[-1] in "\\/" and len(cell) > 1:  # a corner, which stays at the right edge
+        return cell[:-1].ljust(width - 1, cell[-2])[: width - 1] + cell[-1]
+    return cell.ljust(width, cell[-1])[:width]
 
 
 def _label(gate: DrawnGate, symbol: Symbol) -> str:

@@ -46,7 +46,11 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="Circuit files, with bare (T 0) or tagged gates (S[T] 0).",
     )
     add(
-        "--relative_error", type=_positive, default=0.01, help="Standard error over logical error rate; 0.01."
+        "--relative_error",
+        type=_positive,
+        default=0.01,
+        help="Error over logical error rate at which it stops; 0.01. The error is the larger of the\n"
+        "standard error and a third of the distance to the farther end of the interval.",
     )
     add(
         "--max_seconds",

@@ -26,6 +26,7 @@ import sinter
 import stim_nonclifford as snc
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
 from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 
 from .equivalent_counts import equivalent_counts
@@ -211,10 +212,9 @@ def _say(message: str) -> None:
 
 def _is_enough(facts: dict[str, Any], args: argparse.Namespace) -> bool:
     """Whether an estimate has the error that is asked for, or has been asked for as much before."""
-    allowed = args.relative_error * facts["logical_error_rate"]
-    # The interval reaches much farther where sets of faults were not looked at.
-    reach = facts["interval"][1] - facts["logical_error_rate"]
-    if allowed and facts["standard_error"] <= allowed and reach <= 3 * allowed:
+    rate = facts["logical_error_rate"]
+    uncertainty = uncertainty_of(rate, facts["standard_error"], facts["interval"])
+    if rate and uncertainty <= args.relative_error * rate:
         return True
     had_seconds = facts["asked_max_seconds"]
     had_as_long = had_seconds is None or (args.max_seconds is not None and args.max_seconds <= had_seconds)
@@ -231,13 +231,15 @@ def _is_narrower(facts: dict[str, Any], known: dict[str, Any]) -> bool:
 
 
 def _shown(facts: dict[str, Any]) -> str:
-    low, high = facts["interval"]
-    if facts["logical_error_rate"]:
-        rate = f"{facts['logical_error_rate']:.7g} ± {facts['standard_error']:.2g}"
-        rate += f" ({facts['coverage']:.0%}: {low:.7g} to {high:.7g})"
-    else:
-        rate = f"0, at most {high:.3g} ({facts['coverage']:.0%})" if high else "exactly 0"
-    return f"logical error rate per kept shot {rate}; kept {facts['kept']:.8g}"
+    rate, standard_error = facts["logical_error_rate"], facts["standard_error"]
+    text = rate_text(rate, standard_error, facts["interval"], facts["coverage"])
+    text = f"logical error rate per kept shot {text}; kept {facts['kept']:.8g}"
+    if (
+        rate
+        and uncertainty_of(rate, standard_error, facts["interval"]) > rate * facts["asked_relative_error"]
+    ):
+        text += f"; a relative error of {facts['asked_relative_error']:g} was out of reach, or of time"
+    return text
 
 
 def _job(path: str, args: argparse.Namespace) -> _Job:

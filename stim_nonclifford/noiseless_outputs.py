@@ -44,6 +44,7 @@ from .plan import SamplingPlan
 __all__ = [
     "MAX_NOISE_ANGLE",
     "frames_of_chance",
+    "is_noise_angle",
     "lines_of_observable",
     "outcome_dependent",
     "outcome_dependent_observables",
@@ -58,6 +59,8 @@ _PATHS = 64
 _FEWEST_PATHS = 8
 _PATH_WORK = 4e9
 """Coefficients that all paths together may go through: some seconds. There are fewer paths then."""
+
+_ROUNDING = 1e-12
 
 _ATTEMPTS_PER_PATH = 4
 """Some paths are discarded."""
@@ -178,6 +181,17 @@ def random_outputs(
     return known[question]
 
 
+def is_noise_angle(half_turns: float) -> bool:
+    """Whether a rotation by an angle counts as coherent noise.
+
+    Examples:
+        >>> [is_noise_angle(angle) for angle in (0.02, 0.27, 0.5, 0.125)]
+        [True, True, False, False]
+    """
+    distance = abs(half_turns - round(4 * half_turns) / 4)
+    return _ROUNDING < distance <= MAX_NOISE_ANGLE + _ROUNDING
+
+
 def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
     r"""The lines of the printed circuit in which an observable is declared, counted from 1.
 
@@ -276,11 +290,10 @@ def _num_paths(plan: SamplingPlan) -> int:
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:
     """The plan with each angle moved to a near multiple of 1/4 half-turns; None if all are multiples."""
     half_turns = np.arctan2(plan.rotation_terms["sine"], plan.rotation_terms["cosine"]) / (math.pi / 2)
-    rounded = np.round(4 * half_turns) / 4
-    distance = np.abs(half_turns - rounded)
-    small = (distance > 1e-12) & (distance <= MAX_NOISE_ANGLE + 1e-12)
+    small = np.array([is_noise_angle(angle) for angle in half_turns.tolist()], dtype=np.bool_)
     if not small.any():
         return None
+    rounded = np.round(4 * half_turns) / 4
     terms = plan.rotation_terms.copy()
     terms["cosine"][small] = np.cos(rounded[small] * math.pi / 2)
     terms["sine"][small] = np.sin(rounded[small] * math.pi / 2)

@@ -44,17 +44,20 @@ KEPT_BY_MASK = 0.8 * 0.95
 KEPT_BY_ALL = 0.8 * 0.95 * 0.75
 ERROR_IF_KEPT = 0.05
 
-# The observable of the proxy is random: Sinter refuses the circuit.
+# T T S_DAG does nothing, but S S S_DAG does: the observable of the proxy is random, and Sinter refuses the circuit.
 BARE_CIRCUIT = """
 RX 0
 T 0
+Z_ERROR(0.15) 0
+T 0
+S_DAG 0
 X_ERROR(0.25) 1
 M 1
 DETECTOR(0, 0) rec[-1]
 MX 0
 OBSERVABLE_INCLUDE(0) rec[-1]
 """
-BARE_ERROR_IF_KEPT = 0.1464466094067262  # sin(pi / 8) ** 2
+BARE_ERROR_IF_KEPT = 0.15
 
 SINTER = [
     str(Path(sysconfig.get_path("scripts")) / "sinter"),

@@ -30,6 +30,9 @@ from stim_nonclifford.cultivation.escape import append_escape
 end_to_end_circuit = functools.partial(cultivation.end_to_end_circuit, readout="expectation_values")
 """With the readout for a decoder, which most of these tests are about."""
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 SIZES = [(3, 5), (3, 7), (3, 11), (5, 7), (5, 9)]
 
 

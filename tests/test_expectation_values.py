@@ -23,6 +23,9 @@ from .oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, rand
 from .published_circuits import FOLDER, needs_published
 from .seeds import seeds
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_EXPECTATION_CIRCUITS", "1000"))
 NUM_SEEDS = 20

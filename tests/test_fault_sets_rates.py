@@ -118,7 +118,7 @@ def test_nothing_found_is_an_upper_limit() -> None:
     assert low == 0
     assert high == pytest.approx(min(1, found.unexplored / found.kept))
     assert high > 1e-4
-    assert "no malignant set found" in str(found)
+    assert "as no malignant set was found" in str(found)
     assert "not at all" in str(found)
 
 

@@ -31,6 +31,9 @@ from . import fake_cupy
 from .engine_cases import LAYERS, REPETITION, SEED, plans_of
 from .fake_cupy import make_cupy
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 DETECTORS = """
     RX 0
     R 1 2

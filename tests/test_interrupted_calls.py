@@ -24,6 +24,9 @@ from .engine_cases import DEEP, LAYERS, SEED, plans_of
 from .fake_cupy import make_cupy
 from .stopped_calls import Stop, needs_timer, stopped
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 CIRCUIT = Circuit(DEEP + "DETECTOR rec[-1]\nDETECTOR rec[-2] rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-4]")
 MASK = np.arange(CIRCUIT.num_detectors) == 0
 MANY = 10**7  # minutes of work, and little memory

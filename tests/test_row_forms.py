@@ -23,6 +23,9 @@ from .engine_cases import FIXED, SEED, RememberedReference, plans_of
 from .fake_cupy import make_cupy
 from .oracle.random_circuits import seeded_circuits
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 Form = Literal["words", "lists"]
 FORMS: tuple[Form, ...] = ("words", "lists")
 

@@ -21,6 +21,9 @@ from stim_nonclifford import (
     SampleCounts,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 # Deterministic, with random-looking results: 5 measurements, 3 detectors, 11 observables of which few are used.
 SMALL = """
     X 0 2

@@ -17,6 +17,9 @@ import pytest
 from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.compiler import backward_sweep
 
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
 # A T gate on every shot, an outcome law for many signatures.
 CIRCUIT = """
     RX 0 1 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit
+from stim_nonclifford import Circuit, RandomObservableWarning
 from stim_nonclifford.engines import CpuEngine, GpuEngine, SamplingEngine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.engines.turns import Turns
@@ -136,6 +137,7 @@ SAMPLERS = {
 def prepare(engine: str) -> None:
     """Switches between threads often, and lets the host's kernels stand in for a GPU."""
     sys.setswitchinterval(1e-5)
+    warnings.simplefilter("ignore", RandomObservableWarning)
     if engine in ("gpu", "auto"):
         from .fake_cupy import make_cupy
 
@@ -179,8 +181,10 @@ def test_engines(name: str) -> None:
 
 
 LONG_CALL = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading, time, warnings
 import stim_nonclifford as snc
+
+warnings.simplefilter("ignore", snc.RandomObservableWarning)
 from stim_nonclifford.engines import CpuEngine
 from tests.engine_cases import DEEP
 

@@ -370,6 +370,7 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
         ),
     ],
 )
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 def test_wrong_input(text: str, mask: list[int] | None, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         collected(

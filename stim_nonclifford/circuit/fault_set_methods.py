@@ -169,9 +169,11 @@ class CircuitFaultSets:
             line 2, tick 0: X_ERROR 1: X1
         """
         circuit = checked_circuit(self, state_check, postselected_observables_mask)
-        plan = planned(circuit, postselection_mask, postselected_observables_mask).plan()
+        asked = planned(circuit, postselection_mask, postselected_observables_mask)
+        plan = asked.plan()
         named = circuit._fault_table().by_mechanism(plan)
-        return malignant_sets(plan, named, max_weight, threads, max_bytes)
+        with asked.naming_the_cause():
+            return malignant_sets(plan, named, max_weight, threads, max_bytes)
 
 
 def checked_circuit(

@@ -33,6 +33,7 @@ from ..compiler import CompiledCircuit
 from ..plan import SamplingPlan
 from .budget_table import BudgetShare, ErrorBudget, Grouping
 from .exploration import CircuitTotals, Exploration
+from .interval import COVERAGE
 from .laws import Floats
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoisePlace, NoiseSources, noise_sources
@@ -118,11 +119,14 @@ class BudgetBasis:
         if wrong_without or nothing > _ROUNDING:
             share = wrong_without / totals.wrong
             groups.append(BudgetShare(NO_FAULT, share, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0))
+        low, high = self.known.interval(self.circuit, COVERAGE)
         return ErrorBudget(
             by=by if isinstance(by, str) else _name_of(by),
             kept=totals.kept,
             kept_and_wrong=totals.wrong,
             groups=tuple(groups),
+            standard_error=totals.standard_error * totals.kept,
+            interval=(low * totals.kept, high * totals.kept),
         )
 
     def _of_mechanisms(self, values: Floats) -> sparse.csr_array:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..arguments import integer
 from .noise_sources import NoisePlace
+from .uncertainty import rate_text
 
 __all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
 
@@ -55,12 +56,16 @@ class ErrorBudget:
         kept: P(kept).
         kept_and_wrong: P(kept and wrong).
         groups: The groups, in the order of the circuit or of their labels. Their shares add up to 1.
+        standard_error: Of ``kept_and_wrong``.
+        interval: (low, high): the 95% interval of ``kept_and_wrong``.
     """
 
     by: str
     kept: float
     kept_and_wrong: float
     groups: tuple[BudgetShare, ...]
+    standard_error: float
+    interval: tuple[float, float]
 
     def largest(self, count: int) -> ErrorBudget:
         """The groups with the largest shares, in the same order.
@@ -71,7 +76,7 @@ class ErrorBudget:
         count = integer(count, "count")
         ranked = sorted(self.groups, key=lambda group: -group.share)[:count]
         chosen = tuple(group for group in self.groups if group in ranked)
-        return ErrorBudget(self.by, self.kept, self.kept_and_wrong, chosen)
+        return replace(self, groups=chosen)
 
     def __str__(self) -> str:
         groups = self.groups
@@ -89,7 +94,8 @@ class ErrorBudget:
         header = (self.by, "kept and wrong", "sensitivity", "discarded")
         widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
         is_number = all(type(group.group) is int for group in groups)
-        lines = [f"P(kept and wrong) = {self.kept_and_wrong:.6g}; P(discarded) = {1 - self.kept:.6g}", ""]
+        wrong = rate_text(self.kept_and_wrong, self.standard_error, self.interval)
+        lines = [f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}", ""]
         for row in (header, *rows):
             first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])
             rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]

@@ -65,7 +65,8 @@ def check_events(known: Exploration) -> None:
     if mean > _MAX_EVENTS and known.max_weight > _MAX_EVENTS:
         refuse(
             f"a shot has {mean:.3g} noise events on average, so that sets of very many mechanisms matter"
-            f" (the limit is {_MAX_EVENTS:.0f} events)"
+            f" (the limit is {_MAX_EVENTS:.0f} events)",
+            checks_are_weak=False,
         )
 
 

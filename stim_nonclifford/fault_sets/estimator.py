@@ -12,6 +12,7 @@ from .enumeration import check_events, enumerate_cheap
 from .exploration import Exploration
 from .strata import DrawnWeight, ExactWeight, JoinedWeight, Stratum
 from .study import MAX_WEIGHT
+from .uncertainty import NARROW
 from .wrong_tool import refuse
 
 __all__ = ["Estimator"]
@@ -83,7 +84,8 @@ class Estimator:
         if weight > self._known.max_weight and self._known.is_cut:
             mean = float(self._known.masses[0, 1])
             refuse(
-                f"a shot has {mean:.3g} noise events on average, so that weights above {MAX_WEIGHT} matter"
+                f"a shot has {mean:.3g} noise events on average, so that weights above {MAX_WEIGHT} matter",
+                checks_are_weak=False,
             )
 
     def _negligible(self, circuit: int) -> float:
@@ -134,11 +136,12 @@ class Estimator:
                     if sums.variance > target:
                         factor = sums.variance / target if target > 0 else math.inf
                         found[weight] = max(found.get(weight, 0.0), factor)
-            # What may be there without having been seen must be little, too.
+            # What may be there without having been seen must be little, too, for the interval to be narrow.
+            unseen = _unseen(totals.variance / allowed)
             improvable: dict[int, float] = {}
             out_of_reach = 0.0
             for weight, sums in sampled.items():
-                limit = (0.5 if sums.wrong == 0 else 1.5) * math.sqrt(allowed)
+                limit = (0.5 if sums.wrong == 0 else unseen) * math.sqrt(allowed)
                 stratum = self._known.strata[weight]
                 if sums.largest <= limit:
                     continue
@@ -219,3 +222,15 @@ class Estimator:
 
     def _mass(self, weight: int) -> float:
         return float(self._known.masses[0, weight])
+
+
+def _unseen(variance: float) -> float:
+    """How much one more event may change a sum, for its interval to be narrow: in standard errors.
+
+    Args:
+        variance: Of the sum, in units of the one that is asked for.
+
+    Returns:
+        L with L + 2 sqrt(variance + L^2) = 3: about the upper end of the interval with one more event.
+    """
+    return math.sqrt(1 + (NARROW**2 - 4 * min(variance, 1.0)) / 3) - 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -13,17 +14,18 @@ from ..arguments import flag, integer, seed_of
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..compiler.requested_outputs import requested_by
 from ..engines.cpu import MAX_THREADS
+from ..errors import ResourceLimitError
 from ..plan import SamplingPlan
 from .estimator import Estimator
 from .exploration import Exploration
+from .interval import COVERAGE
 from .limits import Limits
 from .mechanisms import mechanisms_of
 from .results import LogicalErrorRate, WeightShare
 from .two_searches import TwoSearches, decided_by_faults
+from .wrong_tool import WrongToolError, cause_of
 
-__all__ = ["COVERAGE", "PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
-
-COVERAGE = 0.95
+__all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
 _ROUNDING = 1e-9
 """Relative error of sums of many numbers, generously."""
@@ -53,6 +55,15 @@ class PlannedCircuit:
     def plan(self) -> SamplingPlan:
         """Its plan."""
         return self.compiled.detector_plan(self.requested)
+
+    @contextlib.contextmanager
+    def naming_the_cause(self) -> Iterator[None]:
+        """Completes the message of a search that is refused."""
+        try:
+            yield
+        except WrongToolError as error:
+            cause = cause_of(self.compiled, self.plan(), self.requested.postselected)
+            raise ResourceLimitError(f"{error} {cause}".strip()) from error
 
 
 def exploration_of(
@@ -136,10 +147,12 @@ def estimate_rates(
         _check_kept(members[0])
         # The strongest noise needs the most draws: they are made for it.
         family = sorted(family, key=lambda k: -plans[k].mean_events)
-        known = _searched([plans[k] for k in family], limits, seed, threads, progress)
+        with circuits[family[0]].naming_the_cause():
+            known = _searched([plans[k] for k in family], limits, seed, threads, progress)
         for place, k in enumerate(family):
             basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])
-            results[k] = replace(rate_of(known, place, plans[k].num_outputs), _budget=basis.budget)
+            rate = rate_of(known, place, plans[k].num_outputs)
+            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=basis.budget)
     return [result for result in results if result is not None]
 
 

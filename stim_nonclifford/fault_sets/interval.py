@@ -8,7 +8,10 @@ ln(2 / (1 - coverage)).
 
 from __future__ import annotations
 
-__all__ = ["interval_of_weighted_sum"]
+__all__ = ["COVERAGE", "interval_of_weighted_sum"]
+
+COVERAGE = 0.95
+"""Of the intervals of results."""
 
 
 def interval_of_weighted_sum(

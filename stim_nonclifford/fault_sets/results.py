@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..notebook import html_table
 from .budget_table import ErrorBudget, Grouping
+from .uncertainty import rate_text, uncertainty_of
 
 __all__ = ["LogicalErrorRate", "WeightShare"]
 
@@ -53,6 +54,9 @@ class WeightShare:
 class LogicalErrorRate:
     """A logical error rate from malignant fault sets. Printed, it shows a table of the weights.
 
+    The printed uncertainty is the standard error if the interval reaches at most three of them on either
+    side, and the interval otherwise.
+
     Attributes:
         kept: P(kept): that no postselected detector (or observable) fires.
         kept_and_wrong: P(kept and any observable flipped).
@@ -66,6 +70,7 @@ class LogicalErrorRate:
         error_patterns: For each combination of flipped observables, as an int with bit k for observable k,
             P(kept and this combination); without the combination of none.
         seconds: What it took.
+        asked_relative_error: The ``relative_error`` at which the search was to stop; None: not known.
     """
 
     kept: float
@@ -78,6 +83,7 @@ class LogicalErrorRate:
     observable_flips: npt.NDArray[np.float64] = field(compare=False)
     error_patterns: Mapping[int, float]
     seconds: float = field(compare=False)
+    asked_relative_error: float | None = None
     # Computes error budgets from the fault sets that were found; None in a copy that was pickled.
     _budget: Callable[[Grouping], ErrorBudget] | None = field(default=None, compare=False, repr=False)
 
@@ -88,8 +94,13 @@ class LogicalErrorRate:
 
     @property
     def relative_error(self) -> float:
-        """Standard error over logical error rate; infinite if no malignant set was found."""
-        return self.standard_error / self.logical_error_rate if self.kept_and_wrong else float("inf")
+        """Uncertainty over logical error rate; infinite if no malignant set was found.
+
+        The uncertainty is the larger of the standard error and a third of the distance to the farther end of
+        the interval.
+        """
+        rate = self.logical_error_rate
+        return uncertainty_of(rate, self.standard_error, self.interval) / rate if rate else float("inf")
 
     def error_budget(self, by: Grouping) -> ErrorBudget:
         r"""What part of the logical error rate comes from which noise, and what less noise would bring.
@@ -123,8 +134,9 @@ class LogicalErrorRate:
             ...     OBSERVABLE_INCLUDE(0) rec[-1]
             ...     '''
             ... )
-            >>> print(circuit.logical_error_rate(postselection_mask="all").error_budget("noise"))
-            P(kept and wrong) = 0.000296; P(discarded) = 0.039008
+            >>> estimate = circuit.logical_error_rate(postselection_mask="all")
+            >>> print(estimate.error_budget("noise"))
+            P(kept and wrong) = 0.000296 (exact); P(discarded) = 0.039008
             <BLANKLINE>
             noise    kept and wrong  sensitivity  discarded
             M                33.45%       0.6821     50.25%
@@ -138,11 +150,29 @@ class LogicalErrorRate:
         # The native study cannot be pickled, and would be large.
         return {**self.__dict__, "_budget": None}
 
+    @property
+    def _rate_text(self) -> str:
+        return rate_text(self.logical_error_rate, self.standard_error, self.interval, self.coverage)
+
+    def _remarks(self) -> list[str]:
+        """What a reader of the number should know, one line each."""
+        lines = []
+        if self.asked_relative_error is not None and self.kept_and_wrong:
+            asked, reached = self.asked_relative_error, self.relative_error
+            if reached > asked:
+                lines.append(
+                    f"relative error {reached:.2g}, not {asked:g} as asked for: time or memory ended the"
+                    " search, or larger sets are out of its reach"
+                )
+        if self.weights and self.weights[0].weight == 0 and self.weights[0].kept_and_wrong:
+            share = self.weights[0].kept_and_wrong / self.kept
+            lines.append(f"{share:.6g} of it without any fault: by rotations, or by noise that is certain")
+        return lines
+
     def _repr_html_(self) -> str:
         low, high = self.interval
-        rate = f"{self.logical_error_rate:.4g} ± {self.standard_error:.1g}"
         headline = [
-            ("logical error rate per kept shot", rate if self.kept_and_wrong else "no malignant set found"),
+            ("logical error rate per kept shot", self._rate_text),
             (f"{self.coverage:.0%} interval", f"{low:.4g} to {high:.4g}"),
             ("kept", f"{self.kept:.6g}"),
         ]
@@ -158,6 +188,7 @@ class LogicalErrorRate:
             )
             for share in self.weights
         ]
+        headline += [("note", line) for line in self._remarks()]
         header = ("faults", "looked at", "probability", "sets", "malignant", "kept and wrong", "share")
         return html_table([name for name, _ in headline], [[value for _, value in headline]]) + html_table(
             header, rows
@@ -165,15 +196,12 @@ class LogicalErrorRate:
 
     def __str__(self) -> str:
         low, high = self.interval
-        if self.kept_and_wrong:
-            rate = f"{self.logical_error_rate:.6g} ± {self.standard_error:.2g}"
-        else:
-            rate = "no malignant set found"
         lines = [
-            f"logical error rate (any observable, per kept shot): {rate}",
+            f"logical error rate (any observable, per kept shot): {self._rate_text}",
             f"{self.coverage:.0%} interval: {low:.6g} to {high:.6g}",
             f"P(kept) = {self.kept:.10g}; P(kept and wrong) = {self.kept_and_wrong:.6g};"
             f" {self.seconds:.1f} s",
+            *self._remarks(),
             "",
             f"{'weight':>6}  {'looked at':9} {'mass':>9} {'draws':>9} {'sets':>10} {'signatures':>10}"
             f" {'malignant':>9} {'P(pass)':>9} {'P(kept)':>9} {'P(kept and wrong)':>22}",

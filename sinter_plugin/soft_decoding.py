@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.arguments import check_types, choice, flag, integer, number_of_shots
+from stim_nonclifford.coherent_noise import twirl_advice
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import (
     warn_of_observables_flipped_by_chance,
@@ -270,8 +271,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                     f"{len(found)} detectors of the circuit depend on quantum outcomes and are not"
                     f" postselected, among them {', '.join(f'D{k}' for k in found[:5])}. No error model"
                     " describes them exactly, and decoding is worse than it could be. Postselect them, or"
-                    " check that the logical error rate is what you expect. If coherent noise is the cause,"
-                    " pass the error model of circuit.pauli_twirl(). (docs/decoding.md)",
+                    " check that the logical error rate is what you expect (docs/decoding.md)."
+                    f" {twirl_advice(circuit.compile(), found.tolist())}".rstrip(),
                     snc.InexactErrorModelWarning,
                     stacklevel=3,
                 )

@@ -14,7 +14,8 @@ whatever the noise is. What is asked here of an output (a detector or an observa
   may be needed, if the output is random only after a long chain of special outcomes.
 
 Coherent noise is noise, too: an output that is random only because of rotations by small angles is none of
-those. An angle counts as noise if it is at most ``MAX_NOISE_ANGLE`` half-turns away from a multiple of 1/4.
+those. An angle counts as noise if it is at most ``coherent_noise.MAX_NOISE_ANGLE`` half-turns away from a
+multiple of 1/4.
 (A rotation that a record controls consists of two by half of its angle.)
 
 Observables with Pauli targets have no record in a circuit, and samplers count the flips of the Pauli frame.
@@ -36,15 +37,14 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from .coherent_noise import half_turns_of, is_noise_angle
 from .compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from .compiler.gf2 import mask_of, masks_of, ones, relations
 from .engines import CpuEngine, likely_outputs
 from .plan import SamplingPlan
 
 __all__ = [
-    "MAX_NOISE_ANGLE",
     "frames_of_chance",
-    "is_noise_angle",
     "lines_of_observable",
     "outcome_dependent",
     "outcome_dependent_observables",
@@ -52,15 +52,10 @@ __all__ = [
     "random_outputs",
 ]
 
-MAX_NOISE_ANGLE = 0.1
-"""In half-turns, from the next multiple of 1/4: rotations by larger angles are gates, and not noise."""
-
 _PATHS = 64
 _FEWEST_PATHS = 8
 _PATH_WORK = 4e9
 """Coefficients that all paths together may go through: some seconds. There are fewer paths then."""
-
-_ROUNDING = 1e-12
 
 _ATTEMPTS_PER_PATH = 4
 """Some paths are discarded."""
@@ -181,17 +176,6 @@ def random_outputs(
     return known[question]
 
 
-def is_noise_angle(half_turns: float) -> bool:
-    """Whether a rotation by an angle counts as coherent noise.
-
-    Examples:
-        >>> [is_noise_angle(angle) for angle in (0.02, 0.27, 0.5, 0.125)]
-        [True, True, False, False]
-    """
-    distance = abs(half_turns - round(4 * half_turns) / 4)
-    return _ROUNDING < distance <= MAX_NOISE_ANGLE + _ROUNDING
-
-
 def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
     r"""The lines of the printed circuit in which an observable is declared, counted from 1.
 
@@ -289,7 +273,7 @@ def _num_paths(plan: SamplingPlan) -> int:
 
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:
     """The plan with each angle moved to a near multiple of 1/4 half-turns; None if all are multiples."""
-    half_turns = np.arctan2(plan.rotation_terms["sine"], plan.rotation_terms["cosine"]) / (math.pi / 2)
+    half_turns = half_turns_of(plan)
     small = np.array([is_noise_angle(angle) for angle in half_turns.tolist()], dtype=np.bool_)
     if not small.any():
         return None

@@ -27,6 +27,7 @@ ROOMS = (
     "coefficients",
     "compiler",
     "engines",
+    "coherent_noise",
     "noiseless_outputs",
     "mechanism_flips",
     "logical_errors",

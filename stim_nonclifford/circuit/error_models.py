@@ -10,6 +10,7 @@ import numpy.typing as npt
 import stim
 
 from ..arguments import choice, flag, probability
+from ..coherent_noise import twirl_advice
 from ..compiler import CompiledCircuit
 from ..compiler.detector_error_model import detector_error_model
 from ..compiler.error_model_changes import check_decomposed, conditioned, decomposed
@@ -249,8 +250,7 @@ class CircuitErrorModels:
                 "Detectors depend on outcomes of quantum measurements"
                 f" ({np.count_nonzero(found)} of {len(found)}, first D{found.argmax()}). No error model"
                 " describes these exactly, and a decoder that uses it is worse than it could be. Postselect"
-                " them (postselection_mask), or, where coherent noise is the cause, use the model of"
-                " circuit.pauli_twirl().",
+                f" them (postselection_mask). {twirl_advice(self.compile(), np.flatnonzero(found))}".strip(),
                 InexactErrorModelWarning,
                 stacklevel=3,
             )

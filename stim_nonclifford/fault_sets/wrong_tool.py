@@ -7,11 +7,12 @@ from typing import NoReturn
 
 import numpy as np
 
+from ..coherent_noise import is_noise_angle
 from ..compiler import CompiledCircuit
 from ..compiler.steps import Rotate
 from ..dialect import bare_name
 from ..errors import ResourceLimitError
-from ..noiseless_outputs import is_noise_angle, outcome_dependent
+from ..noiseless_outputs import outcome_dependent
 from ..plan import SamplingPlan
 
 __all__ = ["WrongToolError", "cause_of", "refuse"]

@@ -25,6 +25,7 @@ import sinter
 
 from stim_nonclifford.cultivation.builder import GateChoice
 from stim_nonclifford.cultivation.files import circuit_file_name
+from stim_nonclifford.fault_sets.uncertainty import rate_text
 
 ROOT = Path(__file__).parents[1]
 GATES: tuple[GateChoice, ...] = ("T", "S")
@@ -119,12 +120,12 @@ def print_counts(csv: Path) -> None:
 
 
 def print_estimates(csv: Path) -> None:
-    """Prints what was computed, with standard errors."""
+    """Prints what was computed, with its uncertainty."""
     print("\nComputed from fault sets")
     print(f" d {'p':>7} gate {'discarded':>10}  logical error per kept shot")
     for row in rows_of(csv):
         (d, p, g), found = (row.json_metadata[key] for key in "dpg"), row.json_metadata["estimate"]
-        rate = f"{found['logical_error_rate']:.5g} ± {found['standard_error']:.2g}"
+        rate = rate_text(found["logical_error_rate"], found["standard_error"], found["interval"])
         print(f"{d:>2} {p:>7} {g:>4} {1 - found['kept']:>10.4%}  {rate}")
 
 

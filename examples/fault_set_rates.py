@@ -7,8 +7,8 @@ search for fault sets. At d=5 and p > 0.002, where fewer than 1 of 300 shots is 
 one with a larger error (--strong_relative_error). Tables and plot show the results beside exact values,
 counts and importance sampling from elsewhere.
 
-Errors after ± are standard errors. A value with an asterisk has a 95% interval that reaches much farther up,
-as sets of many faults were sampled in vain; the interval is then printed below the table.
+Errors in brackets are standard errors of the last digits. Where the 95% interval reaches farther than three
+of them, as sets of many faults were sampled in vain, its far end is printed instead.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from examples.published import (
 from examples.rates import likelihood_region
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.fault_sets.uncertainty import is_narrow
 
 STRENGTHS = (0.0001, 0.0002, 0.0003, 0.0005, 0.0007, 0.001, 0.0015, 0.002, 0.003, 0.004, 0.005)
 STRONG = 0.0025
@@ -75,10 +76,22 @@ def estimate_all(arguments: argparse.Namespace) -> Rates:
     return rates
 
 
-def reaches_far(rate: snc.LogicalErrorRate) -> bool:
-    """Whether the interval reaches much farther up than the standard error says."""
-    reach = rate.interval[1] - rate.logical_error_rate
-    return reach > 5 * rate.standard_error + 0.02 * rate.logical_error_rate
+def with_uncertainty(value: float, error: float, interval: tuple[float, float]) -> str:
+    """A value with its standard error, or with the far end of its 95% interval, if that is no guide.
+
+    Examples:
+        >>> with_uncertainty(3.3284e-9, 2.9e-11, (3.27e-9, 3.39e-9))
+        '3.328(29)e-09'
+        >>> with_uncertainty(1.958e-11, 9.2e-13, (1.78e-11, 2.7e-8))
+        '1.958e-11 (to 2.7e-08)'
+        >>> with_uncertainty(1.958e-11, 9.2e-13, (1e-15, 2e-11))
+        '1.958e-11 (from 1e-15)'
+    """
+    low, high = interval
+    if high - low < 1e-6 * value or is_narrow(value, error, interval):
+        return with_error(value, error)
+    far = f"to {high:.4g}" if high - value > value - low else f"from {low:.4g}"
+    return f"{value:.4g} ({far})"
 
 
 def with_error(value: float, error: float) -> str:
@@ -100,10 +113,27 @@ def with_error(value: float, error: float) -> str:
     return shown + (f"e{exponent:+03}" if exponent else "")
 
 
-def ratio_of(t: snc.LogicalErrorRate, s: snc.LogicalErrorRate) -> tuple[float, float]:
-    """T / S and its standard error."""
-    ratio = t.logical_error_rate / s.logical_error_rate
-    return ratio, ratio * math.hypot(t.relative_error, s.relative_error)
+Known = tuple[float, float, tuple[float, float]]
+"""A value, its standard error, and its 95% interval."""
+
+
+def known(rate: snc.LogicalErrorRate) -> Known:
+    """What is known of a rate."""
+    return rate.logical_error_rate, rate.standard_error, rate.interval
+
+
+def ratio_of(t: Known, s: Known) -> Known:
+    """T / S. Its interval is that of the farthest ends.
+
+    Examples:
+        >>> t = 2e-9, 2e-11, (1.96e-9, 2.04e-9)
+        >>> with_uncertainty(*ratio_of(t, (1e-9, 1e-11, (0.98e-9, 1.02e-9))))
+        '2.000(28)'
+        >>> with_uncertainty(*ratio_of(t, (1e-9, 1e-11, (0.98e-9, 1e-7))))
+        '2 (from 0.0196)'
+    """
+    ratio = t[0] / s[0]
+    return ratio, ratio * math.hypot(t[1] / t[0], s[1] / s[0]), (t[2][0] / s[2][1], t[2][1] / s[2][0])
 
 
 def print_discards(rates: Rates) -> None:
@@ -124,17 +154,18 @@ def print_discards(rates: Rates) -> None:
 def print_errors(rates: Rates) -> None:
     """Logical error rates, as in Table III, and the ratio T / S."""
     print(
-        "\nLogical errors per kept shot (Table III), with the standard errors of the last digits in brackets"
+        "\nLogical errors per kept shot (Table III), with the standard errors of the last digits in brackets,"
+        " or the far end of the 95% interval"
     )
     columns = {
-        "T gates": 21,
+        "T gates": 25,
         "exact": 14,
         "SOFT (errors)": 16,
         "imp. sampling": 15,
-        "S-proxy": 20,
+        "S-proxy": 25,
         "imp. sampl. ": 15,
         "counted (errors)": 18,
-        "T / S": 16,
+        "T / S": 20,
     }
     widths = tuple(columns.values())
     print(f" d{'p':>8}" + "".join(f"{name:>{width}}" for name, width in zip(columns, widths, strict=True)))
@@ -151,19 +182,15 @@ def print_errors(rates: Rates) -> None:
             shown(s),
             elsewhere("S", p) if d == 5 else "",
             counted(PROXY_SAMPLED, p) if d == 5 else "",
-            with_error(*ratio_of(t, s)),
+            with_uncertainty(*ratio_of(known(t), known(s))),
         ]
         row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         print(f"{d:2}{p:8}{row}")
-    for (d, p, gate), rate in rates.items():
-        if reaches_far(rate):
-            low, high = rate.interval
-            print(f"* d={d}, p = {p}, {gate}: 95% interval {low:.3g} to {high:.3g}")
 
 
 def shown(rate: snc.LogicalErrorRate) -> str:
     """A rate as a cell of the table."""
-    return with_error(rate.logical_error_rate, rate.standard_error) + ("*" if reaches_far(rate) else " ")
+    return with_uncertainty(*known(rate))
 
 
 def elsewhere(gate: str, p: float) -> str:
@@ -222,15 +249,18 @@ def plot(rates: Rates, path: Path) -> None:
     left.yaxis.set_major_locator(LogLocator(numticks=20))
     for d in distances:
         strengths = [p for d_, p, gate in rates if (d_, gate) == (d, "T")]
-        ratios = [ratio_of(rates[d, p, "T"], rates[d, p, "S"]) for p in strengths]
+        ratios = [ratio_of(known(rates[d, p, "T"]), known(rates[d, p, "S"])) for p in strengths]
         right.errorbar(
             strengths,
-            [ratio for ratio, _ in ratios],
-            [2 * error for _, error in ratios],
+            [value for value, _, _ in ratios],
+            [
+                [ratio - low for ratio, _, (low, _) in ratios],
+                [high - ratio for ratio, _, (_, high) in ratios],
+            ],
             marker=".",
             capsize=2,
             color=colors[d, "T"],
-            label=f"d={d}, ± 2 standard errors",
+            label=f"d={d}, 95% intervals",
         )
     if 5 in distances:
         best, low, high = zip(*RATIOS.values(), strict=True)

@@ -3,14 +3,14 @@
     python -m examples.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out out/the_table]
 
 For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
-fault sets to a standard error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7
+fault sets to an error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7
 at distance 7). Published numbers are printed beside it, with their sources. The rows are kept in
 OUT/the_table.csv, a file of Sinter's statistics, so that the command, run again, goes on where it stopped:
 with more seconds, it computes again the points whose error is still too large.
 
-Errors in brackets are standard errors of the last digits. A value with an asterisk has a 95% interval that
-reaches much farther up, as sets of many faults were sampled in vain or were not looked at; the interval is
-then printed below the table. (If they were not looked at, P(kept) is a little too small.)
+Errors in brackets are standard errors of the last digits. Where the 95% interval reaches farther than three
+of them, as sets of many faults were sampled in vain or were not looked at, its far end is printed instead.
+(If they were not looked at, P(kept) is a little too small.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from typing import Any
 import matplotlib as mpl
 import sinter
 
-from examples.fault_set_rates import with_error
+from examples.fault_set_rates import ratio_of as ratio
+from examples.fault_set_rates import with_error, with_uncertainty
 from examples.published import EXACT, IMPORTANCE_SAMPLED, PROXY_SAMPLED, TABLE_III
 from sinter_plugin.__main__ import main as sinter_plugin
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, VariantChoice, write_circuit_file
@@ -74,15 +75,10 @@ class Rate:
     interval: tuple[float, float]
     seconds: float
 
-    @property
-    def reaches_far(self) -> bool:
-        """Whether the interval reaches much farther up than the standard error says."""
-        return self.interval[1] - self.error > 5 * self.standard_error + 0.02 * self.error
-
     def __str__(self) -> str:
         if not self.error:
             return f"below {self.interval[1]:.2g}"
-        return with_error(self.error, self.standard_error) + ("*" if self.reaches_far else "")
+        return with_uncertainty(self.error, self.standard_error, self.interval)
 
 
 Rates = dict[Point, Rate]
@@ -147,11 +143,11 @@ def name_of(d: int, variant: str) -> str:
 
 
 def ratio_of(t: Rate | None, s: Rate | None) -> str:
-    """T / S and its standard error, if both are known."""
+    """T / S and its uncertainty, if both are known."""
     if t is None or s is None or not t.error or not s.error:
         return "-"
-    ratio = t.error / s.error
-    return with_error(ratio, ratio * math.hypot(t.standard_error / t.error, s.standard_error / s.error))
+    known = ((each.error, each.standard_error, each.interval) for each in (t, s))
+    return with_uncertainty(*ratio(*known))
 
 
 def published_rates(point: Point) -> str:
@@ -179,7 +175,7 @@ SOURCES = """\
 
 def print_table(points: Sequence[Point], rates: Rates) -> None:
     """Prints a row for each circuit and strength."""
-    head = f"{'circuit':<13}{'p':>7}{'kept':>13}{'attempts':>11}{'T gates':>21}{'S-proxy':>22}{'T / S':>16}"
+    head = f"{'circuit':<13}{'p':>7}{'kept':>13}{'attempts':>11}{'T gates':>26}{'S-proxy':>26}{'T / S':>20}"
     print(f"\n{head}{'seconds':>9}  published")
     for point in points:
         if point.gate != "T":
@@ -190,14 +186,9 @@ def print_table(points: Sequence[Point], rates: Rates) -> None:
         kept = known[0].kept if known else math.nan
         print(
             f"{name_of(point.d, point.variant):<13}{point.p:7g}{kept:13.6g}{1 / kept:11.4g}"
-            f"{t or '-'!s:>21}{s or '-'!s:>22}{ratio_of(t, s):>16}"
+            f"{t or '-'!s:>26}{s or '-'!s:>26}{ratio_of(t, s):>20}"
             f"{sum(rate.seconds for rate in known):9.1f}  {published_rates(point)}".rstrip()
         )
-    for point in points:
-        if point in rates and rates[point].reaches_far:
-            low, high = rates[point].interval
-            where = f"{name_of(point.d, point.variant)}, p = {point.p:g}, {point.gate}"
-            print(f"* {where}: 95% interval {low:.3g} to {high:.3g}")
     print(f"\n-: unknown, or too many faults for this method\n{SOURCES}")
 
 
@@ -248,7 +239,7 @@ def main() -> int:
         "--distances", "--d", dest="d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=[3, 5, 7]
     )
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
-    parser.add_argument("--relative_error", type=float, default=0.01, help="standard error over rate")
+    parser.add_argument("--relative_error", type=float, default=0.01, help="error over rate")
     parser.add_argument("--seconds", type=float, default=60, help="for a point, about")
     parser.add_argument("--seconds_d7", type=float, default=1800, help="the same at distance 7")
     parser.add_argument("--seed", type=int, default=1)

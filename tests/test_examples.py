@@ -141,10 +141,10 @@ def test_rates_from_fault_sets_are_the_published_ones(tmp_path: Path) -> None:
     ):
         assert published in printed
     (row,) = (line for line in printed.splitlines() if "3.328425e-09" in line)
-    ratio, error = row.split()[-1].rstrip(")").split("(")
+    ratio = re.match(r"[\d.]+", row.rsplit("  ", 1)[-1].strip())
     # Counted elsewhere: 9.58 [5.9, 17.0].
-    assert 8 < float(ratio) < 14
-    assert 0 < int(error) < 100
+    assert ratio is not None
+    assert 8 < float(ratio[0]) < 14
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_rates_of_the_table_as_text() -> None:
     known = examples.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 2.02e-9), 1.0)
     far = examples.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 3e-6), 1.0)
     none = examples.the_table.Rate(0.5, 0.0, 0.0, (0.0, 3e-6), 1.0)
-    assert list(map(str, (known, far, none))) == ["2.000(10)e-09", "2.000(10)e-09*", "below 3e-06"]
+    assert list(map(str, (known, far, none))) == ["2.000(10)e-09", "2e-09 (to 3e-06)", "below 3e-06"]
     assert examples.the_table.ratio_of(known, known) == "1.0000(71)"
     assert examples.the_table.ratio_of(known, none) == examples.the_table.ratio_of(None, known) == "-"
 

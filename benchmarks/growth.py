@@ -22,8 +22,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import stim_nonclifford as snc
 from benchmarks.growth_plots import draw_all
 from benchmarks.growth_report import summary
@@ -92,9 +90,8 @@ def facts_of(report: snc.PlanReport) -> dict[str, float]:
 
 def counting(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:
     """A workload that counts discards and errors, postselected on all detectors."""
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask, threads=threads)
-    return Workload(series, sampler.sample_counts, facts=facts_of(circuit.plan(postselection_mask=mask)))
+    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask="all", threads=threads)
+    return Workload(series, sampler.sample_counts, facts=facts_of(circuit.plan(postselection_mask="all")))
 
 
 def all_bits(series: str, circuit: snc.Circuit, threads: int = 1) -> Workload:

@@ -40,8 +40,9 @@ def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
         records = circuit.compile_sampler(seed=1)
         yield "", records.sample_bit_packed
         return
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_) if mode == "postselected" else None
-    sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask)
+    sampler = circuit.compile_detector_sampler(
+        seed=1, postselection_mask="all" if mode == "postselected" else None
+    )
     yield "", sampler.sample_bit_packed if mode == "bits" else sampler.sample_counts
 
 

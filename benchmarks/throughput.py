@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 
-import numpy as np
 import stim
 
 import stim_nonclifford as snc
@@ -61,7 +60,7 @@ def main() -> int:
         start = time.perf_counter()
         sampler = circuit.compile_detector_sampler(
             seed=1,
-            postselection_mask=np.ones(circuit.num_detectors, dtype=np.bool_),
+            postselection_mask="all",
             threads=arguments.threads,
         )
         sampler.sample_counts(1)

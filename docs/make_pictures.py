@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-import numpy as np
-
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
 
@@ -105,8 +103,7 @@ def signs() -> Picture:
 def widths() -> Picture:
     """The width of the vector along the plan of d=3 cultivation."""
     circuit = snc.Circuit(cultivation_circuit(distance=3, p=1e-3))
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    steps = [int(width) for width in circuit.plan(postselection_mask=mask).widths]
+    steps = [int(width) for width in circuit.plan(postselection_mask="all").widths]
     picture = Picture(760, 220)
     left, bottom, high = 90, 180, 30
     across = 640 / len(steps)

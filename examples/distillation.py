@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 
 import stim_nonclifford as snc
 from stim_nonclifford.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
@@ -48,32 +47,31 @@ class Point:
         return self.errors / self.kept
 
 
-def circuit_of(protocol: ProtocolChoice, t_error: float) -> tuple[snc.Circuit, np.ndarray]:
-    """The circuit, and the mask with which all its detectors postselect."""
-    circuit = snc.Circuit(distillation_circuit(protocol, t_error=t_error))
-    return circuit, np.ones(circuit.num_detectors, dtype=bool)
+def circuit_of(protocol: ProtocolChoice, t_error: float) -> snc.Circuit:
+    """The circuit. All its detectors postselect."""
+    return snc.Circuit(distillation_circuit(protocol, t_error=t_error))
 
 
 def leading_term(protocol: ProtocolChoice) -> tuple[int, int]:
     """The number of the smallest sets of faults that make a kept output wrong, and the faults of each."""
-    circuit, mask = circuit_of(protocol, 0.01)
-    sets = circuit.malignant_sets(postselection_mask=mask)
+    circuit = circuit_of(protocol, 0.01)
+    sets = circuit.malignant_sets(postselection_mask="all")
     smallest = min(found.weight for found in sets)
     return sum(found.weight == smallest for found in sets), smallest
 
 
 def sampled(protocol: ProtocolChoice, t_error: float, shots: int, seed: int, threads: int) -> Point:
     """The output error from shots."""
-    circuit, mask = circuit_of(protocol, t_error)
-    sampler = circuit.compile_detector_sampler(postselection_mask=mask, seed=seed, threads=threads)
+    circuit = circuit_of(protocol, t_error)
+    sampler = circuit.compile_detector_sampler(postselection_mask="all", seed=seed, threads=threads)
     counts = sampler.sample_counts(shots)
     return Point(t_error, counts.shots - counts.discards, counts.errors)
 
 
 def computed(protocol: ProtocolChoice, t_error: float) -> float:
     """The output error from fault sets."""
-    circuit, mask = circuit_of(protocol, t_error)
-    return circuit.logical_error_rate(postselection_mask=mask).logical_error_rate
+    circuit = circuit_of(protocol, t_error)
+    return circuit.logical_error_rate(postselection_mask="all").logical_error_rate
 
 
 def main(argv: Sequence[str] | None = None) -> None:

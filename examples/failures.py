@@ -22,8 +22,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 import stim_nonclifford as snc
 from examples.published import DISTANCES, FEWEST_FAULTS
 from examples.rates import p_value
@@ -55,8 +53,7 @@ def failures(
     circuit: snc.Circuit, count: int, seed: int | None, threads: int
 ) -> Iterator[tuple[int, snc.KeptFailure]]:
     """Samples until ``count`` failures are found; yields each with the number of shots attempted so far."""
-    everything = np.ones(circuit.num_detectors, dtype=np.bool_)
-    sampler = circuit.compile_detector_sampler(seed=seed, postselection_mask=everything, threads=threads)
+    sampler = circuit.compile_detector_sampler(seed=seed, postselection_mask="all", threads=threads)
     attempted = found = 0
     while found < count:
         result = sampler.sample_failures(SHOTS_PER_CALL, max_errors=count - found)

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 import sinter
 
 import sinter_plugin
@@ -51,7 +50,7 @@ def task(d: int, p: float, gate: GateChoice) -> sinter.Task:
     return sinter_plugin.task(
         circuit,
         decoder="soft_postselect",
-        postselection_mask=np.ones(circuit.num_detectors, dtype=np.bool_),
+        postselection_mask="all",
         json_metadata=sinter.comma_separated_key_values(name),
     )
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 
 import stim_nonclifford as snc
 from examples.published import DISTANCES, SECONDS_PER_SHOT, STRENGTHS
@@ -32,8 +31,7 @@ DEFAULT_STRENGTH = 1e-3
 def sampler(d: int, p: float, threads: int) -> snc.CompiledDetectorSampler:
     """A sampler that postselects on all detectors."""
     circuit = snc.Circuit(cultivation_circuit(distance=d, p=p))
-    everything = np.ones(circuit.num_detectors, dtype=np.bool_)
-    return circuit.compile_detector_sampler(seed=1, postselection_mask=everything, threads=threads)
+    return circuit.compile_detector_sampler(seed=1, postselection_mask="all", threads=threads)
 
 
 def rate(call: Callable[[int], object], batch_size: int, seconds: float) -> float:

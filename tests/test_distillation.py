@@ -6,7 +6,6 @@ import itertools
 from math import comb
 from pathlib import Path
 
-import numpy as np
 import pytest
 import stim
 
@@ -20,9 +19,8 @@ every_protocol = pytest.mark.parametrize("protocol", PROTOCOL_CHOICES)
 README = (Path(__file__).parents[1] / "circuits" / "distillation" / "README.md").read_text(encoding="utf-8")
 
 
-def circuit_of(protocol: ProtocolChoice, **noise: float) -> tuple[snc.Circuit, np.ndarray]:
-    circuit = snc.Circuit(distillation_circuit(protocol, **noise))
-    return circuit, np.ones(circuit.num_detectors, dtype=bool)
+def circuit_of(protocol: ProtocolChoice, **noise: float) -> snc.Circuit:
+    return snc.Circuit(distillation_circuit(protocol, **noise))
 
 
 def undetected_by_theory(protocol: ProtocolChoice, p: float) -> tuple[float, float]:
@@ -58,7 +56,7 @@ def test_sums_apply_the_gate(protocol: ProtocolChoice) -> None:
 
 @every_protocol
 def test_without_noise_nothing_fires(protocol: ProtocolChoice) -> None:
-    circuit, _ = circuit_of(protocol, t_error=0)
+    circuit = circuit_of(protocol, t_error=0)
     assert not circuit.compile_detector_sampler(seed=3).sample(2000).any()
     records = circuit.compile_sampler(seed=3).sample(2000)
     teleportations = len(parities_of(protocol).sums)
@@ -67,8 +65,8 @@ def test_without_noise_nothing_fires(protocol: ProtocolChoice) -> None:
 
 @pytest.mark.parametrize(("protocol", "count", "weight"), [("15-to-1", 35, 3), ("8T-to-CCZ", 28, 2)])
 def test_leading_coefficient(protocol: ProtocolChoice, count: int, weight: int) -> None:
-    circuit, mask = circuit_of(protocol, t_error=0.01)
-    sets = circuit.malignant_sets(postselection_mask=mask)
+    circuit = circuit_of(protocol, t_error=0.01)
+    sets = circuit.malignant_sets(postselection_mask="all")
     smallest = [found for found in sets if found.weight == weight]
     assert min(found.weight for found in sets) == weight
     assert len(smallest) == count
@@ -78,8 +76,8 @@ def test_leading_coefficient(protocol: ProtocolChoice, count: int, weight: int) 
 @pytest.mark.parametrize("t_error", [0.001, 0.01, 0.2])
 @every_protocol
 def test_rates_are_those_of_theory(protocol: ProtocolChoice, t_error: float) -> None:
-    circuit, mask = circuit_of(protocol, t_error=t_error)
-    found = circuit.logical_error_rate(postselection_mask=mask)
+    circuit = circuit_of(protocol, t_error=t_error)
+    found = circuit.logical_error_rate(postselection_mask="all")
     kept, wrong = undetected_by_theory(protocol, t_error)
     assert found.kept == pytest.approx(kept, rel=1e-9)
     assert found.logical_error_rate == pytest.approx(wrong / kept, rel=1e-6)
@@ -88,8 +86,8 @@ def test_rates_are_those_of_theory(protocol: ProtocolChoice, t_error: float) -> 
 @every_protocol
 def test_shots_agree_with_theory(protocol: ProtocolChoice) -> None:
     """Seed 7; 6 sigma is a false alarm in 10^9 runs."""
-    circuit, mask = circuit_of(protocol, t_error=0.1)
-    counts = circuit.compile_detector_sampler(postselection_mask=mask, seed=7).sample_counts(300_000)
+    circuit = circuit_of(protocol, t_error=0.1)
+    counts = circuit.compile_detector_sampler(postselection_mask="all", seed=7).sample_counts(300_000)
     for found, p in zip(
         (counts.shots - counts.discards, counts.errors), undetected_by_theory(protocol, 0.1), strict=True
     ):
@@ -119,8 +117,8 @@ def test_the_proxy_is_what_stim_reads() -> None:
 @every_protocol
 def test_width(protocol: ProtocolChoice) -> None:
     parities = parities_of(protocol)
-    circuit, mask = circuit_of(protocol, t_error=0.01, p=0.001)
-    assert circuit.plan(postselection_mask=mask).peak_width == parities.num_outputs + parities.num_checks
+    circuit = circuit_of(protocol, t_error=0.01, p=0.001)
+    assert circuit.plan(postselection_mask="all").peak_width == parities.num_outputs + parities.num_checks
 
 
 def test_wrong_arguments() -> None:
@@ -162,9 +160,9 @@ def test_table_of_the_readme() -> None:
     assert len(rows) == 8
     for row in rows:
         protocol, qubits, width, t_error, p, kept, error = (cell.strip() for cell in row)
-        circuit, mask = circuit_of(protocol, t_error=float(t_error), p=float(p))
+        circuit = circuit_of(protocol, t_error=float(t_error), p=float(p))
         assert circuit.num_qubits == int(qubits)
-        assert circuit.plan(postselection_mask=mask).peak_width == int(width)
+        assert circuit.plan(postselection_mask="all").peak_width == int(width)
         if float(p) == 0:
             expected_kept, wrong = undetected_by_theory(protocol, float(t_error))
             assert float(kept) == pytest.approx(expected_kept, abs=1e-6)

@@ -118,8 +118,7 @@ def test_large_surface_code_as_stim() -> None:
 def test_published_probabilities_of_cultivation(distance: int, shots: int) -> None:
     """Seed 1, at p = 0.001. False alarms: 5.5 sigma is 4e-8, and 1e-7 for the errors (62 and 0.005 expected)."""
     circuit = Circuit(cultivation_circuit(distance=distance, p=1e-3))
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    counts: SampleCounts = circuit.compile_detector_sampler(seed=1, postselection_mask=mask).sample_counts(
+    counts: SampleCounts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(
         shots
     )
     exact = EXACT[distance, 1e-3]

@@ -15,7 +15,7 @@ from .published_circuits import FOLDER, needs_published
 
 
 def counting_plan(circuit: Circuit) -> PlanReport:
-    return circuit.plan(postselection_mask=np.ones(circuit.num_detectors, dtype=np.bool_))
+    return circuit.plan(postselection_mask="all")
 
 
 def layers_of_rotations(seed: int) -> Circuit:

@@ -196,9 +196,10 @@ class LogicalErrorRate:
 
     def __str__(self) -> str:
         low, high = self.interval
+        text = self._rate_text
         lines = [
-            f"logical error rate (any observable, per kept shot): {self._rate_text}",
-            f"{self.coverage:.0%} interval: {low:.6g} to {high:.6g}",
+            f"logical error rate (any observable, per kept shot): {text}",
+            *([] if "interval:" in text else [f"{self.coverage:.0%} interval: {low:.6g} to {high:.6g}"]),
             f"P(kept) = {self.kept:.10g}; P(kept and wrong) = {self.kept_and_wrong:.6g};"
             f" {self.seconds:.1f} s",
             *self._remarks(),

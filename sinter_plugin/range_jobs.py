@@ -10,12 +10,13 @@ import hashlib
 import pickle
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import sinter
 
+from .shot_ranges import seed_of
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
 from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 
@@ -36,7 +37,7 @@ class TaskPackage:
     """A task with its sampler, as workers get it: once each, whatever the number of jobs.
 
     Attributes:
-        content: The pickled sampler and task.
+        content: The pickled sampler, task and seed of the task.
     """
 
     content: bytes
@@ -46,20 +47,17 @@ class TaskPackage:
         """Packs a task.
 
         Args:
-            sampler: The sampler. It may have any seed.
+            sampler: The sampler.
             task: The task, with its error model.
-            seed: The seed of the run. That of the task follows from it and the ``strong_id``, so that no two
-                tasks of a run have the same random numbers.
+            seed: The seed of the run; see ``seed_of``.
         """
-        text = f"{seed} {task.strong_id()}"
-        task_seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
         try:
             import cloudpickle  # packs decoders that are defined in a script, too; Dask needs it anyway
         except ImportError:
             dumps = pickle.dumps
         else:
             dumps = cloudpickle.dumps
-        return cls(dumps((replace(sampler, seed=task_seed), task)))
+        return cls(dumps((sampler, task, seed_of(task.strong_id(), seed))))
 
     @cached_property
     def key(self) -> str:
@@ -68,8 +66,8 @@ class TaskPackage:
 
     def compiled(self) -> CompiledRangeSampler:
         """The compiled sampler."""
-        sampler, task = pickle.loads(self.content)
-        return sampler.compiled_sampler_for_task(task)
+        sampler, task, seed = pickle.loads(self.content)
+        return sampler.compiled_range_sampler_for_task(task, seed=seed)
 
 
 @dataclass(frozen=True)

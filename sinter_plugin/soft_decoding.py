@@ -16,7 +16,7 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import check_types, choice, flag, integer, number_of_shots
+from stim_nonclifford.arguments import check_types, choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.coherent_noise import twirl_advice
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import (
@@ -42,7 +42,7 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
-from .soft_postselect import check_sampling_arguments
+from .soft_postselect import check_sampling_arguments, check_use
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 from .tasks import is_misread, sinter_error_model
 
@@ -90,8 +90,6 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             exactly these are predicted wrongly, by Sinter's names (``obs_mistake_mask=_E``).
         max_active_coordinates: Limit for the width of the coefficient vector.
         device: With ``engine="gpu"``, the number of the GPU.
-        seed: None for entropy of the operating system in every worker. A number gives every worker the same
-            shots: only for a sampler that is used alone, or for ranges of shots.
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
             observables that single errors flip by chance, of observables and decoded detectors that are
             random without noise, and of heralds that the decoder cannot use; and to look whether the circuit
@@ -101,10 +99,10 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         >>> circuit = stim.Circuit.generated(
         ...     "surface_code:rotated_memory_x", distance=3, rounds=3, after_clifford_depolarization=0.01
         ... )
-        >>> compiled = SoftDecodingSampler(seed=1).compiled_sampler_for_task(sinter.Task(circuit=circuit))
+        >>> compiled = SoftDecodingSampler().compiled_sampler_for_task(sinter.Task(circuit=circuit))
         >>> stats = compiled.sample(1000)
-        >>> stats.shots, stats.errors, stats.discards
-        (16, 0, 0)
+        >>> stats.shots, stats.discards
+        (16, 0)
     """
 
     decoder: str | sinter.Decoder = "pymatching"
@@ -117,7 +115,6 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
-    seed: int | None = None
     warn: bool = True
 
     def __post_init__(self) -> None:
@@ -132,7 +129,6 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             device=self.device,
             count_observable_error_combos=self.count_observable_error_combos,
             max_active_coordinates=self.max_active_coordinates,
-            seed=self.seed,
             state_check=self.state_check,
             warn=self.warn,
         )
@@ -163,6 +159,34 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
             EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
         """
+        return self._compiled(task, None)
+
+    def compiled_range_sampler_for_task(self, task: sinter.Task, *, seed: int) -> CompiledSoftDecodingSampler:
+        """Compiles a task's circuit and its decoder, for ranges of numbered shots.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is used only with ``error_model="task"``.
+            seed: The seed of the shots, in range(2**64).
+
+        Returns:
+            A sampler that has the method ``sample_range``, and refuses ``sample``.
+
+        Raises:
+            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
+
+        Examples:
+            >>> circuit = stim.Circuit.generated(
+            ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
+            ... )
+            >>> task = sinter.Task(circuit=circuit)
+            >>> compiled = SoftDecodingSampler().compiled_range_sampler_for_task(task, seed=1)
+            >>> first, second, both = (compiled.sample_range(*r) for r in [(0, 500), (500, 500), (0, 1000)])
+            >>> first.errors + second.errors == both.errors
+            True
+        """
+        return self._compiled(task, seed_of(seed))
+
+    def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftDecodingSampler:
         circuit = (
             snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
         )
@@ -187,7 +211,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 store_bytes=self.store_bytes,
             )
             sampler = sampled.compile_detector_sampler(
-                seed=self.seed,
+                seed=seed,
                 postselection_mask=detectors,
                 engine=self.engine,
                 threads=1,  # Sinter starts one worker per core
@@ -204,7 +228,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             confidence=self.confidence,
             count_observable_error_combos=self.count_observable_error_combos,
             state_check=check,
-            check_seed=self.seed,
+            seed=seed,
         )
 
     def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
@@ -361,7 +385,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         confidence: bool = False,
         count_observable_error_combos: bool = False,
         state_check: LogicalStateCheck | None = None,
-        check_seed: int | None = None,
+        seed: int | None = None,
     ) -> None:
         """Wraps a compiled sampler and a compiled decoder.
 
@@ -373,7 +397,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             confidence: Whether to count shots by confidence.
             count_observable_error_combos: Whether to count errors by their set of observables.
             state_check: The check that decides what an error is; by default, a wrong prediction is one.
-            check_seed: The seed of the check; None for entropy of the operating system.
+            seed: The seed, with which it counts ranges of numbered shots only; None if there is none.
         """
         self._sampler = sampler
         self._decoding = decoding
@@ -381,7 +405,8 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         self._confidence = confidence
         self._count_observable_error_combos = count_observable_error_combos
         self._state_check = state_check
-        self._check_seed = secrets.randbits(64) if check_seed is None else check_seed
+        self._has_seed = seed is not None
+        self._check_seed = secrets.randbits(64) if seed is None else seed
         self._batch_size = BatchSize()
         self._lock = threading.Lock()
 
@@ -402,7 +427,11 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
 
         Returns:
             Statistics of at least one shot, and of at most ``suggested_shots``.
+
+        Raises:
+            ValueError: The sampler has a seed.
         """
+        check_use(has_seed=self._has_seed, takes_range=False)
         suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
@@ -424,7 +453,11 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             Their statistics, which depend on the seed and these numbers alone, except for ``seconds``, if the
             decoder answers equal questions equally. There are no ``rows_decoded``, as these depend on what
             was decoded before.
+
+        Raises:
+            ValueError: The sampler has no seed.
         """
+        check_use(has_seed=self._has_seed, takes_range=True)
         first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
         with self._lock:
             self._sampler.seek(first_shot)

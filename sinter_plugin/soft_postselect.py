@@ -39,8 +39,11 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     * ``custom_counts["survivors"]`` is the number of kept shots. With
       ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
 
-    The object can be pickled. Without a seed, each worker seeds its random numbers with entropy of its own. A
-    worker that receives the object ends when the process that started the worker ends.
+    The object can be pickled. Each worker seeds its random numbers with entropy of its own: a sampler with a
+    seed would let several workers, and a run that is resumed, count the same shots again. A seed belongs to
+    ranges of numbered shots: ``compiled_range_sampler_for_task``, ``collect_on_dask`` and
+    ``python -m sinter_plugin collect --seed``. A worker that receives the object ends when the process that
+    started the worker ends.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -50,8 +53,6 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         max_active_coordinates: Limit for the width of the coefficient vector. Every worker stores 2^width
             complex numbers.
         device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
-        seed: None for entropy of the operating system in every worker. A number gives every worker the same
-            shots: only for a sampler that is used alone, or for ranges of shots.
         warn: Whether to warn of observables that are random without noise, and of detectors that are not
             postselected.
         state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is an error
@@ -83,7 +84,6 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
-    seed: int | None = None
     warn: bool = True
     state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
 
@@ -99,7 +99,6 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             device=self.device,
             count_observable_error_combos=self.count_observable_error_combos,
             max_active_coordinates=self.max_active_coordinates,
-            seed=self.seed,
             state_check=self.state_check,
             warn=self.warn,
         )
@@ -120,6 +119,26 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
             EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
         """
+        return self._compiled(task, None)
+
+    def compiled_range_sampler_for_task(
+        self, task: sinter.Task, *, seed: int
+    ) -> CompiledSoftPostselectSampler:
+        """Compiles a task's circuit, for ranges of numbered shots.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is not used.
+            seed: The seed of the shots, in range(2**64).
+
+        Returns:
+            A sampler that has the method ``sample_range``, and refuses ``sample``.
+
+        Raises:
+            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
+        """
+        return self._compiled(task, seed_of(seed))
+
+    def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
         if task.circuit is None:
             circuit = snc.Circuit.from_file(task.circuit_path)
         else:
@@ -137,7 +156,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             )
         try:
             sampler = circuit.compile_detector_sampler(
-                seed=self.seed,  # without one, every worker has fresh entropy, so no two draw the same shots
+                seed=seed,  # without one, every worker has fresh entropy, so no two draw the same shots
                 postselection_mask=detectors,
                 postselected_observables_mask=observables,
                 engine=self.engine,
@@ -157,6 +176,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             num_observables=circuit.num_observables,
             count_observable_error_combos=self.count_observable_error_combos,
             max_errors=task.collection_options.max_errors,
+            has_seed=seed is not None,
         )
 
     def check(
@@ -221,7 +241,6 @@ def check_sampling_arguments(
     device: int | None,
     count_observable_error_combos: bool,
     max_active_coordinates: int,
-    seed: int | None,
     state_check: snc.LogicalStateCheck | snc.LogicalState | None,
     warn: bool,
 ) -> None:
@@ -232,7 +251,6 @@ def check_sampling_arguments(
         device: The GPU.
         count_observable_error_combos: Whether to count sets of observables.
         max_active_coordinates: Limit for the width.
-        seed: The seed.
         state_check: The state.
         warn: Whether to warn.
 
@@ -243,7 +261,6 @@ def check_sampling_arguments(
     snc.EngineOptions(engine=engine, device=device)
     flag(count_observable_error_combos, "count_observable_error_combos")
     integer(max_active_coordinates, "max_active_coordinates")
-    seed_of(seed)
     if state_check is not None and not isinstance(state_check, snc.LogicalStateCheck):
         choice(state_check, "state_check", get_args(snc.LogicalState), ", a LogicalStateCheck or None")
     flag(warn, "warn")
@@ -273,6 +290,29 @@ def check_soft_postselect(
         )
 
 
+def check_use(*, has_seed: bool, takes_range: bool) -> None:
+    """Checks that numbered shots are asked for by their numbers, so that none is counted twice.
+
+    Args:
+        has_seed: Whether the sampler has a seed.
+        takes_range: Whether shots are asked for by their numbers.
+
+    Raises:
+        ValueError: One, but not the other.
+    """
+    if has_seed and not takes_range:
+        raise ValueError(
+            "This sampler has a seed, so that every worker, and every run that is resumed, would count the"
+            " same shots again. Count ranges of its shots with sample_range, or use"
+            " compiled_sampler_for_task(task), whose shots nobody has counted before."
+        )
+    if takes_range and not has_seed:
+        raise ValueError(
+            "This sampler has no seed, so that its shots have no numbers. Use"
+            " compiled_range_sampler_for_task(task, seed=...), or sample(suggested_shots)."
+        )
+
+
 class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[misc]
     """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
 
@@ -287,6 +327,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         num_observables: int,
         count_observable_error_combos: bool = False,
         max_errors: int | None = None,
+        has_seed: bool = False,
     ) -> None:
         """Wraps a compiled sampler.
 
@@ -295,11 +336,13 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
             num_observables: Number of observables of the circuit.
             count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
             max_errors: The number of errors after which a batch ends early, or None.
+            has_seed: Whether the sampler has a seed, so that it counts ranges of numbered shots only.
         """
         self._sampler = sampler
         self._num_observables = num_observables
         self._count_observable_error_combos = count_observable_error_combos
         self._max_errors = max_errors
+        self._has_seed = has_seed
         self._errors_seen = 0
         self._batch_size = BatchSize()
         self._lock = threading.Lock()
@@ -316,7 +359,11 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
 
         Returns:
             Statistics of at least one shot, and of at most ``suggested_shots``.
+
+        Raises:
+            ValueError: The sampler has a seed.
         """
+        check_use(has_seed=self._has_seed, takes_range=False)
         suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
@@ -337,7 +384,11 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
 
         Returns:
             Their statistics, which depend on the seed and these numbers alone, except for ``seconds``.
+
+        Raises:
+            ValueError: The sampler has no seed.
         """
+        check_use(has_seed=self._has_seed, takes_range=True)
         first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
         with self._lock:
             start = time.monotonic()

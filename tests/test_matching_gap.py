@@ -134,12 +134,10 @@ def test_gaps_are_those_of_a_direct_computation(distance: int, name: str) -> Non
         assert gap < 0.1 or predictions[shot, 0] == (flip < stay)
         compared += 1
     assert compared > 2900
-    found = SoftDecodingSampler(seed=2, confidence=True).compiled_sampler_for_task(
-        sinter.Task(circuit=circuit)
+    found = SoftDecodingSampler(confidence=True).compiled_range_sampler_for_task(
+        sinter.Task(circuit=circuit), seed=2
     )
-    total = sinter.AnonTaskStats()
-    while total.shots < 3000:
-        total += found.sample(3000 - total.shots)
+    total = found.sample_range(0, 3000)
     for gap, wrong in zip(np.rint(gaps).astype(int), (predictions != obs)[:, 0], strict=True):
         expected[f"{'E' if wrong else 'C'}{gap}"] += 1
     counts = {key: n for key, n in total.custom_counts.items() if key[1:].isdecimal()}
@@ -161,12 +159,10 @@ def test_predictions_are_those_of_pymatching(distance: int) -> None:
 def test_the_gap_says_how_often_it_is_wrong() -> None:
     """Monotone, and near what it promises; each comparison fails by chance at less than 1e-9 (4 e-folds)."""
     circuit = code(5, 0.006)
-    sampler = SoftDecodingSampler(seed=4, confidence=True).compiled_sampler_for_task(
-        sinter.Task(circuit=circuit)
+    sampler = SoftDecodingSampler(confidence=True).compiled_range_sampler_for_task(
+        sinter.Task(circuit=circuit), seed=4
     )
-    total = sinter.AnonTaskStats()
-    while total.shots < 60_000:
-        total += sampler.sample(60_000 - total.shots)
+    total = sampler.sample_range(0, 60_000)
     points = gap_calibration(total)
     tens: dict[int, list[int]] = collections.defaultdict(lambda: [0, 0])
     for point in points:

@@ -31,8 +31,8 @@ def decoded(circuit: snc.Circuit, shots: int, **options: Any) -> tuple[int, list
     """Errors of all shots, and what the sampler warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        sampler = SoftDecodingSampler(seed=1, **options)
-        compiled = sampler.compiled_sampler_for_task(sinter.Task(circuit=circuit.to_stim()))
+        task = sinter.Task(circuit=circuit.to_stim())
+        compiled = SoftDecodingSampler(**options).compiled_range_sampler_for_task(task, seed=1)
     return compiled.sample_range(0, shots).errors, [str(each.message) for each in caught]
 
 

@@ -45,20 +45,19 @@ def collected(
     *,
     mask: np.ndarray | None = None,
     obs: int | None = None,
+    seed: int = 5,
     **options: Any,
 ) -> sinter.AnonTaskStats:
-    """Statistics of a number of shots, taken in calls of odd sizes."""
+    """Statistics of the first shots of a seed, taken in calls of odd sizes."""
     task = sinter.Task(
         circuit=circuit,
         postselection_mask=None if mask is None else np.packbits(mask, bitorder="little"),
         postselected_observables_mask=None if obs is None else np.array([obs], dtype=np.uint8),
         json_metadata={},
     )
-    sampler = SoftDecodingSampler(**{"seed": 5, **options}).compiled_sampler_for_task(task)
-    total = sampler.sample(min(shots, 777))
-    while total.shots < shots:
-        total += sampler.sample(shots - total.shots)
-    return total
+    sampler = SoftDecodingSampler(**options).compiled_range_sampler_for_task(task, seed=seed)
+    first = min(shots, 777)
+    return sampler.sample_range(0, first) + sampler.sample_range(first, shots - first)
 
 
 def sinters_pymatching(circuit: stim.Circuit, shots: int, mask: np.ndarray | None) -> sinter.AnonTaskStats:
@@ -111,14 +110,14 @@ def test_nothing_but_the_seed_changes_the_result() -> None:
         found = collected(circuit, 30_000, **options)
         assert (found.errors, found.discards) == (expected.errors, expected.discards), options
     assert collected(circuit, 30_000, seed=6).errors != expected.errors or expected.errors == 0
-    pieces = SoftDecodingSampler(seed=5).compiled_sampler_for_task(sinter.Task(circuit=circuit))
-    total = sum((pieces.sample(16) for _ in range(100)), sinter.AnonTaskStats())
+    pieces = SoftDecodingSampler().compiled_range_sampler_for_task(sinter.Task(circuit=circuit), seed=5)
+    total = sum((pieces.sample_range(16 * k, 16) for k in range(100)), sinter.AnonTaskStats())
     assert total.errors == collected(circuit, total.shots).errors
 
 
 def test_statistics_say_what_deduplication_saves() -> None:
     task = sinter.Task(circuit=memory(3, 0.001))
-    sampler = SoftDecodingSampler(seed=5).compiled_sampler_for_task(task)
+    sampler = SoftDecodingSampler().compiled_sampler_for_task(task)
     taken = [sampler.sample(100_000) for _ in range(80)]
     found = sampler.statistics()
     shots = sum(stats.shots for stats in taken)
@@ -284,8 +283,8 @@ class TestErrorModels:
         model = "error(0.1) D0\nerror(0.1) D1\nerror(0.1) D2\nerror(0.1) L0"
         task = sinter.Task(circuit=THREE, detector_error_model=stim.DetectorErrorModel(model))
         for kind, share in (("task", 0.375), ("s_proxy", 0.25)):
-            sampler = SoftDecodingSampler(seed=5, error_model=kind).compiled_sampler_for_task(task)  # type: ignore[arg-type]
-            found = sum((sampler.sample(10_000) for _ in range(100)), sinter.AnonTaskStats())
+            decoding = SoftDecodingSampler(error_model=kind)  # type: ignore[arg-type]
+            found = decoding.compiled_range_sampler_for_task(task, seed=5).sample_range(0, 100_000)
             assert_rate(found.errors, found.shots, share)
         with pytest.raises(ValueError, match="needs a task with a detector_error_model"):
             SoftDecodingSampler(error_model="task").compiled_sampler_for_task(sinter.Task(circuit=THREE))

@@ -42,7 +42,7 @@ CIRCUIT = f"""
 
 
 def collected(circuit: Any, shots: int, calls: int = 3, **options: Any) -> sinter.AnonTaskStats:
-    """Statistics of a number of shots, taken in a number of calls or more."""
+    """Statistics of a number of shots, taken in a number of calls."""
     mask = options.pop("mask", None)
     task = sinter.Task(
         circuit=snc.Circuit(circuit).to_stim(),
@@ -50,12 +50,12 @@ def collected(circuit: Any, shots: int, calls: int = 3, **options: Any) -> sinte
         json_metadata={},
     )
     # The S-proxy of a T state has no X.
-    default = {"seed": 5, "warn": False, "state_check": T_STATE, "error_model": "noise_only"}
-    options = {**default, **options}
-    sampler = SoftDecodingSampler(**options).compiled_sampler_for_task(task)
-    total = sampler.sample(-(-shots // calls))
+    seed = options.pop("seed", 5)
+    options = {"warn": False, "state_check": T_STATE, "error_model": "noise_only", **options}
+    sampler = SoftDecodingSampler(**options).compiled_range_sampler_for_task(task, seed=seed)
+    total = sinter.AnonTaskStats()
     while total.shots < shots:
-        total += sampler.sample(min(-(-shots // calls), shots - total.shots))
+        total += sampler.sample_range(total.shots, min(-(-shots // calls), shots - total.shots))
     return total
 
 
@@ -267,8 +267,8 @@ def test_a_model_without_x_is_replaced() -> None:
 def test_without_a_decoder() -> None:
     """soft_postselect reads the state out: flagged shots are discarded."""
     task = sinter.Task(circuit=snc.Circuit(CIRCUIT).to_stim(), json_metadata={})
-    sampler = SoftPostselectSampler(seed=1, state_check="T")
-    stats = sampler.compiled_sampler_for_task(task).sample_range(0, 200_000)
+    sampler = SoftPostselectSampler(state_check="T")
+    stats = sampler.compiled_range_sampler_for_task(task, seed=1).sample_range(0, 200_000)
     expected = UNSEEN * (1 - READOUT) + 0.5 * READOUT
     kept = stats.shots - stats.discards
     assert scipy.stats.binomtest(kept, stats.shots, 1 - FLAGGED).pvalue > FALSE_ALARM

@@ -32,23 +32,24 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import sinter
-import stim
 
 import stim_nonclifford as snc
 
 from .collection_progress import HourlyLog
 from .decoders import decoder_named, known_decoders
-from .postselection import postselected_detectors, postselected_observables
+from .file_lock import other_file_advice
+from .postselection import metadata_of, postselected_detectors, postselected_observables
 from .range_arguments import RangeArguments, parse_range_arguments
 from .range_collection import WorkersLostError
 from .range_command import check_range_arguments, collect_ranges
+from .row_warnings import S_PROXY, with_warning
 from .rows import FAULT_SETS, check_rows, shown
 from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
 from .state_check_argument import with_state_check
-from .tasks import is_misread, sinter_error_model, task
+from .tasks import is_clifford, is_misread, sinter_error_model, task, with_error_model
 from .worker_watch import TimeIsUpError, WorkerDiedError, stop_on_worker_death
 
 __all__ = ["collect"]
@@ -77,6 +78,7 @@ def collect(arguments: Sequence[str]) -> int:
         if f"soft_{name}" in arguments:
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
     args = parse_collect_arguments(_with_own_samplers(arguments))
+    _check_custom_decoders(args)
     _set_state_check(args, own)
     _set_counts(args)
     _set_warnings(args)
@@ -86,7 +88,7 @@ def collect(arguments: Sequence[str]) -> int:
     tasks = [_task_of_file(path, args) for path in args.circuits]
     _check_existing_data(args)
     try:
-        with _opened_save_file(args) as save_file:
+        with _opened_save_file(args, own.seed) as save_file:
             if own.takes_ranges:
                 collect_ranges(tasks, num_workers, own, args, save_file, _RowPrinter(args).show)
             else:
@@ -158,6 +160,16 @@ def _set_state_check(args: argparse.Namespace, own: RangeArguments) -> None:
     args.metadata_func = metadata_func
 
 
+def _check_custom_decoders(args: argparse.Namespace) -> None:
+    for name in args.decoders:
+        found = args.custom_decoders.get(name)
+        if isinstance(found, type):
+            raise ValueError(
+                f"--custom_decoders_module_function: {name!r} is the class {found.__name__}. The function"
+                f" must return objects, such as {found.__name__}()."
+            )
+
+
 def _set_counts(args: argparse.Namespace) -> None:
     """Sets up counts that Sinter supports for decoders only, or refuses them."""
     samplers = [name for name in args.decoders if _is_sampler(name, args)]
@@ -207,8 +219,8 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
             check_soft_postselect(circuit, args.state_check)
         stim_circuit = circuit.to_stim()
         _check_reading(circuit, args)
-        _check_proxy(stim_circuit, path, args)
-        metadata = args.metadata_func(path=path, circuit=stim_circuit)
+        _check_proxy(circuit, path, args)
+        metadata = metadata_of(stim_circuit, path, args)
         discards_on_all = any(
             isinstance(sampler, sinter.Sampler) and not isinstance(sampler, SoftDecodingSampler)
             for sampler in chosen
@@ -248,8 +260,7 @@ def _check_samplers(
             else:
                 sampler.check(circuit, detectors)
     for message in dict.fromkeys(str(each.message) for each in caught):
-        if not args.quiet:
-            _say(f"{path}: {message}")
+        _say(f"{path}: {message}")
 
 
 def _check_reading(circuit: snc.Circuit, args: argparse.Namespace) -> None:
@@ -264,23 +275,31 @@ def _check_reading(circuit: snc.Circuit, args: argparse.Namespace) -> None:
         )
 
 
-def _check_proxy(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> None:
+def _check_proxy(circuit: snc.Circuit, path: str, args: argparse.Namespace) -> None:
     """Warns that decoders get samples of the S-proxy, or refuses if these are not deterministic."""
     decoders = [name for name in args.decoders if not _is_sampler(name, args)]
-    if not decoders or circuit == circuit.without_tags():
+    if not decoders or is_clifford(circuit):
         return
-    if sinter_error_model(circuit) is None:
+    if sinter_error_model(circuit.to_stim()) is None:
         raise ValueError(
             f"The decoder {decoders[0]} samples with Stim, which replaces T by S; detectors or observables of"
             " this circuit are then random. Use the sampler soft_postselect, or, to decode,"
             f" soft_{decoders[0]}."
         )
-    if not args.quiet:
-        print(
-            f"{path}: {decoders[0]} samples with Stim, which replaces T by S: its statistics are those of the"
-            " S-proxy.",
-            file=sys.stderr,
-        )
+    _say(
+        f"{path}: {decoders[0]} samples with Stim, which replaces T by S: its statistics are those of the"
+        " S-proxy."
+    )
+
+
+def _rows_of_proxies(tasks: Sequence[sinter.Task], args: argparse.Namespace) -> set[str]:
+    """The ``strong_id`` of every task of which Stim samples the S-proxy."""
+    return {
+        with_error_model(task, name).strong_id()
+        for task in tasks
+        for name in args.decoders
+        if not _is_sampler(name, args) and not is_clifford(snc.Circuit(task.circuit))
+    }
 
 
 def _check_existing_data(args: argparse.Namespace) -> None:
@@ -300,11 +319,16 @@ def _check_existing_data(args: argparse.Namespace) -> None:
             )
 
 
-def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[SaveFile | None]:
+def _opened_save_file(
+    args: argparse.Namespace, seed: int | None
+) -> contextlib.AbstractContextManager[SaveFile | None]:
     if args.save_resume_filepath is None:
         return contextlib.nullcontext()
     return SaveFile(
-        pathlib.Path(args.save_resume_filepath), survivor_counters=_survivor_counters(args), say=_say
+        pathlib.Path(args.save_resume_filepath),
+        survivor_counters=_survivor_counters(args),
+        say=_say,
+        advice=other_file_advice(seed),
     )
 
 
@@ -340,10 +364,14 @@ def _collect(
     printer = _RowPrinter(args)
     log = None if args.quiet or sys.stderr.isatty() else HourlyLog()
 
+    proxies = _rows_of_proxies(tasks, args)
+
     def on_progress(progress: sinter.Progress) -> None:
+        rows = [with_warning(row, S_PROXY) if row.strong_id in proxies else row for row in progress.new_stats]
         if save_file is not None:
-            save_file.check(stats.to_csv_line() for stats in progress.new_stats)
-        printer.show(progress)
+            for row in rows:
+                save_file.append(row.to_csv_line())
+        printer.show(dataclasses.replace(progress, new_stats=tuple(rows)))
         if log is not None:
             log.show(progress.status_message)
 
@@ -352,11 +380,13 @@ def _collect(
         tasks=tasks,
         print_progress=not args.quiet and log is None,
         progress_callback=on_progress,
+        existing_data_filepaths=[
+            *args.existing_data_filepaths,
+            *([] if save_file is None else [args.save_resume_filepath]),
+        ],
         **{
             name: getattr(args, name)
             for name in (
-                "save_resume_filepath",
-                "existing_data_filepaths",
                 "max_errors",
                 "max_shots",
                 "count_detection_events",

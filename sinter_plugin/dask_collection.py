@@ -24,6 +24,7 @@ from stim_nonclifford.arguments import (
 )
 
 from .dask_workers import DaskWorkers
+from .file_lock import other_file_advice
 from .range_run import RangeRun, sampler_of
 from .rows import FAULT_SETS
 from .save_file import SaveFile
@@ -146,6 +147,7 @@ def collect_on_dask(
                     pathlib.Path(save_resume_filepath),
                     survivor_counters={FAULT_SETS, *samplers},
                     say=lambda message: print(message, file=sys.stderr),
+                    advice=other_file_advice(seed),
                 )
             )
         run = RangeRun(

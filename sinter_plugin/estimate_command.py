@@ -33,7 +33,7 @@ from .equivalent_counts import equivalent_counts
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
 from .estimate_groups import GroupEstimates, Question, estimates_here, estimates_on_dask
 from .interrupts import interrupted_by_signals
-from .postselection import postselected_detectors, postselected_observables
+from .postselection import metadata_of, postselected_detectors, postselected_observables
 from .range_collection import WorkersLostError
 from .rows import FAULT_SETS
 from .save_file import SaveFile, SaveFileError
@@ -254,7 +254,7 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
                 " OBSERVABLE_INCLUDE."
             )
         stim_circuit = circuit.to_stim()
-        metadata = args.metadata_func(path=path, circuit=stim_circuit)
+        metadata = metadata_of(stim_circuit, path, args)
         if args.state_check is not None:
             metadata = with_state_check(metadata, args.state_check)
         if not isinstance(metadata, dict) or _KEY in metadata:
@@ -294,4 +294,9 @@ def _estimates(args: argparse.Namespace) -> contextlib.AbstractContextManager[Gr
 def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[SaveFile | None]:
     if args.save_resume_filepath is None:
         return contextlib.nullcontext()
-    return SaveFile(pathlib.Path(args.save_resume_filepath), survivor_counters={FAULT_SETS}, say=_say)
+    return SaveFile(
+        pathlib.Path(args.save_resume_filepath),
+        survivor_counters=(),
+        say=_say,
+        advice="Then the same command computes what is left. (Estimates of two files are not added up.)",
+    )

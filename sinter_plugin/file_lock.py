@@ -15,7 +15,7 @@ import sys
 import time
 from io import FileIO
 
-__all__ = ["FileInUseError", "FileLock"]
+__all__ = ["FileInUseError", "FileLock", "other_file_advice"]
 
 _NOTE_SECONDS = 0.5  # time within which a process that has the lock writes its note
 
@@ -38,6 +38,24 @@ else:
     _HELD_ELSEWHERE = (BlockingIOError,)
 
 
+def other_file_advice(seed: int | None) -> str:
+    """What a second run can do instead of saving to a file that is in use.
+
+    Args:
+        seed: The seed of the run; None if its shots are those of nobody else.
+
+    Returns:
+        A sentence.
+    """
+    add_up = "save to another file and add both up with `python -m sinter_plugin combine`."
+    if seed is None:
+        return f"Or {add_up}"
+    return (
+        "Then the same command goes on from its rows. Another file would hold the same shots of seed"
+        f" {seed} once more, which must not be added up. For more shots, choose another seed, {add_up}"
+    )
+
+
 class FileInUseError(OSError):
     """Another process has locked a file."""
 
@@ -45,12 +63,13 @@ class FileInUseError(OSError):
 class FileLock:
     """The lock of an open file. It is held until the file is closed."""
 
-    def __init__(self, file: FileIO, path: pathlib.Path) -> None:
+    def __init__(self, file: FileIO, path: pathlib.Path, advice: str) -> None:
         """Locks a file.
 
         Args:
             file: The file, open for writing.
             path: The path of the file.
+            advice: What the user can do instead if the file is in use, such as ``other_file_advice``.
 
         Raises:
             FileInUseError: Another process has locked the file. The message names the process.
@@ -62,8 +81,8 @@ class FileLock:
         except _HELD_ELSEWHERE:
             time.sleep(_NOTE_SECONDS)
             raise FileInUseError(
-                f"{path} is in use: {self._holder()}. Wait until that process has ended, or save to another"
-                " file and add both up with `sinter combine`. Nothing was changed."
+                f"{path} is in use: {self._holder()}. Nothing was changed. Wait until that process has ended."
+                f" {advice}"
             ) from None
         started = time.strftime("%Y-%m-%d %H:%M:%S %z")
         try:

@@ -1,14 +1,32 @@
-"""Which detectors and observables the arguments of Sinter's command line postselect."""
+"""What the arguments of Sinter's command line say about a circuit: its metadata, and what is postselected."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import numpy as np
 import stim
 from numpy.typing import NDArray
 
-__all__ = ["postselected_detectors", "postselected_observables"]
+__all__ = ["metadata_of", "postselected_detectors", "postselected_observables"]
+
+
+def metadata_of(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> Any:
+    """The metadata that the arguments give to a circuit.
+
+    Args:
+        circuit: The circuit.
+        path: The path of its file.
+        args: Sinter's namespace.
+
+    Raises:
+        ValueError: The expression fails.
+    """
+    try:
+        return args.metadata_func(path=path, circuit=circuit)
+    except Exception as error:  # the user's expression may raise anything
+        raise ValueError(f"--metadata_func failed with {error!r}.") from error
 
 
 def postselected_detectors(
@@ -53,8 +71,17 @@ def postselected_detectors(
 def postselected_observables(
     num_observables: int, metadata: object, args: argparse.Namespace
 ) -> NDArray[np.bool_] | None:
-    """The observables that the arguments postselect; None if they postselect none."""
-    selected = [
-        bool(args.postselected_observables_predicate(index, metadata)) for index in range(num_observables)
-    ]
+    """The observables that the arguments postselect; None if they postselect none.
+
+    Raises:
+        ValueError: The predicate fails.
+    """
+    selected = []
+    for index in range(num_observables):
+        try:
+            selected.append(bool(args.postselected_observables_predicate(index, metadata)))
+        except Exception as error:  # the user's expression may raise anything
+            raise ValueError(
+                f"--postselected_observables_predicate failed with {error!r} on observable {index}."
+            ) from error
     return np.array(selected, dtype=np.bool_) if any(selected) else None

@@ -15,6 +15,8 @@ from io import FileIO
 
 import sinter
 
+from .row_warnings import counted
+
 __all__ = ["is_at", "rescue_rows"]
 
 
@@ -62,8 +64,8 @@ def rescue_rows(path: pathlib.Path, file: FileIO) -> str:
     lines = [sinter.CSV_HEADER.encode(), *missing, b""]
     rescued = _write_new(path, b"\n".join(lines))
     return (
-        f"{path} was {happened} during the run. The {len(missing)} rows that are missing there now were saved"
-        f" to {rescued}. To count them, add them with `sinter combine`."
+        f"{path} was {happened} during the run. What is missing there now, {counted(len(missing), 'row')}, is"
+        f" saved in {rescued}. To count these shots, add the file with `python -m sinter_plugin combine`."
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import sinter
 
+from .row_warnings import counted
+
 __all__ = ["FAULT_SETS", "OpenEnd", "check_rows", "shown", "strong_id_of"]
 
 FAULT_SETS = "soft_fault_sets"
@@ -109,8 +111,8 @@ def _columns(header: str, for_appending: bool) -> list[str]:
     if for_appending and columns != _COLUMNS:
         raise ValueError(
             f"the first line names the columns {columns}, but rows with the columns {_COLUMNS} are to be"
-            " appended. Save to another file, and add both up with `sinter combine`. If only the last name is"
-            " missing, add it to the first line instead."
+            " appended. Save to another file, and add both up with `python -m sinter_plugin combine`. If only"
+            " the last name is missing, add it to the first line instead."
         )
     if not {*columns} >= _REQUIRED_COLUMNS:
         raise ValueError(
@@ -184,7 +186,7 @@ class _Rows:
             raise ValueError(str(error)) from None
         row = dict(zip(self._columns, values, strict=False))
         if len(values) > len(self._columns) or not row.keys() >= _REQUIRED_COLUMNS:
-            raise ValueError(f"{len(values)} values instead of {len(self._columns)}")
+            raise ValueError(f"{counted(len(values), 'value')} instead of {len(self._columns)}")
         shots, errors, discards = (_whole_number(row, name) for name in ("shots", "errors", "discards"))
         if errors + discards > shots:
             raise ValueError("more errors and discards than shots")

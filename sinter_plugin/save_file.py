@@ -10,11 +10,11 @@ import pathlib
 import shutil
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 
 import sinter
 
-from .file_lock import FileInUseError, FileLock
+from .file_lock import FileInUseError, FileLock, other_file_advice
 from .rescue import is_at, rescue_rows
 from .rows import OpenEnd, check_rows, shown, strong_id_of
 
@@ -35,14 +35,19 @@ class SaveFileError(RuntimeError):
 
 
 class SaveFile:
-    """A file of statistics to which Sinter can append rows through a descriptor of its own, or ``put`` can.
+    """A file of statistics to which rows are appended, or in which they are replaced.
 
     The file is locked, so that no other run appends to it. A last line that was cut off by a full disk or a
     crash is dropped. A newline or a header is added where it is missing.
     """
 
     def __init__(
-        self, path: pathlib.Path, *, survivor_counters: Collection[str], say: Callable[[str], None]
+        self,
+        path: pathlib.Path,
+        *,
+        survivor_counters: Collection[str],
+        say: Callable[[str], None],
+        advice: str | None = None,
     ) -> None:
         """Opens a file, or creates it, locks it, and repairs its end.
 
@@ -50,6 +55,7 @@ class SaveFile:
             path: The path of the file.
             survivor_counters: Names of samplers that report ``survivors`` in every row with kept shots.
             say: Function that shows a message to the user; called after each repair.
+            advice: What the user can do if the file is in use; by default ``other_file_advice(None)``.
 
         Raises:
             ValueError: The file is not a file of statistics, or a line of it is broken.
@@ -59,6 +65,7 @@ class SaveFile:
         self._path = path
         self._survivor_counters = survivor_counters
         self._say = say
+        self._advice = other_file_advice(None) if advice is None else advice
         path.parent.mkdir(exist_ok=True)  # as Sinter does
         # Without a buffer: after an error, a buffer would be written again when the file is closed.
         self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  # closed in _close
@@ -91,17 +98,13 @@ class SaveFile:
         finally:
             self._close()
 
-    def check(self, appended_rows: Iterable[str] = ()) -> None:
-        """Checks that Sinter, and no other program, appends to the file at the path.
-
-        Args:
-            appended_rows: The rows that Sinter has appended since the last check.
+    def check(self) -> None:
+        """Checks that no other program writes to the file, and that it is still at its path.
 
         Raises:
             SaveFileError: The file was deleted, replaced or changed. Rows that would be lost have been saved
                 to another file, which the message names.
         """
-        self._size += sum(len(row.encode()) + len(os.linesep) for row in appended_rows)
         self._check_place()
         for _ in range(_NUM_LOOKS):
             size = os.fstat(self._file.fileno()).st_size
@@ -120,12 +123,13 @@ class SaveFile:
             row: The row, as text without a newline.
 
         Raises:
-            SaveFileError: The file was deleted, replaced or changed.
+            SaveFileError: The file was deleted, replaced or changed. Then the row is where the others are.
             OSError: The row cannot be written. The rows saved before are complete.
         """
+        line = row.encode() + os.linesep.encode()
+        self._append(line)
+        self._size += len(line)
         self.check()
-        self._append(row.encode() + os.linesep.encode())
-        self._size = os.fstat(self._file.fileno()).st_size
 
     def put(self, row: str, strong_id: str) -> None:
         """Saves a row in the place of all rows that have the same strong_id.
@@ -161,7 +165,7 @@ class SaveFile:
         new = open(new_path, "a+b", buffering=0)  # noqa: SIM115  # closed in _close
         try:
             if self._lock is not None:
-                self._lock = FileLock(new, self._path)
+                self._lock = FileLock(new, self._path, self._advice)
             shutil.copymode(target, new_path)
             while content:
                 content = content[new.write(content) :]
@@ -185,7 +189,7 @@ class SaveFile:
 
     def _locked(self) -> FileLock | None:
         try:
-            return FileLock(self._file, self._path)
+            return FileLock(self._file, self._path, self._advice)
         except FileInUseError:
             raise
         except OSError as error:

@@ -35,10 +35,25 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
     Raises:
         SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: The name of a decoder is unknown, or arguments contradict each other.
+        ValueError: The name of a decoder is unknown, arguments contradict each other, or an expression or a
+            module of the user's fails.
     """
-    namespace: argparse.Namespace = _parse_collect_args(list(arguments))
+    try:
+        namespace: argparse.Namespace = _parse_collect_args(list(arguments))
+    except ValueError as error:
+        raise ValueError(" ".join(str(error).split())) from None  # some messages of Sinter have several lines
+    except SyntaxError as error:
+        name, _, is_argument = (error.filename or "").partition(":")
+        if is_argument:
+            raise ValueError(f"--{name} is not an expression of Python: {error.msg}.") from None
+        raise _custom_decoders_failed(error) from error
+    except Exception as error:  # the user's module may raise anything
+        raise _custom_decoders_failed(error) from error
     return namespace
+
+
+def _custom_decoders_failed(error: Exception) -> ValueError:
+    return ValueError(f"--custom_decoders_module_function failed: {type(error).__name__}: {error}.")
 
 
 def run_sinter_command(arguments: Sequence[str]) -> None:

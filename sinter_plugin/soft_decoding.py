@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -17,31 +18,26 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.arguments import check_types, choice, flag, integer, number_of_shots, seed_of
-from stim_nonclifford.coherent_noise import twirl_advice
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.logical_errors import (
-    warn_of_observables_flipped_by_chance,
-    warn_of_random_outputs,
-)
 from stim_nonclifford.logical_states import state_check_of
-from stim_nonclifford.noiseless_outputs import outcome_dependent
 
 from .batch_size import BatchSize
 from .chromobius_gap import ChromobiusGapDecoder
 from .decoders import (
-    DECODERS_WITHOUT_HERALDS,
     GAP_DECODERS,
     HERALDED_DECODERS,
     MATCHING_DECODERS,
     decoder_named,
     installed_decoders,
 )
+from .decoding_warnings import warn_of_decoding
 from .heralded_matching import HeraldedMatchingDecoder
 from .heralds import herald_detectors
 from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
+from .row_warnings import shown_warnings
 from .soft_postselect import check_sampling_arguments, check_use
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 from .tasks import is_misread, sinter_error_model
@@ -69,7 +65,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
       answer equal questions equally.
     * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
       calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
-      shots with right and wrong predictions by their gap, in decibels.
+      shots with right and wrong predictions by their gap, in decibels. ``row_warnings.QUANTUM_DETECTORS``
+      counts all shots if no error model describes the decoded detectors exactly.
 
     Attributes:
         decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.
@@ -84,6 +81,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             of a state such as ``"T"``, or a ``LogicalStateCheck``. A kept shot is then an error if the check
             fails, instead of if a prediction is wrong.
         condition_on_postselection: Whether errors that would discard the shot are left out of the model.
+        decompose_errors: Whether errors that flip more than two detectors are decomposed as far as possible,
+            as Sinter does. False: the decoder gets the errors as they are, as decoders of hypergraphs do best
+            with.
         store_bytes: Memory for detection events decoded before; 0 decodes every kept shot.
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
         count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
@@ -93,7 +93,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
             observables that single errors flip by chance, of observables and decoded detectors that are
             random without noise, and of heralds that the decoder cannot use; and to look whether the circuit
-            prepares the checked state.
+            prepares the checked state. What is wrong stands in the row in any case.
 
     Examples:
         >>> circuit = stim.Circuit.generated(
@@ -110,6 +110,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     confidence: bool = False
     state_check: LogicalStateCheck | snc.LogicalState | None = None
     condition_on_postselection: bool = False
+    decompose_errors: bool = True
     store_bytes: int = DEFAULT_STORE_BYTES
     engine: snc.EngineName = "auto"
     count_observable_error_combos: bool = False
@@ -193,7 +194,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
         if task.postselection_mask is not None:
             detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
-        self.check(circuit, detectors)
+        row_warnings = self.check(circuit, detectors)
         sampled, check = circuit, self._state_check_of(circuit)
         if check is not None:
             self._check_rules(task)
@@ -206,6 +207,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             decoding = KeptShotDecoding(
                 self._decoder(herald_detectors(circuit)),
                 self._model(circuit, detectors, task),
+                name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
                 num_observables=circuit.num_observables,
                 confidence=self.confidence,
                 store_bytes=self.store_bytes,
@@ -229,6 +231,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             count_observable_error_combos=self.count_observable_error_combos,
             state_check=check,
             seed=seed,
+            row_warnings=row_warnings,
         )
 
     def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
@@ -251,12 +254,15 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " postselected_observables_mask and count_observable_error_combos."
             )
 
-    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None) -> None:
+    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None) -> list[str]:
         """Checks that there is something to decode, and warns of what no error model knows.
 
         Args:
             circuit: The circuit.
             detectors: bool, shape (num_detectors,): the postselected detectors; None: none of them.
+
+        Returns:
+            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
 
         Raises:
             ValueError: The decoder is unknown or not installed, the circuit has no observables, all of its
@@ -283,45 +289,21 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 f"{which}, so there is nothing left to decode. To count the errors among the kept shots, use"
                 " the sampler soft_postselect."
             )
-        if self.warn:
-            self._warn_of_heralds(circuit, detectors)
-            check = self._state_check_of(circuit)
-            if check is not None:
-                check_state_without_noise(circuit, check, detectors)
-            quantum = outcome_dependent(circuit.compile())
-            found = np.flatnonzero(quantum & ~detectors)
-            if len(found):
-                warnings.warn(
-                    f"{len(found)} detectors of the circuit depend on quantum outcomes and are not"
-                    f" postselected, among them {', '.join(f'D{k}' for k in found[:5])}. No error model"
-                    " describes them exactly, and decoding is worse than it could be. Postselect them, or"
-                    " check that the logical error rate is what you expect (docs/decoding.md)."
-                    f" {twirl_advice(circuit.compile(), found.tolist())}".rstrip(),
-                    snc.InexactErrorModelWarning,
-                    stacklevel=3,
-                )
-            if check is None:
-                postselected = np.flatnonzero(detectors).tolist()
-                coins = np.flatnonzero(~quantum & ~detectors).tolist()
-                warn_of_random_outputs(circuit.compile(), postselected, coins, stacklevel=3)
-                warn_of_observables_flipped_by_chance(circuit.compile(), postselected, stacklevel=3)
-
-    def _warn_of_heralds(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> None:
-        if not isinstance(self.decoder, str) or self.decoder not in DECODERS_WITHOUT_HERALDS:
-            return
-        heralds = [f"D{k}" for k in sorted(herald_detectors(circuit)) if not detectors[k]]
-        if heralds:
-            warnings.warn(
-                f"Heralds tell the decoder {self.decoder} nothing: it explains each of the detectors"
-                f" {', '.join(heralds[:5])}{', ...' if len(heralds) > 5 else ''} alone, and not the errors"
-                " that they announce. Use the decoder pymatching, which reweights these. (docs/decoding.md)",
-                snc.InexactErrorModelWarning,
+        check = self._state_check_of(circuit)
+        if check is not None and self.warn:
+            check_state_without_noise(circuit, check, detectors)
+        with shown_warnings(self.warn):
+            return warn_of_decoding(
+                circuit,
+                detectors,
+                decoder=self.decoder if isinstance(self.decoder, str) else None,
+                counts_flips=check is None,
                 stacklevel=4,
             )
 
     def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
         if not isinstance(self.decoder, str):
-            return self.decoder
+            return _checked_decoder(self.decoder)
         named = decoder_named(self.decoder)
         if self.confidence and self.decoder == "pymatching":
             return MatchingGapDecoder(heralds)
@@ -349,13 +331,13 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
         if self.condition_on_postselection:
             arguments["postselection_mask"] = detectors
-        # These are the attempts of Sinter, but matching decoders are better off with a part of the errors
-        # decomposed than with none.
-        matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
-        attempts: list[dict[str, Any]] = [
-            {"decompose_errors": True},
-            {"decompose_errors": True, "ignore_decomposition_failures": True} if matching else {},
-        ]
+        attempts: list[dict[str, Any]] = [{}]
+        if self.decompose_errors:
+            # These are the attempts of Sinter, but matching decoders are better off with a part of the errors
+            # decomposed than with none.
+            matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
+            partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
+            attempts = [{"decompose_errors": True}, partly if matching else {}]
         if self.state_check is not None and kind == "s_proxy":
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
@@ -367,6 +349,19 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 except ValueError:
                     continue
             return circuit.detector_error_model(**(arguments | attempts[-1]))
+
+
+def _checked_decoder(decoder: Any) -> sinter.Decoder:
+    if isinstance(decoder, type):
+        raise ValueError(
+            f"decoder is the class {decoder.__name__}. Pass an object: decoder={decoder.__name__}()."
+        )
+    if not hasattr(decoder, "compile_decoder_for_dem") and not hasattr(decoder, "decode_via_files"):
+        raise ValueError(
+            f"decoder is {decoder!r}, which is neither a name, such as 'pymatching', nor a sinter.Decoder: it"
+            " has neither of the methods compile_decoder_for_dem and decode_via_files."
+        )
+    return decoder
 
 
 class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
@@ -386,6 +381,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         count_observable_error_combos: bool = False,
         state_check: LogicalStateCheck | None = None,
         seed: int | None = None,
+        row_warnings: Sequence[str] = (),
     ) -> None:
         """Wraps a compiled sampler and a compiled decoder.
 
@@ -398,6 +394,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             count_observable_error_combos: Whether to count errors by their set of observables.
             state_check: The check that decides what an error is; by default, a wrong prediction is one.
             seed: The seed, with which it counts ranges of numbered shots only; None if there is none.
+            row_warnings: Names of ``custom_counts`` that count all shots.
         """
         self._sampler = sampler
         self._decoding = decoding
@@ -406,6 +403,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
         self._count_observable_error_combos = count_observable_error_combos
         self._state_check = state_check
         self._has_seed = seed is not None
+        self._row_warnings = row_warnings
         self._check_seed = secrets.randbits(64) if seed is None else seed
         self._batch_size = BatchSize()
         self._lock = threading.Lock()
@@ -481,6 +479,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             if self._count_observable_error_combos:
                 _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
         counts["survivors"] = shots - discards
+        counts.update(dict.fromkeys(self._row_warnings, shots))
         seconds = time.monotonic() - start
         return sinter.AnonTaskStats(
             shots=shots,

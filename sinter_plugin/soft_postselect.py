@@ -6,6 +6,7 @@ import collections
 import threading
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -22,6 +23,7 @@ from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outpu
 from .batch_size import BatchSize
 from .masks import unpacked_mask
 from .parent_watch import EndsWithItsParent
+from .row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 
@@ -54,7 +56,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             complex numbers.
         device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
         warn: Whether to warn of observables that are random without noise, and of detectors that are not
-            postselected.
+            postselected. What is wrong stands in the row in any case.
         state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is an error
             with probability 1 - fidelity. See ``stim_nonclifford.Circuit.with_logical_readout``, whose
             circuit is sampled.
@@ -164,7 +166,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
                 max_active_coordinates=self.max_active_coordinates,
                 device=self.device,
             )
-            self._check(circuit, detectors, observables)
+            row_warnings = self._check(circuit, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
@@ -177,6 +179,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             count_observable_error_combos=self.count_observable_error_combos,
             max_errors=task.collection_options.max_errors,
             has_seed=seed is not None,
+            row_warnings=row_warnings,
         )
 
     def check(
@@ -184,13 +187,16 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
         observables: NDArray[np.bool_] | None,
-    ) -> None:
+    ) -> list[str]:
         """Checks that shots can be discarded and errors counted, and warns of what an error may not be.
 
         Args:
             circuit: The circuit.
             detectors: bool, shape (num_detectors,): the postselected detectors; None: all of them.
             observables: bool, shape (num_observables,): the postselected observables; None: none of them.
+
+        Returns:
+            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
 
         Raises:
             ValueError: The circuit has no observables or no detectors, or the state cannot be checked.
@@ -199,7 +205,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             UnusedDetectorsWarning: Some detectors are not postselected.
             RandomObservableWarning: An observable is random without noise.
         """
-        self._check(self._checked(circuit, observables), detectors, observables)
+        return self._check(self._checked(circuit, observables), detectors, observables)
 
     def _checked(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
         """The circuit whose observable is the state check, if there is one."""
@@ -215,24 +221,27 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
         observables: NDArray[np.bool_] | None,
-    ) -> None:
+    ) -> list[str]:
         check_soft_postselect(circuit)
-        if not self.warn:
-            return
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
+        names = []
         left = np.flatnonzero(~detectors).tolist()
-        if left:
-            warnings.warn(
-                f"{detectors_left(left, len(detectors))}: soft_postselect does not decode, and ignores what"
-                " they see. To decode them, use soft_pymatching or another soft_ decoder (docs/decoding.md);"
-                " without a mask, all detectors discard.",
-                snc.UnusedDetectorsWarning,
-                stacklevel=3,
-            )
-        chosen = [] if observables is None else np.flatnonzero(observables).tolist()
-        postselected = [*np.flatnonzero(detectors).tolist(), *(len(detectors) + k for k in chosen)]
-        warn_of_random_outputs(circuit.compile(), postselected, stacklevel=3)
+        with shown_warnings(self.warn):
+            if left:
+                names.append(IGNORED_DETECTORS)
+                warnings.warn(
+                    f"{detectors_left(left, len(detectors))}: soft_postselect does not decode, and ignores"
+                    " what they see. To decode them, use soft_pymatching or another soft_ decoder"
+                    " (docs/decoding.md); without a mask, all detectors discard.",
+                    snc.UnusedDetectorsWarning,
+                    stacklevel=4,
+                )
+            chosen = [] if observables is None else np.flatnonzero(observables).tolist()
+            postselected = [*np.flatnonzero(detectors).tolist(), *(len(detectors) + k for k in chosen)]
+            if warn_of_random_outputs(circuit.compile(), postselected, stacklevel=4):
+                names.append(RANDOM_OUTPUTS)
+        return names
 
 
 def check_sampling_arguments(
@@ -328,6 +337,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
         count_observable_error_combos: bool = False,
         max_errors: int | None = None,
         has_seed: bool = False,
+        row_warnings: Sequence[str] = (),
     ) -> None:
         """Wraps a compiled sampler.
 
@@ -337,12 +347,14 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
             count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
             max_errors: The number of errors after which a batch ends early, or None.
             has_seed: Whether the sampler has a seed, so that it counts ranges of numbered shots only.
+            row_warnings: Names of ``custom_counts`` that count all shots.
         """
         self._sampler = sampler
         self._num_observables = num_observables
         self._count_observable_error_combos = count_observable_error_combos
         self._max_errors = max_errors
         self._has_seed = has_seed
+        self._row_warnings = row_warnings
         self._errors_seen = 0
         self._batch_size = BatchSize()
         self._lock = threading.Lock()
@@ -399,6 +411,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
 
     def _statistics(self, counts: snc.SampleCounts, seconds: float) -> sinter.AnonTaskStats:
         custom_counts = collections.Counter({"survivors": counts.kept})
+        custom_counts.update(dict.fromkeys(self._row_warnings, counts.shots))
         if self._count_observable_error_combos:
             for pattern, count in counts.error_patterns.items():
                 letters = ("_E"[pattern >> k & 1] for k in range(self._num_observables))

@@ -123,7 +123,7 @@ def warn_of_random_outputs(
     *,
     max_active_coordinates: int = _WIDTH_TO_WARN,
     stacklevel: int = 2,
-) -> None:
+) -> bool:
     """Warns if an observable, or a detector that is decoded, is random without noise.
 
     Args:
@@ -133,6 +133,9 @@ def warn_of_random_outputs(
         max_active_coordinates: Limit of the sampler. Circuits of more than 20 active coordinates are not
             looked at.
         stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Returns:
+        Whether there are such outputs.
 
     Warns:
         RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
@@ -149,21 +152,25 @@ def warn_of_random_outputs(
         )
         frames = [] if found else frames_of_chance(compiled)
     except ResourceLimitError:
-        return
+        return False
     if found or frames:
         message = _message(compiled, found, postselected) if found else _message_of_frames(compiled, frames)
         warnings.warn(message, RandomObservableWarning, stacklevel=stacklevel + 1)
+    return bool(found or frames)
 
 
 def warn_of_observables_flipped_by_chance(
     compiled: CompiledCircuit, postselected: Collection[int], *, stacklevel: int = 2
-) -> None:
+) -> bool:
     """Warns if single errors flip an observable with a probability other than 0 and 1.
 
     Args:
         compiled: The circuit, compiled.
         postselected: The detectors that discard a shot.
         stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Returns:
+        Whether there is such an observable.
 
     Warns:
         InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
@@ -172,7 +179,7 @@ def warn_of_observables_flipped_by_chance(
     try:
         found = observables_flipped_by_chance(compiled, postselected, max_active_coordinates=_WIDTH_TO_WARN)
     except ResourceLimitError:
-        return
+        return False
     if found:
         outputs = [compiled.program.num_detectors + k for k in found]
         warnings.warn(
@@ -184,6 +191,7 @@ def warn_of_observables_flipped_by_chance(
             InexactErrorModelWarning,
             stacklevel=stacklevel + 1,
         )
+    return bool(found)
 
 
 def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begins: bool = True) -> str:

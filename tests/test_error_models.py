@@ -278,9 +278,7 @@ class TestGivenModel:
         assert str(decomposed(raw)).splitlines()[:2] == ["error(0.125) D0 D1", "error(0.25) D0 D1 ^ D2"]
 
     def test_of_another_circuit(self) -> None:
-        with pytest.raises(
-            ValueError, match="has 1 detectors and 1 observables, but the circuit has 3 and 0"
-        ):
+        with pytest.raises(ValueError, match=r"observables\) = \(1, 1\), but this circuit has \(3, 0\)"):
             self.CIRCUIT.detector_error_model(kind=stim.DetectorErrorModel("error(0.25) D0 L0"))
 
     def test_unknown_kinds(self) -> None:

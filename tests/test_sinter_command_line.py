@@ -245,9 +245,37 @@ class TestCollectOfThePlugin:
         assert stats.custom_counts["obs_mistake_mask=E"] == stats.errors
 
     def test_says_that_decoders_sample_the_proxy(self, folder: Folder) -> None:
-        arguments = "--circuits d=3,p=0.1.stim --decoders pymatching --max_shots 100 --processes 1"
-        done = folder.run(OURS, arguments)
-        assert "statistics are those of the S-proxy" in done.stderr
+        """In any case, and in every row: also in those of a run that is resumed."""
+        arguments = "--circuits d=3,p=0.1.stim --decoders pymatching soft_postselect --processes 1 --quiet"
+        arguments += " --save_resume_filepath stats.csv --max_shots "
+        for shots in (1000, 3000):
+            done = folder.run(OURS, f"{arguments}{shots}")
+            assert "pymatching samples with Stim, which replaces T by S: its statistics are" in done.stderr
+            stats = {row.decoder: row for row in folder.stats()}
+            key = "warning: sampled with S in place of T"
+            assert stats["pymatching"].shots == stats["pymatching"].custom_counts[key] == shots
+            assert key not in stats["soft_postselect"].custom_counts
+        printed = folder.run(
+            OURS, "--circuits d=3,p=0.1.stim --decoders pymatching --processes 1 --quiet --max_shots 100"
+        ).stdout
+        assert key in printed
+        # The same task as without this package.
+        sinters = folder.run(SINTER, f"{arguments}3000".replace("stats.csv", "sinters.csv"))
+        assert sinters.stdout == ""
+        assert {row.strong_id for row in folder.stats("sinters.csv")} == {
+            row.strong_id for row in stats.values()
+        }
+
+    def test_tags_that_are_comments_make_no_proxy(self, folder: Folder) -> None:
+        text = "X_ERROR(0.1) 0\nTICK[100 ns]\nM[flag] 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+        (folder.path / "comments.stim").write_text(text)
+        done = folder.run(
+            OURS,
+            "--circuits comments.stim --decoders pymatching --processes 1 --quiet --max_shots 100"
+            " --save_resume_filepath stats.csv",
+        )
+        assert done.stderr == ""
+        assert folder.stats()[0].custom_counts == {}
 
 
 def test_without_arguments_prints_help(folder: Folder) -> None:
@@ -280,6 +308,14 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
             "--decoders pymatching",
             "it reads rotations such as R_X(0.5) as the identity",
         ),
+        (T_CIRCUIT, "--custom_decoders_module_function nomod:f", "No module named 'nomod'"),
+        (T_CIRCUIT, "--custom_decoders_module_function math:f", "cannot import name 'f' from 'math'"),
+        (T_CIRCUIT, "--custom_decoders_module_function os:getpid", "custom_decoders_module_function failed"),
+        (T_CIRCUIT, "--custom_decoders_module_function math", "didn't have exactly one colon"),
+        (T_CIRCUIT, "--metadata_func 'path +'", "--metadata_func is not an expression of Python"),
+        (T_CIRCUIT, "--metadata_func nix", "wrong.stim: --metadata_func failed with NameError"),
+        (T_CIRCUIT, "--postselected_detectors_predicate '1 +'", "_detectors_predicate is not an expression"),
+        (T_CIRCUIT, "--postselected_observables_predicate nix", "predicate failed with NameError"),
         (None, "", "No such file"),
     ],
 )
@@ -292,8 +328,26 @@ def test_wrong_input_is_reported_in_a_line(
         OURS, f"--circuits wrong.stim --decoders soft_postselect --max_shots 10 {arguments}", code=2
     )
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not done.stdout
+
+
+def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
+    (folder.path / "mine.py").write_text(
+        "import sinter, sinter_plugin\n"
+        "class Mine(sinter.Decoder): pass\n"
+        "def decoders(): return {'mine': Mine, 'soft': sinter_plugin.SoftDecodingSampler}\n"
+    )
+    for name, kind in (("mine", "Mine"), ("soft", "SoftDecodingSampler")):
+        done = folder.run(
+            OURS,
+            f"--circuits d=3,p=0.1.stim --decoders {name} --custom_decoders mine:decoders --max_shots 10",
+            code=2,
+        )
+        assert f"'{name}' is the class {kind}. The function must return objects, such as {kind}()" in (
+            done.stderr
+        )
+        assert done.stderr.count("\n") == 1
 
 
 def test_time_limit_of_a_run_with_sinters_workers(folder: Folder) -> None:

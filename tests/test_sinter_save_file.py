@@ -125,7 +125,7 @@ def test_what_a_crash_of_the_system_leaves_behind_is_dropped(tail: bytes, tmp_pa
         ([DECODED, DECODED + MORE_DECODED], 3, "15 values instead of 8"),
         ([DECODED, POSTSELECTED[:-30] + DECODED], 3, "expected after"),
         ([DECODED, POSTSELECTED[:-1]], 3, "unexpected end of data"),
-        ([DECODED[:9], DECODED], 2, "1 values instead of 8"),
+        ([DECODED[:9], DECODED], 2, "1 value instead of 8"),
         # A cut row, and one of so many shots that there is no space before the number.
         ([POSTSELECTED.replace("    123456", "1230000123456")], 2, "survivors are not shots - discards"),
         ([DECODED.replace(" 34567", "-34567")], 2, "shots are"),
@@ -138,7 +138,7 @@ def test_what_a_crash_of_the_system_leaves_behind_is_dropped(tail: bytes, tmp_pa
         ([POSTSELECTED.replace("123356", "123.5")], 2, "custom_counts are not whole numbers"),
         ([DECODED.replace('{""p"":0.5}', '{""p"":0.5')], 2, "json_metadata cannot be read as JSON"),
         ([DECODED, DECODED.replace("0.5", "0.6")], 3, "line 2 has the same strong_id but other metadata"),
-        ([DECODED, "\0" * 40], 3, "1 values instead of 8"),
+        ([DECODED, "\0" * 40], 3, "1 value instead of 8"),
         (["one,two"], 2, "2 values instead of 8"),
     ],
 )

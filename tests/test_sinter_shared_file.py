@@ -36,6 +36,8 @@ class TestTwoRuns:
         second = folder.run(OURS, ENDLESS, code=2)
         holder = f"another run saves to it (process {first.pid} on {platform.node()}, started 20"
         assert f"error: stats.csv is in use: {holder}" in second.stderr
+        assert "save to another file and add both up with `python -m sinter_plugin combine`" in second.stderr
+        assert "seed" not in second.stderr
         before = len(folder.rows())
         wait_until(lambda: len(folder.rows()) > before)  # The first one goes on.
 
@@ -47,6 +49,23 @@ class TestTwoRuns:
         folder.run(OURS, f"{COLLECT} {saved + 1000}")
         assert folder.shots() == saved + 1000
         assert not (folder.path / "stats.csv.lock").exists()
+
+    def test_a_second_run_with_the_same_seed_learns_what_another_file_would_hold(
+        self, folder: Folder
+    ) -> None:
+        """And whoever does it nevertheless, and adds both files up, is told so once more."""
+        with opened(folder.path / "stats.csv"):
+            second = folder.run(OURS, f"{COLLECT} 3000 --seed 5", code=2)
+        assert "stats.csv is in use" in second.stderr
+        assert "Another file would hold the same shots of seed 5 once more" in second.stderr
+        assert "choose another seed, save to another file" in second.stderr
+        for name in ("stats.csv", "other.csv"):
+            folder.run(OURS, f"{COLLECT.replace('stats.csv', name)} 3000 --seed 5")
+        done = folder.run([*OURS[:-1], "combine"], "stats.csv other.csv", code=2)
+        assert "the shots 0 to 2999 of seed 5 are counted 2 times" in done.stderr
+        assert not done.stdout
+        folder.run(OURS, f"{COLLECT.replace('stats.csv', 'more.csv')} 3000 --seed 6")
+        folder.run([*OURS[:-1], "combine"], "stats.csv more.csv")
 
     def test_interrupt_at_the_start_leaves_no_note(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,8 +146,9 @@ class TestChangedDuringTheRun:
         rows = folder.rows()
         (folder.path / "stats.csv").unlink()
         stderr = self.ended(folder, run)
-        assert "stats.csv was deleted during the run. The " in stderr
-        assert "were saved to stats.csv.rescued-1" in stderr
+        assert "stats.csv was deleted during the run. What is missing there now" in stderr
+        assert "is saved in stats.csv.rescued-1" in stderr
+        assert "`python -m sinter_plugin combine`" in stderr
         rescued = folder.rows("stats.csv.rescued-1")
         assert rescued[: len(rows)] == rows
         assert len(rescued) > len(rows)  # What was found out too late is there, too.
@@ -141,7 +161,7 @@ class TestChangedDuringTheRun:
         (folder.path / "edited.csv").write_text(path.read_text())
         (folder.path / "edited.csv").replace(path)
         stderr = self.ended(folder, run)
-        assert "stats.csv was replaced during the run. The " in stderr
+        assert "stats.csv was replaced during the run. What is missing there now" in stderr
         # Every row is in one of the two files, and no row in both.
         in_both = folder.shots() + folder.shots("stats.csv.rescued-1")
         folder.run(OURS, f"{COLLECT} {in_both + 1000} --existing_data_filepaths stats.csv.rescued-1")

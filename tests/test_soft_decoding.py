@@ -21,7 +21,7 @@ import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_decoders
 from sinter_plugin.decoders import installed_decoders
 
-from .sinter_runs import OURS, Folder, assert_rate, both_commands
+from .sinter_runs import OURS, SINTER, Folder, assert_rate, both_commands
 
 FALSE_ALARM = 1e-7
 BY_CHANCE = pytest.mark.filterwarnings("ignore:Single errors flip:stim_nonclifford.InexactErrorModelWarning")
@@ -200,10 +200,6 @@ class Broken(Discarding):
         return np.zeros((1, 7), dtype=np.uint8)
 
 
-class Files(sinter.Decoder):  # type: ignore[misc]
-    """A decoder of the old kind."""
-
-
 THREE = stim.Circuit(
     """
     X_ERROR(0.25) 0 1 2 3
@@ -328,8 +324,7 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
         warnings.simplefilter("always")
         collected(circuit, 100)
     [of_detectors, of_observables] = [str(each.message) for each in caught]
-    assert "1 detectors of the circuit depend on quantum outcomes" in of_detectors
-    assert "among them D3" in of_detectors
+    assert "1 detector that depends on quantum outcomes and is not postselected: D3" in of_detectors
     assert of_observables.startswith("Single errors flip observable 0 (line 12)")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -351,15 +346,19 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
         (str(THREE), [1, 1, 1], {}, "All detectors are postselected.*use the sampler soft_postselect"),
         (str(THREE), None, {"decoder": "matching"}, "There is no decoder 'matching'. Installed are"),
         (str(THREE), None, {"decoder": Broken()}, r"predictions of shape \(1, 7\) and dtype uint8 for"),
-        (str(THREE), None, {"decoder": Files()}, "Files has no compile_decoder_for_dem"),
         (str(THREE), None, {"decoder": Discarding(), "confidence": True}, "Discarding has no confidences"),
-        (str(THREE), None, {"decoder": "vacuous", "confidence": True}, "VacuousDecoder has no confidences"),
+        (
+            str(THREE),
+            None,
+            {"decoder": "vacuous", "confidence": True},
+            "The decoder vacuous has no confidences",
+        ),
         ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "json_metadata={}"),
         (
             str(THREE),
             None,
             {"error_model": stim.DetectorErrorModel("error(0.1) D0 L0")},
-            "has 1 detectors and 1 observables, but the circuit has 3 and 1",
+            r"observables\) = \(1, 1\), but this circuit has \(3, 1\)",
         ),
         (
             str(THREE),
@@ -437,8 +436,26 @@ def test_messages_of_the_command(folder: Folder) -> None:
     )
     (folder.path / "code.stim").write_text(T_CODE + "MX 0\nDETECTOR rec[-1]\n")
     said = folder.run(OURS, arguments + "soft_pymatching soft_pymatching-correlated").stderr
-    assert said.count("depend on quantum outcomes") == 1
-    assert "depend on" not in folder.run(OURS, arguments + "soft_pymatching --quiet").stderr
+    assert said.count("depends on quantum outcomes") == 1
+
+
+@pytest.mark.parametrize("command", [OURS, [*OURS, "--seed", "5"], SINTER], ids=["ours", "seeded", "sinter"])
+def test_what_changes_the_meaning_of_a_number_stands_in_the_row(folder: Folder, command: list[str]) -> None:
+    """And is said, even if progress is not to be shown; a run that is resumed counts it once per shot."""
+    (folder.path / "code.stim").write_text(str(snc.Circuit(T_CODE + "MX 0\nDETECTOR rec[-1]\n").to_stim()))
+    arguments = "--circuits code.stim --decoders soft_pymatching --processes 1 --quiet --max_shots "
+    for shots in ("3000", "6000"):
+        said = folder.run(command, f"{arguments}{shots} --save_resume_filepath stats.csv").stderr
+        assert "1 detector that depends on quantum outcomes and is not postselected: D3" in said
+        assert said.count("code.stim: ") == (command is not SINTER)
+    [stats] = folder.stats()
+    assert stats.shots == stats.custom_counts["warning: decoded detectors depend on quantum outcomes"] == 6000
+    folder.run(
+        command,
+        f"{arguments}3000 --save_resume_filepath sure.csv --postselected_detectors_predicate 'index == 3'",
+    )
+    [stats] = folder.stats("sure.csv")
+    assert not [key for key in stats.custom_counts if "warning" in key]
 
 
 def test_sinter_collect_in_python() -> None:

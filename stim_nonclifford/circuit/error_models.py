@@ -165,8 +165,8 @@ class CircuitErrorModels:
             found = (kind.num_detectors, kind.num_observables)
             if found != (num_detectors, self._stim.num_observables):
                 raise ValueError(
-                    f"The error model has {found[0]} detectors and {found[1]} observables, but the circuit"
-                    f" has {num_detectors} and {self._stim.num_observables}."
+                    "The error model is that of another circuit: it has (detectors, observables) ="
+                    f" {found}, but this circuit has {(num_detectors, self._stim.num_observables)}."
                 )
             model = kind.flattened() if flatten_loops else kind
         else:

@@ -14,7 +14,7 @@ use the plugin:
   circuits that Sinter refuses, and samples on many machines, as ``collect_on_dask`` does.
 
 ``python -m sinter_plugin estimate`` writes logical error rates that are computed from fault sets to the same
-kind of file.
+kind of file, and ``error_rate`` draws both in one figure.
 
 The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks Sinter's bit masks),
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from .chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
 from .dask_collection import collect_on_dask
+from .error_rates import error_rate
 from .gap_decoder import CompiledGapDecoder
 from .gap_points import (
     CalibrationPoint,
@@ -74,6 +75,7 @@ __all__ = [
     "SoftDecodingSampler",
     "SoftPostselectSampler",
     "collect_on_dask",
+    "error_rate",
     "gap_calibration",
     "gap_points",
     "herald_detectors",

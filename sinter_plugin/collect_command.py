@@ -43,7 +43,7 @@ from .range_arguments import RangeArguments, parse_range_arguments
 from .range_collection import WorkersLostError
 from .range_command import check_range_arguments, collect_ranges
 from .row_warnings import S_PROXY, with_warning
-from .rows import FAULT_SETS, check_rows, shown
+from .rows import check_rows, shown
 from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_decoding import SoftDecodingSampler
@@ -333,7 +333,7 @@ def _opened_save_file(
 
 
 def _survivor_counters(args: argparse.Namespace) -> set[str]:
-    return {FAULT_SETS, *(name for name in args.custom_decoders if _is_own_sampler(name, args))}
+    return {name for name in args.custom_decoders if _is_own_sampler(name, args)}
 
 
 class _RowPrinter:

@@ -1,12 +1,13 @@
-"""``python -m sinter_plugin combine``: ``sinter combine``, which knows which shots of a seed are counted.
+"""``python -m sinter_plugin combine``: ``sinter combine``, which counts no shot twice.
 
-The rows of runs with a seed say which shots they count (``shot_ranges``). If a shot is counted twice, because
-a file is named twice or two parts overlap, the command says which rows are to blame and adds nothing up.
-Ranges that follow one another become one. So the parts of a run add up to the very row of a single run.
+Files that were cut off, shots of a seed that two rows count, rows that are copies of each other, and two
+estimates of a circuit are refused, with file, line and remedy, before anything is printed. Ranges of numbered
+shots that follow one another become one. So the parts of a run add up to the very row of a single run.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import pathlib
@@ -17,8 +18,9 @@ from dataclasses import replace
 
 import sinter
 
-from .rows import FAULT_SETS, check_rows
-from .shot_ranges import OverlapError, ShotRange, joined_ranges, ranges_in, with_joined_ranges
+from .counted_once import check_counted_once
+from .numbered_rows import NumberedRow, whole_rows
+from .shot_ranges import with_joined_ranges
 from .sinter_internals import run_sinter_command
 
 __all__ = ["combine"]
@@ -28,97 +30,56 @@ def combine(arguments: Sequence[str]) -> int:
     """Runs the command.
 
     Args:
-        arguments: The arguments of ``sinter combine``: options, then paths of files.
+        arguments: The arguments of ``sinter combine``: options and paths of files. Without a path, rows are
+            read from standard input.
 
     Returns:
         The exit code, 0.
 
     Raises:
-        ValueError: A file is broken, or a shot is counted twice.
+        ValueError: A file is broken or was cut off, or a shot or an estimate is counted twice.
         OSError: A file cannot be read.
-        SystemExit: Sinter ended the command, for example after ``--help``.
+        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
     """
-    options, paths = _split(arguments)
-    if not paths:
-        run_sinter_command(["combine", *arguments])
-        return 0
+    parser = argparse.ArgumentParser(
+        prog="python -m sinter_plugin combine",
+        description="Adds rows of statistics of the same task up, and refuses shots that are counted twice.",
+    )
+    parser.add_argument(
+        "--order",
+        choices=("preserve", "metadata", "error"),
+        default="metadata",
+        help="Order of the rows: by their metadata (the default), as in the files, or by error rate.",
+    )
+    parser.add_argument(
+        "--strip_custom_counts",
+        action="store_true",
+        help="Leave custom counts out, also those that say which shots of a seed are counted.",
+    )
+    parser.add_argument("paths", nargs="*", help="CSV files of statistics; without one, standard input.")
+    args = parser.parse_args(list(arguments))
+    files = [(path, _rows_in(path)) for path in args.paths]
+    files = files or [("standard input", whole_rows(sys.stdin.buffer, "standard input"))]
+    check_counted_once(files)
     total: dict[str, sinter.TaskStats] = {}
-    places: dict[tuple[str, int], list[tuple[ShotRange, str]]] = {}
-    for path in paths:
-        with open(path, "rb") as lines:
-            check_rows(lines, path)
-        for stats in sinter.read_stats_from_csv_files(path):
-            _check_ranges(stats, path, places)
-            known = total.get(stats.strong_id)
-            _check_same_task(stats, known, path)
-            total[stats.strong_id] = stats if known is None else known + stats
-    rows = [replace(stats, custom_counts=with_joined_ranges(stats.custom_counts)) for stats in total.values()]
+    for row in (each.stats for _, rows in files for each in rows):
+        known = total.get(row.strong_id)
+        total[row.strong_id] = row if known is None else known + row
+    joined = [replace(row, custom_counts=with_joined_ranges(row.custom_counts)) for row in total.values()]
     # Sinter sorts and prints; what it prints is shown only if nothing failed.
     with tempfile.TemporaryDirectory() as folder:
-        joined = pathlib.Path(folder) / "joined.csv"
-        text = "\n".join([sinter.CSV_HEADER, *(row.to_csv_line() for row in rows), ""])
-        joined.write_text(text, encoding="utf-8")
+        path = pathlib.Path(folder) / "joined.csv"
+        text = "\n".join([sinter.CSV_HEADER, *(row.to_csv_line() for row in joined), ""])
+        path.write_text(text, encoding="utf-8")
+        options = ["--strip_custom_counts"] if args.strip_custom_counts else []
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            run_sinter_command(["combine", *options, str(joined)])
+            run_sinter_command(["combine", "--order", args.order, *options, str(path)])
     sys.stdout.write(printed.getvalue())
     sys.stdout.flush()
     return 0
 
 
-def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Options and paths. Sinter takes everything from the first path on as paths.
-
-    Examples:
-        >>> _split(["--order", "error", "a.csv", "b.csv"])
-        (['--order', 'error'], ['a.csv', 'b.csv'])
-        >>> _split(["--strip_custom_counts", "a.csv"])
-        (['--strip_custom_counts'], ['a.csv'])
-    """
-    end = 0
-    while end < len(arguments) and arguments[end].startswith("-"):
-        end += 2 if arguments[end] == "--order" else 1
-    return list(arguments[:end]), list(arguments[end:])
-
-
-def _check_same_task(stats: sinter.TaskStats, known: sinter.TaskStats | None, path: str) -> None:
-    if known is None or (stats.decoder, stats.json_metadata) == (known.decoder, known.json_metadata):
-        return
-    remedy = "Correct the metadata, or leave one of the files out."
-    if stats.decoder == known.decoder == FAULT_SETS:
-        remedy = "It is another estimate, and estimates are not added up: leave one of the files out."
-    raise ValueError(
-        f"{path}: a row has the strong_id of another one, but other metadata or another decoder:"
-        f" {stats.decoder}, {stats.json_metadata!r} instead of {known.decoder}, {known.json_metadata!r}."
-        f" {remedy}"
-    )
-
-
-def _check_ranges(
-    stats: sinter.TaskStats, path: str, places: dict[tuple[str, int], list[tuple[ShotRange, str]]]
-) -> None:
-    """Checks that no other row counts the same shots, and notes those of this one."""
-    try:
-        own = joined_ranges(ranges_in(stats.custom_counts))
-    except OverlapError as error:
-        raise _overlap(str(error), [path], stats) from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}. Correct the row, or delete it and lose its shots.") from None
-    for one in own:
-        known = places.setdefault((stats.strong_id, one.seed), [])
-        for other, other_path in known:
-            if one.first < other.end and other.first < one.end:
-                first, last = max(one.first, other.first), min(one.end, other.end) - 1
-                raise _overlap(
-                    f"the shots {first} to {last} of seed {one.seed} are counted 2 times",
-                    sorted({path, other_path}),
-                    stats,
-                )
-        known.append((one, path))
-
-
-def _overlap(what: str, paths: Sequence[str], stats: sinter.TaskStats) -> ValueError:
-    return ValueError(
-        f"{' and '.join(paths)}: {what} (decoder {stats.decoder}, metadata {stats.json_metadata!r}). Leave"
-        " one of the files or rows out."
-    )
+def _rows_in(path: str) -> list[NumberedRow]:
+    with open(path, "rb") as lines:
+        return whole_rows(lines, path)

@@ -26,7 +26,6 @@ from stim_nonclifford.arguments import (
 from .dask_workers import DaskWorkers
 from .file_lock import other_file_advice
 from .range_run import RangeRun, sampler_of
-from .rows import FAULT_SETS
 from .save_file import SaveFile
 from .soft_decoding import SoftDecodingSampler, decoding_samplers
 from .soft_postselect import SoftPostselectSampler
@@ -145,7 +144,7 @@ def collect_on_dask(
             save_file = stack.enter_context(
                 SaveFile(
                     pathlib.Path(save_resume_filepath),
-                    survivor_counters={FAULT_SETS, *samplers},
+                    survivor_counters={*samplers},
                     say=lambda message: print(message, file=sys.stderr),
                     advice=other_file_advice(seed),
                 )

@@ -69,8 +69,9 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add(
         "--seed",
         type=_seed,
-        help="Fixes the estimates, whatever the number of threads. The second group of circuits that share\n"
-        "the work gets the next seed, and so on. The seed that was used is in the row.",
+        help="Fixes the estimates, whatever the number of threads. Circuits that share the work get a seed\n"
+        "that follows from this one and from the circuit with the strongest noise among them, and not from\n"
+        "what else is computed. It is in the row.",
     )
     add(
         "--save_resume_filepath",

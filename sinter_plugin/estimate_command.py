@@ -1,8 +1,9 @@
 """``python -m sinter_plugin estimate``: logical error rates from fault sets, as rows of Sinter's statistics.
 
-No shots are taken. A row has the counts of a sampler that would know as much as the estimate
-(``equivalent_counts``), and the estimate itself in the metadata. The decoder's name in these rows is
-``soft_fault_sets``, and so no row of theirs is ever added to counted shots.
+No shots are taken, and so a row has none: its counts are zero. The estimate is in the metadata, and
+``sinter_plugin.error_rate`` draws it. The decoder's name in such a row is ``soft_fault_sets``, so that it is
+never added to counted shots. The custom count ``estimates`` is 1, which gives away a row that was added to
+itself.
 
 Circuit files, masks, metadata, the file of statistics and interrupts are treated as by
 ``python -m sinter_plugin collect``.
@@ -29,21 +30,18 @@ from stim_nonclifford.fault_sets.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 
-from .equivalent_counts import equivalent_counts
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
 from .estimate_groups import GroupEstimates, Question, estimates_here, estimates_on_dask
 from .interrupts import interrupted_by_signals
 from .postselection import metadata_of, postselected_detectors, postselected_observables
 from .range_collection import WorkersLostError
-from .rows import FAULT_SETS
+from .rows import ESTIMATE, ESTIMATES, FAULT_SETS
 from .save_file import SaveFile, SaveFileError
+from .shot_ranges import seed_of
 from .state_check_argument import with_state_check
 from .tasks import task
 
 __all__ = ["estimate"]
-
-_KEY = "estimate"
-"""Of the metadata of a row, for what the counts cannot say."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class _Run:
         if save_file is not None:
             for row in sinter.read_stats_from_csv_files(args.save_resume_filepath):
                 if row.decoder == FAULT_SETS:
-                    self._known[row.strong_id] = row.json_metadata[_KEY]
+                    self._known[row.strong_id] = row.json_metadata[ESTIMATE]
         self._header_printed = False
         self._has_failed = False
 
@@ -118,7 +116,7 @@ class _Run:
         def estimate_group(number: int, group: Sequence[_Job]) -> None:
             others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
             self._show(f"[{number + 1}/{len(groups)}] {group[0].path}{others}")
-            self._estimate(group, (self._seed + number) % 2**64)
+            self._estimate(group)
 
         self._estimates.for_each(groups, estimate_group)
         return 1 if self._has_failed else 0
@@ -134,7 +132,10 @@ class _Run:
                 left.append(job)
         return left
 
-    def _estimate(self, group: Sequence[_Job], seed: int) -> None:
+    def _estimate(self, group: Sequence[_Job]) -> None:
+        # The draws are made for the strongest noise. What is asked for beside it must not change them.
+        strongest = max(group, key=lambda job: (job.planned.plan().mean_events, job.strong_id))
+        seed = seed_of(strongest.strong_id, self._seed) >> 11  # every program can read 53 bits from the row
         try:
             found = self._estimates.estimate([job.question for job in group], seed)
         except (snc.ResourceLimitError, ValueError) as error:
@@ -143,9 +144,8 @@ class _Run:
                 _say(f"{group[0].path}: {error}")
                 return
             # What is too much for the strongest noise may do for the others.
-            strongest = max(group, key=lambda job: job.planned.plan().mean_events)
-            self._estimate([strongest], seed)
-            self._estimate([job for job in group if job is not strongest], seed)
+            self._estimate([strongest])
+            self._estimate([job for job in group if job is not strongest])
             return
         with self._saving:
             for job, rate in zip(group, found, strict=True):
@@ -174,16 +174,12 @@ class _Run:
         if known is not None and not _is_narrower(facts, known):
             self._show("The row in the file stays, as its interval is as narrow.")
             return
-        counts = equivalent_counts(rate)
         stats = sinter.TaskStats(
             strong_id=job.strong_id,
             decoder=FAULT_SETS,
-            json_metadata={**job.metadata, _KEY: facts},
-            shots=counts.shots,
-            discards=counts.discards,
-            errors=counts.errors,
+            json_metadata={**job.metadata, ESTIMATE: facts},
             seconds=seconds,
-            custom_counts=collections.Counter(survivors=counts.shots - counts.discards),
+            custom_counts=collections.Counter({ESTIMATES: 1}),
         )
         if self._save_file is not None:
             self._save_file.put(stats.to_csv_line(), job.strong_id)
@@ -257,9 +253,9 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
         metadata = metadata_of(stim_circuit, path, args)
         if args.state_check is not None:
             metadata = with_state_check(metadata, args.state_check)
-        if not isinstance(metadata, dict) or _KEY in metadata:
+        if not isinstance(metadata, dict) or ESTIMATE in metadata:
             raise ValueError(
-                f'--metadata_func must yield a dictionary without the key "{_KEY}", which the estimate is'
+                f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
         detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)

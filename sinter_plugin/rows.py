@@ -16,10 +16,16 @@ import sinter
 
 from .row_warnings import counted
 
-__all__ = ["FAULT_SETS", "OpenEnd", "check_rows", "shown", "strong_id_of"]
+__all__ = ["ESTIMATE", "ESTIMATES", "FAULT_SETS", "OpenEnd", "check_rows", "shown", "strong_id_of"]
 
 FAULT_SETS = "soft_fault_sets"
-"""The decoder's name in rows of equivalent counts; see ``estimate_command``."""
+"""The decoder's name in rows of estimates, which have no shots; see ``estimate_command``."""
+
+ESTIMATE = "estimate"
+"""The key of the estimate in the metadata of such a row."""
+
+ESTIMATES = "estimates"
+"""The custom count of such a row: 1. If it is more, estimates were added up."""
 
 _COLUMNS = [name.strip() for name in sinter.CSV_HEADER.split(",")]
 _REQUIRED_COLUMNS = {*_COLUMNS} - {"custom_counts"}
@@ -145,6 +151,8 @@ class _Rows:
         """Adds a row; raises ValueError if it is not a row of statistics."""
         try:
             row = self._read(text)
+            if row.num_values < len(self._columns):
+                raise ValueError(f"{counted(row.num_values, 'value')} instead of {len(self._columns)}")
             first_number, first = self._first_rows.setdefault(row.strong_id, (number, row))
             if (row.decoder, row.json_metadata) != (first.decoder, first.json_metadata):
                 raise ValueError(f"line {first_number} has the same strong_id but other metadata or decoder")
@@ -153,6 +161,8 @@ class _Rows:
                 f"not a row of statistics, {error}: {shown(text)}. Correct the line, or delete it and lose"
                 " its shots."
             ) from None
+        if row.decoder == FAULT_SETS:
+            _check_estimate(row)
         self._counts[row.decoder] = bool(row.custom_counts) or self._counts.get(row.decoder, False)
 
     def is_whole(self, text: str, number: int) -> bool:
@@ -169,6 +179,8 @@ class _Rows:
         if last_column == "custom_counts":
             if row.custom_counts:
                 return True
+            if row.decoder == FAULT_SETS:
+                return False  # these always have some
             if row.decoder in self._survivor_counters:
                 return row.shots == row.discards
             if row.decoder in self._counts:
@@ -210,6 +222,17 @@ class _Rows:
             custom_counts=row.get("custom_counts", ""),
             num_values=len(values),
         )
+
+
+def _check_estimate(row: _Row) -> None:
+    remedy = "Delete such lines, and compute the rates again with `python -m sinter_plugin estimate`."
+    if row.shots:
+        raise ValueError(
+            f"{row.shots} shots that nobody has taken: an earlier version of this package wrote counts in"
+            f" place of an estimate. {remedy}"
+        )
+    if row.custom_counts and json.loads(row.custom_counts).get(ESTIMATES) != 1:
+        raise ValueError(f"an estimate that was added to itself. {remedy}")
 
 
 def _whole_number(row: dict[str, str], name: str) -> int:

@@ -19,20 +19,22 @@ kind of file, and ``error_rate`` draws both in one figure.
 The modules, each of which uses only earlier ones: ``masks`` (checks and unpacks Sinter's bit masks),
 ``batch_size`` (chooses the number of shots per call), ``parent_watch`` (ends workers whose parent has ended),
 ``soft_postselect`` (the sampler that does not decode), ``decoders`` (decoders by name), ``distinct_rows``
-(decodes equal rows once), ``kept_shot_decoding`` (predictions and confidences), ``gap_decoder``,
-``matching_graph``, ``matching_gap``, ``boundary_tile`` and ``chromobius_gap`` (the complementary gap),
-``heralds`` and ``heralded_matching`` (matching that knows erasures), ``state_check`` (a logical state after
-decoding), ``tasks`` (Sinter tasks for any circuit), ``soft_decoding`` (the sampler that decodes),
-``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``, ``rescue`` and
-``save_file`` (the file of statistics), ``interrupts`` (signals), ``worker_watch`` (ends a run when a worker
-dies), ``postselection`` (masks out of arguments). Runs over ranges of numbered shots: ``shot_ranges`` (which
-shots a row counts), ``range_jobs`` (what workers do), ``ordered_ranges`` (hands out the shots of a task and
-accepts them in order), ``range_start`` (where a run begins and ends), ``range_collection`` (the loop),
-``collection_progress``, ``range_run``, ``local_workers`` and ``dask_workers``, ``dask_collection``,
-``state_check_argument``, ``range_arguments`` and ``range_command``. Then ``collect_command``,
-``combine_command``, ``gap_points`` (curves from counts by gap), ``equivalent_counts``,
-``estimate_arguments``, ``estimate_groups`` and ``estimate_command`` (logical error rates from fault sets),
-and ``__main__`` (the command line).
+(decodes equal rows once), ``file_decoder`` (decoders that read files), ``kept_shot_decoding`` (predictions
+and confidences), ``gap_decoder``, ``matching_graph``, ``matching_gap``, ``boundary_tile`` and
+``chromobius_gap`` (the complementary gap), ``heralds`` and ``heralded_matching`` (matching that knows
+erasures), ``state_check`` (a logical state after decoding), ``tasks`` (Sinter tasks for any circuit),
+``row_warnings`` (warnings that stand in rows), ``decoding_warnings``, ``soft_decoding`` (the sampler that
+decodes), ``sinter_internals`` (the private parts of Sinter that are used), ``rows``, ``file_lock``,
+``rescue`` and ``save_file`` (the file of statistics), ``error_rates`` (rates with intervals), ``interrupts``
+(signals), ``worker_watch`` (ends a run when a worker dies), ``postselection`` (masks and metadata out of
+arguments). Runs over ranges of numbered shots: ``shot_ranges`` (which shots a row counts), ``range_jobs``
+(what workers do), ``ordered_ranges`` (hands out the shots of a task and accepts them in order),
+``range_start`` (where a run begins and ends), ``range_collection`` (the loop), ``collection_progress``,
+``range_run``, ``local_workers`` and ``dask_workers``, ``dask_collection``, ``state_check_argument``,
+``range_arguments`` and ``range_command``. Then ``collect_command``, ``numbered_rows``, ``counted_once`` and
+``combine_command`` (adds files up), ``gap_points`` (curves from counts by gap), ``estimate_arguments``,
+``estimate_groups`` and ``estimate_command`` (logical error rates from fault sets), and ``__main__`` (the
+command line).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Sinter's commands, for circuits with T gates:
   estimate  computes logical error rates from fault sets, however small, instead of sampling; its rows can be
             plotted beside those of collect
   plot      `sinter plot`
-  combine   adds files up as `sinter combine` does, and refuses shots that are counted twice
+  combine   adds files up as `sinter combine` does, and refuses what would be counted twice, and files cut off
   predict   `sinter predict`
 
 `python -m sinter_plugin COMMAND --help` lists the arguments of a command.
@@ -56,6 +56,12 @@ Examples:
 
     python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
         --max_errors 1000 --dask tcp://10.0.0.1:8786 --save_resume_filepath stats.csv
+
+  Plot counted and computed rates, each with its 95% interval, against the noise strength:
+
+    python -m sinter_plugin plot --in stats.csv rates.csv --x_func "m.p" --xaxis "[log]p" \\
+        --type custom_y --y_func "__import__('sinter_plugin').error_rate(stat)" --yaxis "[log]rate" \\
+        --group_func "f'{decoder} d={m.d}'" --out rates.png
 
   Plot errors per kept shot, and discarded shots, against the noise strength:
 

@@ -139,7 +139,7 @@ def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
 
 def _set_state_check(args: argparse.Namespace, own: RangeArguments) -> None:
     """Gives the samplers of this plugin the state that they check."""
-    args.state_check = own.state_check
+    args.state_check, args.state_check_text = own.state_check, own.state_check_text
     if own.state_check is None:
         return
     for name in args.decoders:
@@ -152,12 +152,6 @@ def _set_state_check(args: argparse.Namespace, own: RangeArguments) -> None:
         if sampler.state_check is not None:
             raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
         args.custom_decoders[name] = dataclasses.replace(sampler, state_check=own.state_check)
-    yields = args.metadata_func
-
-    def metadata_func(**arguments: object) -> dict[str, object]:
-        return with_state_check(yields(**arguments), str(own.state_check_text))
-
-    args.metadata_func = metadata_func
 
 
 def _check_custom_decoders(args: argparse.Namespace) -> None:
@@ -221,6 +215,8 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         _check_reading(circuit, args)
         _check_proxy(circuit, path, args)
         metadata = metadata_of(stim_circuit, path, args)
+        if args.state_check is not None:
+            metadata = with_state_check(metadata, args.state_check_text)
         discards_on_all = any(
             isinstance(sampler, sinter.Sampler) and not isinstance(sampler, SoftDecodingSampler)
             for sampler in chosen

@@ -6,8 +6,8 @@ shows by rows that are equal in every column. But short rows can be equal by cha
 one shot without an error many times. So equal rows are refused only
 
 * if all rows of a file occur in another file, or more than once in their own;
-* if two files begin with the same row; or
-* if so much was counted in the row that chance is no explanation.
+* if two files begin with the same rows, more of them than by chance; or
+* if so much was counted in a row that chance is no explanation.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class _Place:
     file: int  # the same path can be named twice
     number: int
     row: sinter.TaskStats
+    text: str  # the row, as Sinter writes it
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.number}"
@@ -52,7 +53,7 @@ def check_counted_once(files: Sequence[tuple[str, Sequence[NumberedRow]]]) -> No
             names the files and lines, and the remedy.
     """
     places = [
-        _Place(path, file, each.number, each.stats)
+        _Place(path, file, each.number, each.stats, each.stats.to_csv_line())
         for file, (path, rows) in enumerate(files)
         for each in rows
     ]
@@ -109,22 +110,25 @@ def _check_equal_rows(places: Sequence[_Place]) -> None:
     rows_of_task = Counter(place.row.strong_id for place in places)
     same: dict[str, list[_Place]] = {}
     for place in places:
-        same.setdefault(place.row.to_csv_line(), []).append(place)
+        same.setdefault(place.text, []).append(place)
     for first, *others in same.values():
         rows = rows_of_task[first.row.strong_id]
         if others and _chance_of_equal(first.row) * rows * (rows - 1) / 2 < _CHANCE:
             raise _equal(first, others[0], "and chance is no explanation")
+    counts = {text: Counter(each.file for each in found) for text, found in same.items()}
     files = [list(group) for _, group in itertools.groupby(places, key=lambda place: place.file)]
-    first_rows = {file[0] for file in files}
-    for file in files:
-        copies = [[each for each in same[place.row.to_csv_line()] if each is not place] for place in file]
-        in_all = set.intersection(*({each.file for each in found} for found in copies))
-        for other in copies[0]:
-            if other.file in in_all:
-                where = "is there twice" if other.file == file[0].file else f"is in {other.path}, too"
-                raise _equal(file[0], other, f"and every row of {file[0].path} {where}")
-            if other in first_rows:
-                raise _equal(file[0], other, "and both files begin with it, as a copy and its original do")
+    for number, file in enumerate(files):
+        # The files that have every row of this one, besides itself: itself only if it has each of them twice.
+        have_all = set.intersection(
+            *({k for k, n in counts[place.text].items() if n > (k == place.file)} for place in file)
+        )
+        if have_all:
+            other = next(each for each in same[file[0].text] if each is not file[0] and each.file in have_all)
+            where = "is there twice" if other.file == file[0].file else f"is in {other.path}, too"
+            raise _equal(file[0], other, f"and every row of {file[0].path} {where}")
+        for earlier in files[:number]:
+            if _chance_of_same_beginning(file, earlier) < _CHANCE:
+                raise _equal(earlier[0], file[0], "and the files begin alike, as a copy and its original do")
 
 
 def _is_numbered(row: sinter.TaskStats) -> bool:
@@ -143,6 +147,16 @@ def _chance_of_equal(row: sinter.TaskStats) -> float:
             chance *= min(1.0, 1 / math.sqrt(4 * math.pi * hits * (1 - hits / shots)))
     digit = 0.001 if row.seconds < 1 else 0.01 if row.seconds < 10 else 0.1
     return chance * min(1.0, digit / max(0.1 * row.seconds, digit))
+
+
+def _chance_of_same_beginning(file: Sequence[_Place], other: Sequence[_Place]) -> float:
+    """How likely the files of two runs would begin with as many equal rows as these, roughly."""
+    chance = 1.0
+    for place, others in zip(file, other, strict=False):
+        if place.text != others.text:
+            break
+        chance *= 0.5 * _chance_of_equal(place.row)  # the shots need not be as many, either
+    return chance
 
 
 def _overlap(what: str, place: _Place, other: _Place) -> ValueError:

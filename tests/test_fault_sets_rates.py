@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -187,3 +191,36 @@ def test_many_sets_after_none() -> None:
     assert found.kept == pytest.approx(kept, rel=1e-3)
     low, high = found.interval
     assert low <= 1 - np.mean(characters) / kept <= high
+
+
+SUMS = """
+import numpy as np
+import stim_nonclifford as snc
+from stim_nonclifford.cultivation import cultivation_circuit
+
+circuits = [snc.Circuit(cultivation_circuit(distance=3, p=p, gate="T")) for p in (0.001, 0.002)]
+mask = np.ones(circuits[0].num_detectors, dtype=np.bool_)
+for seed in (100, 101, 104):
+    rates = snc.logical_error_rates(
+        circuits, seed=seed, relative_error=0.05, threads=1, postselection_mask=mask
+    )
+    print(*(number.hex() for rate in rates for number in (rate.standard_error, *rate.interval)))
+"""
+
+
+@pytest.mark.slow
+def test_threads_of_numpy_change_no_digit() -> None:
+    """The sums of its BLAS depend on the number of its threads."""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", SUMS],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert found[0] == found[1]
+    assert len(set(found[0].split())) == 18

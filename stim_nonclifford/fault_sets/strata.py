@@ -109,8 +109,8 @@ class ExactWeight:
         wrong = values.wrong[self.keys]
         return Sums(
             passing=self.passing(circuit),
-            kept=float(masses @ values.kept[self.keys]),
-            wrong=float(masses @ wrong),
+            kept=_dot(masses, values.kept[self.keys]),
+            wrong=_dot(masses, wrong),
             variance=0.0,
             largest=0.0,
         )
@@ -206,9 +206,9 @@ class DrawnWeight:
         residuals = ratios * (wrong - rate * kept)
         return Sums(
             passing=spacing * float(self._passing[circuit]),
-            kept=spacing * float(ratios @ kept),
-            wrong=spacing * float(ratios @ wrong),
-            variance=spacing**2 * float(residuals @ residuals),
+            kept=spacing * _dot(ratios, kept),
+            wrong=spacing * _dot(ratios, wrong),
+            variance=spacing**2 * _dot(residuals, residuals),
             largest=spacing * float(self._largest[circuit]),
         )
 
@@ -324,7 +324,7 @@ class JoinedWeight:
         unit, ratios = self._unit, self._ratios[:, circuit]
         kept, wrong = values.kept[self.keys], values.wrong[self.keys]
         residuals = ratios * (wrong - rate * kept)
-        variance, most, most_wrong, begin = -float(residuals @ residuals), 0.0, 0.0, 0
+        variance, most, most_wrong, begin = -_dot(residuals, residuals), 0.0, 0.0, 0
         for each in self._rounds:
             # Sets with a draw in common are not independent: the draws are.
             part = slice(begin, begin + len(each.left))
@@ -342,8 +342,8 @@ class JoinedWeight:
             largest = max(largest, float(self._totals[circuit]) / sum(each.draws for each in self._rounds))
         return Sums(
             passing=unit * float(ratios.sum() + self._left_out[circuit]),
-            kept=unit * float(ratios @ kept),
-            wrong=unit * float(ratios @ wrong),
+            kept=unit * _dot(ratios, kept),
+            wrong=unit * _dot(ratios, wrong),
             variance=unit**2 * max(0.0, variance),
             largest=largest,
         )
@@ -373,3 +373,8 @@ def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:
     for circuit in range(1, len(odds)):
         ratios[:, circuit] = np.prod(relative[circuit][members], axis=1)
     return ratios
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """A sum of products. Those of BLAS depend, in the last digit, on the number of its threads."""
+    return float((a * b).sum())

@@ -1,0 +1,186 @@
+"""`python -m sinter_plugin combine` counts nothing twice, and adds up what Sinter's workers write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import sinter
+
+from sinter_plugin.__main__ import main
+
+ROW = sinter.TaskStats(
+    "id", "soft_postselect", {"p": 0.1}, 1000, 27, 405, 0.5, custom_counts=Counter(survivors=595)
+)
+
+
+def row(**changes: object) -> sinter.TaskStats:
+    stats = ROW.with_edits(**changes)  # type: ignore[arg-type]
+    return stats.with_edits(custom_counts=Counter(survivors=stats.shots - stats.discards))
+
+
+SHORT = row(shots=16, errors=0, discards=0, seconds=0.0)
+LONG = row(shots=10**9, errors=0, discards=0, seconds=100.0)
+OTHERS = [
+    row(shots=20_000 + k, errors=500 + 7 * k, discards=8000 + k, seconds=1.0 + 0.01 * k) for k in range(9)
+]
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(folder: Path, **files: list[sinter.TaskStats]) -> list[str]:
+    for name, rows in files.items():
+        lines = [sinter.CSV_HEADER, *(each.to_csv_line() for each in rows), ""]
+        (folder / f"{name}.csv").write_text("\n".join(lines))
+    return [f"{name}.csv" for name in files]
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The message of a refusal, which is one line; nothing is printed."""
+    assert main(["combine", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+def added(arguments: list[str], capsys: pytest.CaptureFixture[str], folder: Path) -> sinter.TaskStats:
+    assert main(["combine", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    (folder / "sum.csv").write_text(out)
+    [stats] = sinter.read_stats_from_csv_files(folder / "sum.csv")
+    return stats
+
+
+@pytest.mark.parametrize(
+    ("files", "places"),
+    [
+        # A file and its copy, or an older copy, or both as parts of others.
+        ({"a": [ROW], "b": [ROW]}, "a.csv, line 2 and b.csv, line 2"),
+        ({"a": [SHORT], "b": [SHORT]}, "a.csv, line 2 and b.csv, line 2"),
+        ({"a": [SHORT, ROW], "b": [SHORT, ROW, *OTHERS]}, "a.csv, line 3 and b.csv, line 3"),
+        ({"a": OTHERS[:3], "b": [SHORT, *OTHERS]}, "a.csv, line 2 and b.csv, line 3"),
+        ({"a": [SHORT, SHORT], "b": [OTHERS[0], SHORT]}, "a.csv, line 2 and a.csv, line 3"),
+        # A copy that was continued on another machine.
+        ({"a": [LONG, OTHERS[0]], "b": [LONG, OTHERS[1]]}, "a.csv, line 2 and b.csv, line 2"),
+        ({"a": [*[SHORT] * 7, OTHERS[0]], "b": [*[SHORT] * 7, OTHERS[1]]}, "a.csv, line 2 and b.csv, line 2"),
+        # One row that says too much to be there twice.
+        ({"a": [OTHERS[0], ROW], "b": [OTHERS[1], ROW]}, "a.csv, line 3 and b.csv, line 3"),
+        ({"a": [ROW, OTHERS[0], ROW]}, "a.csv, line 2 and a.csv, line 4"),
+        ({"a": [ROW, ROW]}, "a.csv, line 2 and a.csv, line 3"),
+    ],
+)
+def test_copies_are_refused(
+    files: dict[str, list[sinter.TaskStats]], places: str, written: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = refused(write(written, **files), capsys)
+    assert f"error: {places}: the rows are equal in every column" in message
+    assert "Leave one of them out. If they are different shots, `sinter combine`" in message
+
+
+def test_a_file_that_is_named_twice(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [path] = write(written, a=[ROW, *OTHERS])
+    (written / "link.csv").symlink_to(path)
+    for again in (path, "./a.csv", "link.csv"):
+        assert f"a.csv, line 2 and {again}, line 2" in refused([path, again], capsys)
+
+
+def test_short_rows_that_are_equal_by_chance(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sinter's workers write such rows, in one file and in several."""
+    files = write(written, a=[OTHERS[0], SHORT, SHORT, OTHERS[1]], b=[OTHERS[2], SHORT, OTHERS[3]])
+    rows = [*OTHERS[:4], *[SHORT] * 3]
+    stats = added(files, capsys, written)
+    assert stats.shots == sum(each.shots for each in rows)
+    assert stats.errors == sum(each.errors for each in rows)
+
+
+def test_rows_of_runs_without_errors(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What two of Sinter's workers write of a circuit whose errors are rare: the shots are divided by two."""
+    files = {
+        f"run{k}": [
+            row(shots=shots, errors=0, discards=0, seconds=seconds)
+            for shots, seconds in [
+                (150_000, 0.002),
+                (75_000, 0.002),
+                (900 - k, 0.0),
+                (2, 0.0),
+                (1, 0.0),
+                (1, 0.0),
+            ]
+        ]
+        for k in range(4)
+    }
+    stats = added(write(written, **files), capsys, written)
+    assert stats.shots == sum(each.shots for rows in files.values() for each in rows)
+
+
+class TestCutFiles:
+    @pytest.mark.parametrize("cut", [1, 2, 20, 60, 90])
+    def test_in_the_last_line(self, cut: int, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        [path] = write(written, a=[OTHERS[0], ROW])
+        (written / path).write_bytes((written / path).read_bytes()[:-cut])
+        message = refused([path], capsys)
+        assert "error: a.csv, line 3: the line does not end with a newline" in message
+        assert "Run the command that wrote it again, which repairs it; or " in message
+        assert ("add the newline" if cut == 1 else "delete the line, whose shots are then lost") in message
+
+    @pytest.mark.parametrize("columns", [1, 4, 6, 7])
+    def test_too_few_columns(self, columns: int, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """As if an editor had added the newline."""
+        [path] = write(written, a=[OTHERS[0]])
+        cut = ",".join(ROW.to_csv_line().split(",")[:columns])
+        with (written / path).open("a") as file:
+            print(cut, file=file)
+        message = refused([path], capsys)
+        assert f"a.csv, line 3: not a row of statistics, {columns} value" in message
+        assert "Correct the line, or delete it and lose its shots" in message
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", "a.csv is empty"),
+            (sinter.CSV_HEADER.encode()[:20], "a.csv, line 1: the line does not end with a newline"),
+            (sinter.CSV_HEADER.encode(), "a.csv, line 1: the line does not end with a newline"),
+        ],
+    )
+    def test_in_the_first_line(
+        self, content: bytes, message: str, written: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (written / "a.csv").write_bytes(content)
+        assert message in refused(["a.csv"], capsys)
+
+
+def test_standard_input_is_checked_too(
+    written: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [path] = write(written, a=[ROW, ROW])
+    for content, message in (
+        (
+            (written / path).read_bytes(),
+            "standard input, line 2 and standard input, line 3: the rows are equal",
+        ),
+        ((written / path).read_bytes()[:-1], "standard input, line 3: the line does not end with a newline"),
+    ):
+        (written / "input.csv").write_bytes(content)
+        with (written / "input.csv").open() as stdin:
+            monkeypatch.setattr("sys.stdin", stdin)
+            assert message in refused([], capsys)
+
+
+def test_options_are_those_of_sinter(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    worse = row(errors=300).with_edits(strong_id="worse", json_metadata={"p": 0.01})
+    files = write(written, a=[worse], b=[ROW])
+    for arguments, first in (([], 0.01), (["--order", "error"], 0.1), (["--order=preserve"], 0.01)):
+        assert main(["combine", *arguments, *files]) == 0
+        assert f'""p"":{first}}}' in capsys.readouterr().out.splitlines()[1]
+    assert main(["combine", *files, "--strip_custom_counts"]) == 0
+    assert "survivors" not in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["combine", "--help"])
+    assert "refuses shots that are counted twice" in " ".join(capsys.readouterr().out.split())

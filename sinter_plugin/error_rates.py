@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sinter
 
 from .rows import ESTIMATE, FAULT_SETS
@@ -52,9 +54,25 @@ def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:
 
 
 def _clopper_pearson(hits: int, shots: int) -> tuple[float, float]:
-    from scipy.special import betaincinv  # takes as long to import as Sinter and this package
+    """The rates at which so many hits or more, and so many or fewer, are a chance of 2.5% each."""
+    from scipy.special import betainc  # takes as long to import as Sinter and this package
 
     tail = (1 - COVERAGE) / 2
-    low = float(betaincinv(hits, shots - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, shots - hits, 1 - tail)) if hits < shots else 1.0
-    return low, high
+    best = hits / shots if shots else 0.0
+    # SciPy's betaincinv is wrong for exactly 1000 hits among more than 10^8.
+    low = _crossing(lambda rate: float(betainc(hits, shots - hits + 1, rate)), tail, best) if hits else 0.0
+    if hits == shots:
+        return low, 1.0
+    highest = min(1.0, (10 * hits + 10) / shots)
+    return low, _crossing(lambda rate: float(betainc(hits + 1, shots - hits, rate)), 1 - tail, highest)
+
+
+def _crossing(rising: Callable[[float], float], level: float, high: float) -> float:
+    """Where a rising function, which is 0 at 0, reaches a level before ``high``."""
+    low = 0.0
+    while low < (middle := (low + high) / 2) < high:
+        if rising(middle) < level:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -41,11 +41,24 @@ def estimated(rate: float, interval: tuple[float, float], shots: int = 0) -> sin
 class TestErrorRate:
     """What figures show of counted and of computed rows."""
 
-    @pytest.mark.parametrize(("errors", "kept"), [(1, 10), (10, 1000), (500, 1000), (999, 1000), (3, 10**9)])
+    @pytest.mark.parametrize(
+        ("errors", "kept"),
+        [
+            (1, 10),
+            (10, 1000),
+            (500, 1000),
+            (999, 1000),
+            (3, 10**9),
+            (999, 10**8),
+            (1000, 324548838),
+            (7, 10**12),
+        ],
+    )
     def test_counts_have_the_interval_of_clopper_and_pearson(self, errors: int, kept: int) -> None:
         fit = error_rate(sinter.AnonTaskStats(shots=3 * kept, discards=2 * kept, errors=errors))
         assert fit.best == errors / kept
         # The definition: each end would give so many errors, or more extreme numbers, in 2.5% of all runs.
+        assert fit.low < fit.best < fit.high
         assert scipy.stats.binom.sf(errors - 1, kept, fit.low) == pytest.approx(0.025)
         assert scipy.stats.binom.cdf(errors, kept, fit.high) == pytest.approx(0.025)
 

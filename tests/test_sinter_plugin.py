@@ -7,6 +7,7 @@ import math
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -407,3 +408,31 @@ if __name__ == "__main__":
     shots, errors = map(int, done.stdout.split())
     assert shots == 20_000
     assert_rate(errors, shots, math.sin(math.pi / 8) ** 2)
+
+
+def test_warnings_stand_in_the_row() -> None:
+    """Shown or not, by a sampler with a seed and without."""
+    ignored = "warning: detectors are neither postselected nor decoded"
+    random = "warning: observables or decoded detectors are random without noise"
+    coin = stim.Circuit("M 0\nDETECTOR rec[-1]\nRX 1\nS[T] 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    for circuit, mask, expected in (
+        (CIRCUIT, None, set()),
+        (CIRCUIT, MASK, {ignored}),
+        (coin, None, {random}),
+        (coin, np.array([0], dtype=np.uint8), {ignored, random}),
+    ):
+        asked = task(circuit, postselection_mask=mask)
+        quiet = SoftPostselectSampler(warn=False)
+        loud = SoftPostselectSampler()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            samplers = [quiet.compiled_sampler_for_task(asked)]
+            assert not caught
+            samplers.append(loud.compiled_sampler_for_task(asked))
+        assert len(caught) == len(expected)
+        assert {each.filename for each in caught} <= {__file__}
+        rows = [sampler.sample(100) for sampler in samplers]
+        rows.append(quiet.compiled_range_sampler_for_task(asked, seed=1).sample_range(0, 500))
+        for stats in rows:
+            found = {key: count for key, count in stats.custom_counts.items() if key.startswith("warning")}
+            assert found == dict.fromkeys(expected, stats.shots)

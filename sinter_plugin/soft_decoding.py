@@ -17,7 +17,7 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import check_types, choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_states import state_check_of
 
@@ -133,8 +133,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             state_check=self.state_check,
             warn=self.warn,
         )
-        wanted = "the name of a decoder or a sinter.Decoder"
-        check_types(self.decoder, "decoder", wanted, str, sinter.Decoder)
+        if not isinstance(self.decoder, str):
+            _checked_decoder(self.decoder)
         if not isinstance(self.error_model, stim.DetectorErrorModel):
             choice(
                 self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"

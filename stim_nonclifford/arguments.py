@@ -15,7 +15,7 @@ import os
 import pathlib
 import secrets
 from collections.abc import Collection, Iterable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ __all__ = [
     "number",
     "number_of_shots",
     "path",
+    "path_or_file",
     "positive",
     "positive_or_none",
     "probability",
@@ -266,6 +267,21 @@ def path(value: Any, name: str, wanted: str = "a str or a pathlib.Path") -> path
     if not isinstance(value, (str, os.PathLike)):
         refuse_argument(name, wanted, value)
     return pathlib.Path(value)
+
+
+def path_or_file(value: Any, name: str) -> pathlib.Path | BinaryIO:
+    """An argument as the path of a file, or as a file opened for writing bytes.
+
+    Args:
+        value: The argument.
+        name: Its name.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if hasattr(value, "write"):
+        return value
+    return path(value, name, "a str, a pathlib.Path or a file opened for writing bytes")
 
 
 def array(value: Any, name: str, wanted: str) -> npt.NDArray[Any]:

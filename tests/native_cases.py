@@ -413,6 +413,21 @@ CASES: dict[str, Case] = {
         },
         engine,
     ),
+    "Engine.possible_path": Case(
+        {"signature": [0] * SIGNATURE_WORDS, "seed": 1, "number": 0},
+        {
+            "signature": [
+                [0] * (SIGNATURE_WORDS + 1),
+                [],
+                [MAX] * SIGNATURE_WORDS,
+                [-1] * SIGNATURE_WORDS,
+                None,
+            ],
+            "seed": [-1, 2**64, 0.5, None],
+            "number": [-1, 2**64, 0.5, None],
+        },
+        engine,
+    ),
     "FaultSetStudy.__init__": Case(
         study_arguments(),
         {

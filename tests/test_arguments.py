@@ -312,7 +312,7 @@ CALLS: dict[str, Call] = {
         sinter_plugin.SoftPostselectSampler().compiled_sampler_for_task(TASK).sample
     ),
     "CompiledSoftPostselectSampler.sample_range": Call(
-        sinter_plugin.SoftPostselectSampler(seed=1).compiled_sampler_for_task(TASK).sample_range,
+        sinter_plugin.SoftPostselectSampler().compiled_range_sampler_for_task(TASK, seed=1).sample_range,
         {"first_shot": 0, "shots": 3},
     ),
     "cultivation_circuit": Call(cultivation.cultivation_circuit),

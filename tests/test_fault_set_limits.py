@@ -27,7 +27,7 @@ MANY = 2**62
 @cache
 def cultivation(distance: int) -> tuple[SamplingPlan, Mechanisms]:
     """All detectors are postselected."""
-    plan = planned(Circuit(cultivation_circuit(distance=distance, p=1e-3)), None, None).plan()
+    plan = planned(Circuit(cultivation_circuit(distance=distance, p=1e-3)), "all", None).plan()
     return plan, mechanisms_of(plan)
 
 
@@ -45,7 +45,7 @@ def study_of_one_class(num_mechanisms: int, odds: float, max_bytes: int = 1 << 2
     lines = [f"R {k}\nX_ERROR(0.1) {k}\nM {k}" for k in range(num_mechanisms)]
     lines.append("DETECTOR " + " ".join(f"rec[-{k + 1}]" for k in range(num_mechanisms)))
     lines += [f"OBSERVABLE_INCLUDE({k}) rec[-{k + 1}]" for k in range(num_mechanisms)]
-    plan = planned(Circuit("\n".join(lines)), None, None).plan()
+    plan = planned(Circuit("\n".join(lines)), "all", None).plan()
     found = mechanisms_of(plan)
     assert len(found.odds) == num_mechanisms
     found.odds[:] = odds
@@ -150,7 +150,7 @@ def test_memory_of_lists() -> None:
 def test_logical_error_rate_says_what_is_too_little() -> None:
     circuit = Circuit(cultivation_circuit(distance=5, p=1e-3))
     with pytest.raises(ResourceLimitError, match="Raise max_bytes, or count errors instead"):
-        circuit.logical_error_rate(seed=1, max_bytes=20_000)
+        circuit.logical_error_rate(postselection_mask="all", seed=1, max_bytes=20_000)
 
 
 CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {

@@ -53,9 +53,8 @@ def with_heralds(plain: stim.Circuit, channel: str) -> snc.Circuit:
 
 
 def errors_of(circuit: snc.Circuit, shots: int, **options: object) -> int:
-    sampler = SoftDecodingSampler(seed=5, **options).compiled_sampler_for_task(
-        sinter.Task(circuit=circuit.to_stim())
-    )
+    task = sinter.Task(circuit=circuit.to_stim())
+    sampler = SoftDecodingSampler(**options).compiled_range_sampler_for_task(task, seed=5)
     return sampler.sample_range(0, shots).errors
 
 
@@ -176,10 +175,10 @@ def test_with_t_gates_and_postselected_heralds() -> None:
     )
     circuit = snc.Circuit(f"{text}\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]")
     for error_model in ("s_proxy", "noise_only"):
-        sampler = SoftDecodingSampler(seed=1, error_model=error_model)
+        sampler = SoftDecodingSampler(error_model=error_model)
         mask = np.array([0b01], dtype=np.uint8)
         task = sinter.Task(circuit=circuit.to_stim(), postselection_mask=mask)
-        stats = sampler.compiled_sampler_for_task(task).sample_range(0, 2000)
+        stats = sampler.compiled_range_sampler_for_task(task, seed=1).sample_range(0, 2000)
         assert 100 < stats.discards < 300
         assert stats.errors == 0
 

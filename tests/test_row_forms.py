@@ -163,7 +163,7 @@ def test_first_outputs(name: str, form: Form, monkeypatch: pytest.MonkeyPatch) -
                 rows = engine.sample(SEED, 1020, 9, num_outputs=wanted)
                 assert rows.flags.c_contiguous
                 np.testing.assert_array_equal(rows, expected, err_msg=f"{name}, {kind}, {wanted}, {engine}")
-    with pytest.raises(ValueError, match="fewer outputs"):
+    with pytest.raises(ValueError, match="num_outputs is above the number of outputs"):
         CpuEngine(plan).sample(SEED, 0, 1, num_outputs=plan.num_outputs + 1)
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import choice, flag, integer, integer_or_none, number_of_shots, path, seed_of
+from ..arguments import choice, flag, integer, integer_or_none, number_of_shots, path_or_file, seed_of
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.gf2 import ones
 from ..compiler.requested_outputs import DetectorMethod, Mask, postselected_outputs, requested_by
@@ -259,9 +259,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ValueError: The format is unknown; the format is ptb64 and shots is not a multiple of 64; or the
                 format is dets, and observables are prepended and appended.
         """
-        shots, filepath = number_of_shots(shots), path(filepath, "filepath")
+        shots, filepath = number_of_shots(shots), path_or_file(filepath, "filepath")
         format = choice(format, "format", SHOT_FORMATS)
-        obs_out_filepath = None if obs_out_filepath is None else path(obs_out_filepath, "obs_out_filepath")
+        obs_out_filepath = (
+            None if obs_out_filepath is None else path_or_file(obs_out_filepath, "obs_out_filepath")
+        )
         obs_out_format = choice(obs_out_format, "obs_out_format", SHOT_FORMATS)
         prepend_observables = flag(prepend_observables, "prepend_observables")
         append_observables = flag(append_observables, "append_observables")

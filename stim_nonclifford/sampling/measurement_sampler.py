@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import choice, flag, integer, number_of_shots, path, seed_of
+from ..arguments import choice, flag, integer, number_of_shots, path_or_file, seed_of
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..compiler.width_limit import within_memory
 from ..dialect import num_expectations
@@ -168,7 +168,7 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             ValueError: The format is unknown; or the format is ptb64 and shots is not a multiple of 64.
         """
         shots, format = number_of_shots(shots), choice(format, "format", SHOT_FORMATS)
-        filepath, count = path(filepath, "filepath"), self._num_measurements
+        filepath, count = path_or_file(filepath, "filepath"), self._num_measurements
         with self._numbers.call(), ShotFile(filepath, format, shots, num_measurements=count) as file:
             for size in chunk_sizes(shots, -(-self._num_measurements // 8)):
                 file.write(self._rows(size))

@@ -113,7 +113,9 @@ def test_native_rooms_include_in_one_direction() -> None:
     assert sum(map(len, found.values())) > 150
     for name, included in found.items():
         assert set(included) <= set(files), f"{name}: a header is given as room/header.h"
-        upward = [other for other in included if order.index(other.split("/")[0]) > order.index(name.split("/")[0])]
+        upward = [
+            other for other in included if order.index(other.split("/")[0]) > order.index(name.split("/")[0])
+        ]
         assert not upward, f"{name}: {upward}"
 
 

@@ -153,17 +153,6 @@ def sweep() -> _native.EffectSweep:
     return _native.EffectSweep(made, False, True, True, [(2, 7)], insertions, 1 << 20, lambda step: None)
 
 
-def table() -> _native.CoordinateTable:
-    return _native.CoordinateTable(3)
-
-
-def rotations() -> _native.DeferredRotations:
-    found = _native.DeferredRotations(3)
-    found.add(0, ([(0, 1)], False))
-    found.add(1, ([(0, 2), (1, 1)], True))
-    return found
-
-
 def engine() -> _native.Engine:
     return _native.Engine(ATTRIBUTES, 1, 1 << 20)
 
@@ -264,82 +253,6 @@ CASES: dict[str, Case] = {
         },
         runs=False,
     ),
-    "CoordinateTable.__init__": Case({"num_qubits": 3}, {"num_qubits": [*WRONG_NUMBERS, 2**62, MAX]}),
-    "CoordinateTable.apply": Case(
-        {"num_targets": 2, "inverse": CX, "qubits": [0, 1]},
-        {
-            "num_targets": [*WRONG_NUMBERS, 0, 3, 2**40],
-            "inverse": [CX[:1], CX + CX, [([(2, 1)], False), *CX[1:]], [([(0, 0)], False), *CX[1:]], None],
-            "qubits": [[0], [0, 3], [-1, 0], None],
-        },
-        table,
-    ),
-    "CoordinateTable.apply_pauli": Case(
-        {"qubit": 0, "code": 1}, {"qubit": [*WRONG_NUMBERS, 3], "code": [*WRONG_NUMBERS, 0, 4]}, table
-    ),
-    "CoordinateTable.change": Case(
-        {"gates": [(_native.CoordinateGate.CX, 0, 1)]},
-        {
-            "gates": [
-                [(_native.CoordinateGate.CX, 0, 3)],
-                [(_native.CoordinateGate.CX, 1, 1)],
-                [(_native.CoordinateGate.H, 3, 0)],
-                [(_native.CoordinateGate.H, -1, 0)],
-                [(6, 0, 0)],
-                None,
-            ]
-        },
-        table,
-    ),
-    "CoordinateTable.image": Case(
-        {"factors": [(0, 1)]}, {"factors": [*WRONG_FACTORS, [(0, 1), (0, 2)]]}, table
-    ),
-    "CoordinateTable.inverse_image": Case(
-        {"coordinate": 0, "code": 1},
-        {"coordinate": [*WRONG_NUMBERS, 3], "code": [*WRONG_NUMBERS, 0, 3]},
-        table,
-    ),
-    "DeferredRotations.__init__": Case(
-        {"num_coordinates": 3}, {"num_coordinates": [*WRONG_NUMBERS, 2**62, MAX]}
-    ),
-    "DeferredRotations.add": Case(
-        {"step": 2, "pauli": ([(0, 1)], False)},
-        {"step": [None, 2**63], "pauli": [*((factors, False) for factors in WRONG_FACTORS), None]},
-        rotations,
-    ),
-    "DeferredRotations.change": Case(
-        {"gates": [(_native.CoordinateGate.CX, 0, 1)]},
-        {"gates": [[(_native.CoordinateGate.CX, 0, 3)], [(_native.CoordinateGate.H, 3, 0)], None]},
-        rotations,
-    ),
-    "DeferredRotations.num_activated_by": Case(
-        {"rotations": [0], "coordinates": [0], "limit": 2, "also": None},
-        {
-            "rotations": [[2], [-1], None],
-            "coordinates": [[3], [-1], None],
-            "limit": WRONG_NUMBERS,
-            "also": [(factors, False) for factors in WRONG_FACTORS],
-        },
-        rotations,
-    ),
-    **{
-        f"DeferredRotations.{name}": Case(
-            {"pauli": ([(0, 1)], False)},
-            {"pauli": [*((factors, False) for factors in WRONG_FACTORS), None]},
-            rotations,
-        )
-        for name in ("anticommuting", "needed_by")
-    },
-    **{
-        f"DeferredRotations.{name}": Case({argument: 0}, {argument: [*WRONG_NUMBERS, 3, MAX]}, rotations)
-        for name, argument in (
-            ("pauli", "number"),
-            ("remove", "number"),
-            ("step", "number"),
-            ("with_x", "coordinate"),
-            ("with_z", "coordinate"),
-        )
-    },
     "EffectSweep.__init__": Case(
         {
             "program": program(),

@@ -38,21 +38,21 @@ using snc::to_gate;
 using snc::to_list;
 using Groups = std::vector<std::vector<uint32_t>>;
 
-snc::RowList to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
-    snc::RowList rows{snc::to_vector(starts), snc::to_vector(bits)};
+snc::SparseRows to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
+    snc::SparseRows rows{snc::to_vector(starts), snc::to_vector(bits)};
     snc::require_rows(rows.starts, rows.bits, INT32_MAX, "the rows");
     return rows;
 }
 
 // The same, with each bit of a row once.
-snc::RowList to_ascending_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
-    snc::RowList rows = to_rows(starts, bits);
+snc::SparseRows to_ascending_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
+    snc::SparseRows rows = to_rows(starts, bits);
     for (size_t r = 0; r < rows.size(); ++r)
         require(std::ranges::adjacent_find(rows[r], std::ranges::greater_equal{}) == rows[r].end(), "The bits of each row must ascend.");
     return rows;
 }
 
-nb::tuple from_rows(snc::RowList rows) {
+nb::tuple from_rows(snc::SparseRows rows) {
     return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)));
 }
 
@@ -245,7 +245,7 @@ void bind_rows(nb::module_& m) {
     m.def(
         "image_of_rows",
         [](const Starts& starts, const Bits& bits, const Starts& image_starts, const Bits& image_bits) {
-            const snc::RowList rows = to_rows(starts, bits), images = to_rows(image_starts, image_bits);
+            const snc::SparseRows rows = to_rows(starts, bits), images = to_rows(image_starts, image_bits);
             return from_rows(without_gil([&] {
                 snc::Interruption interruption(WithoutGil::check_signals);
                 return snc::image_of_rows(rows, images, interruption);
@@ -256,7 +256,7 @@ void bind_rows(nb::module_& m) {
     m.def(
         "independent_rows",
         [](const Starts& starts, const Bits& bits) {
-            const snc::RowList rows = to_ascending_rows(starts, bits);
+            const snc::SparseRows rows = to_ascending_rows(starts, bits);
             return snc::to_array(without_gil([&] {
                 snc::Interruption interruption(WithoutGil::check_signals);
                 return snc::independent_rows(rows, interruption);
@@ -268,7 +268,7 @@ void bind_rows(nb::module_& m) {
         .def(
             "add",
             [](snc::RowSums& sums, const Starts& starts, const Bits& bits, const snc::InputArray<double>& amounts) {
-                const snc::RowList rows = to_ascending_rows(starts, bits);
+                const snc::SparseRows rows = to_ascending_rows(starts, bits);
                 require(amounts.shape(0) == rows.size(), "There must be an amount for each row.");
                 snc::require_not_negative(snc::to_vector(amounts), "amounts");
                 for (size_t k = 0; k < rows.size(); ++k) sums.add(rows[k], amounts.data()[k]);

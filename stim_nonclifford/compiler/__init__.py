@@ -25,9 +25,9 @@ others when it constructs the plan for a question (``requested_outputs``). ``sch
 ``extent`` and ``relabelling`` are about circuits before the first pass. ``loops`` and ``iterations`` are
 about steps that are repeated. ``operations``, ``effects``, ``paulis``, ``clifford_gates``, ``channels``,
 ``gf2`` and ``sparse_rows`` have the types and the algebra that the passes share. ``native_program`` writes
-the program for native code, which follows it in both sweeps (``native/forward_sweep.h``,
-``native/effect_sweep.h``); passes 9 and 10 call native code, too (``native/sparse_rows.h``). ``progress``
-shows how far a sweep is.
+the program for native code, which follows it in both sweeps (``native/sweeps/forward_sweep.h``,
+``native/sweeps/effect_sweep.h``); passes 9 and 10 call native code, too
+(``native/algebra/sparse_rows.h``). ``progress`` shows how far a sweep is.
 ``width_limit`` refuses plans that are too wide.
 ``detector_error_model`` converts the effects to Stim's error model, and ``error_model_changes`` conditions
 and decomposes such models.

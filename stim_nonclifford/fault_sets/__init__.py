@@ -1,7 +1,7 @@
 """Logical error rates from malignant fault sets, without waiting for errors.
 
 * ``mechanisms`` takes a plan's mechanisms with their odds and removes coins from the checks; ``study`` is the
-  native search (``native/fault_set*``); ``laws`` has the probabilities of being kept and wrong for each
+  native search (``native/fault_sets/``); ``laws`` has the probabilities of being kept and wrong for each
   signature; ``strata`` the sums for each number of faults, ``exploration`` all of them.
 * ``enumeration`` decides what is enumerated, ``estimator`` what is sampled, within ``limits``;
   ``wrong_tool`` says where that is too much; ``interval`` turns sums into intervals. ``two_searches`` is for

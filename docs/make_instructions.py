@@ -9,7 +9,7 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.compiler.extent_limits import MAX_SECONDS
+from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
 from stim_nonclifford.dialect.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm

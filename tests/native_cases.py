@@ -11,7 +11,7 @@ import numpy as np
 
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.fault_sets.mechanisms import mechanisms_of, packed_words
+from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of, packed_words
 from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
 __all__ = ["CASES", "Case", "wrong_plans"]

@@ -23,7 +23,8 @@ import sinter
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford import arguments, cultivation, distillation, teleportation
+from stim_nonclifford import cultivation, distillation, teleportation
+from stim_nonclifford.base import arguments
 
 NAN, INF = float("nan"), float("inf")
 ARRAY = np.array([1, 2])

@@ -10,9 +10,13 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.channels import Channel, channel_of_patterns, independent_errors
-from stim_nonclifford.compiler.flattening import program_of
-from stim_nonclifford.compiler.steps import Noise
+from stim_nonclifford.compiler.program.channels import (
+    Channel,
+    channel_of_patterns,
+    independent_errors,
+)
+from stim_nonclifford.compiler.program.flattening import program_of
+from stim_nonclifford.compiler.program.steps import Noise
 
 from .exact import exact_outputs
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import width_limit
+from stim_nonclifford.compiler.plans import width_limit
 from stim_nonclifford.engines import cost
 
 from .engine_cases import DEEP, FIXED

@@ -14,8 +14,8 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.compiler.effects import Fault
-from stim_nonclifford.compiler.steps import Measure, Noise
+from stim_nonclifford.compiler.program.steps import Measure, Noise
+from stim_nonclifford.compiler.sweeps.effects import Fault
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.cultivation.protocol import INJECTION_CHOICES
 from stim_nonclifford.engines import CpuEngine

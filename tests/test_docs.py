@@ -13,8 +13,8 @@ import stim
 import sinter_plugin
 import stim_nonclifford.compiler
 from stim_nonclifford import cultivation, distillation, teleportation
-from stim_nonclifford.compiler.backward_sweep import MAX_EFFECT_BYTES
-from stim_nonclifford.compiler.extent_limits import MAX_SECONDS
+from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
 from stim_nonclifford.engines.auto import START_SECONDS
 
 from .instruction_lines import CONDITIONAL, NON_CLIFFORD

@@ -17,9 +17,9 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford import cultivation
 from stim_nonclifford.engines.reference import fate_of_row
-from stim_nonclifford.fault_sets.budget_table import ErrorBudget
-from stim_nonclifford.fault_sets.mechanisms import mechanisms_of
-from stim_nonclifford.fault_sets.noise_sources import NoisePlace
+from stim_nonclifford.fault_sets.budget.noise_sources import NoisePlace
+from stim_nonclifford.fault_sets.budget.table import ErrorBudget
+from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
 
 from .exact import mask_of
 from .fault_set_cases import FewExactWeights, estimate, rate_of_anything

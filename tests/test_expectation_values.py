@@ -12,7 +12,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.compiler.expectations import ExpectationPlan
+from stim_nonclifford.compiler.expectations import ExpectationCircuit, ExpectationPlan
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.sampling.expectation_values import ExpectationEngine
@@ -53,7 +53,7 @@ PURE = {
 
 
 def record_plan(circuit: snc.Circuit) -> ExpectationPlan:
-    return circuit.compile().expectations.record_plan(max_active_coordinates=24)
+    return ExpectationCircuit(circuit.compile()).record_plan(max_active_coordinates=24)
 
 
 def values_of(plan: ExpectationPlan, outputs: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
@@ -366,7 +366,7 @@ def test_files_of_other_simulators(name: str, width: int) -> None:
     circuit = snc.Circuit.from_file(FOLDER / f"{name}.stim")
     assert circuit.num_expectation_values == 3
     assert snc.Circuit(str(circuit)) == circuit
-    plan = circuit.compile().expectations.detector_plan(
+    plan = ExpectationCircuit(circuit.compile()).detector_plan(
         RequestedOutputs.of(range(circuit.num_detectors)), max_active_coordinates=24
     )
     assert plan.plan.peak_width == width

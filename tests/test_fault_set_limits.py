@@ -15,8 +15,8 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets.mechanisms import Mechanisms, mechanisms_of
-from stim_nonclifford.fault_sets.study import study_of
+from stim_nonclifford.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
+from stim_nonclifford.fault_sets.search.study import study_of
 from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
 from .stopped_calls import heard_soon, needs_timer

@@ -19,10 +19,10 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.engines.reference import fate_of_row
-from stim_nonclifford.fault_sets.exploration import Exploration
 from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.limits import Limits
-from stim_nonclifford.fault_sets.strata import DrawnWeight, JoinedWeight
+from stim_nonclifford.fault_sets.search.exploration import Exploration
+from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.fault_sets.search.strata import DrawnWeight, JoinedWeight
 
 from .exact import mask_of
 from .oracle.density_matrix import detector_distribution

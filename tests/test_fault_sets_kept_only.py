@@ -14,10 +14,10 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.exploration import Exploration
 from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.limits import Limits
-from stim_nonclifford.fault_sets.strata import DrawnWeight, JoinedWeight, Stratum, Sums
+from stim_nonclifford.fault_sets.search.exploration import Exploration
+from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.fault_sets.search.strata import DrawnWeight, JoinedWeight, Stratum, Sums
 
 
 @lru_cache

@@ -15,8 +15,8 @@ from stim_nonclifford import cultivation
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.errors import ResourceLimitError
 from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.limits import Limits
-from stim_nonclifford.fault_sets.study import MAX_WEIGHT
+from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.fault_sets.search.study import MAX_WEIGHT
 
 from .fault_set_cases import (
     SIGMAS,

@@ -9,13 +9,13 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.budget import BudgetBasis
-from stim_nonclifford.fault_sets.budget_table import ErrorBudget
-from stim_nonclifford.fault_sets.estimator import Estimator
+from stim_nonclifford.fault_sets.budget.basis import BudgetBasis
+from stim_nonclifford.fault_sets.budget.table import ErrorBudget
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
-from stim_nonclifford.fault_sets.limits import Limits
-from stim_nonclifford.fault_sets.mechanisms import mechanisms_of
-from stim_nonclifford.fault_sets.two_searches import decided_by_faults
+from stim_nonclifford.fault_sets.search.estimator import Estimator
+from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.fault_sets.search.two_searches import decided_by_faults
 
 from .fault_set_cases import (
     SIGMAS,

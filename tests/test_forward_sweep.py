@@ -9,11 +9,11 @@ import stim
 
 from benchmarks.synthetic import scrambled
 from stim_nonclifford._native import CoordinateGate, CoordinateTable, DeferredRotations
-from stim_nonclifford.compiler.clifford_gates import named_gate
-from stim_nonclifford.compiler.flattening import program_of
-from stim_nonclifford.compiler.forward_sweep import forward_sweep
-from stim_nonclifford.compiler.gf2 import independent, mask_of
-from stim_nonclifford.compiler.paulis import bits_of, from_pauli_string, to_pauli_string
+from stim_nonclifford.compiler.algebra.clifford_gates import named_gate
+from stim_nonclifford.compiler.algebra.gf2 import independent, mask_of
+from stim_nonclifford.compiler.algebra.paulis import bits_of, from_pauli_string, to_pauli_string
+from stim_nonclifford.compiler.program.flattening import program_of
+from stim_nonclifford.compiler.sweeps.forward_sweep import forward_sweep
 
 NUM_QUBITS = 5
 NativePauli = tuple[list[tuple[int, int]], bool]

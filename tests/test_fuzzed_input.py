@@ -31,9 +31,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.flattening import program_of
-from stim_nonclifford.compiler.program import Program
-from stim_nonclifford.compiler.steps import Clifford, Noise, Step
+from stim_nonclifford.compiler.program.flattening import program_of
+from stim_nonclifford.compiler.program.program import Program
+from stim_nonclifford.compiler.program.steps import Clifford, Noise, Step
 
 from .instruction_lines import NON_CLIFFORD
 from .mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text

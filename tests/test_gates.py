@@ -15,8 +15,8 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.flattening import program_of
-from stim_nonclifford.compiler.steps import Clifford, Rotate
+from stim_nonclifford.compiler.program.flattening import program_of
+from stim_nonclifford.compiler.program.steps import Clifford, Rotate
 from stim_nonclifford.dialect import (
     GATES,
     PRODUCT,

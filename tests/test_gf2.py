@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stim_nonclifford.compiler.gf2 import independent, ones, parities, relations
+from stim_nonclifford.compiler.algebra.gf2 import independent, ones, parities, relations
 
 
 def xor(rows: Iterable[int]) -> int:

@@ -12,8 +12,8 @@ import stim_nonclifford as snc
 from stim_nonclifford import _native
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.cultivation import INJECTION_CHOICES, cultivation_circuit
-from stim_nonclifford.fault_sets.mechanisms import mechanisms_of
-from stim_nonclifford.fault_sets.study import study_of
+from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.fault_sets.search.study import study_of
 from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
 ALWAYS, NEVER = 0, 99

@@ -10,11 +10,11 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import extent
-from stim_nonclifford.compiler.extent import extent_of
-from stim_nonclifford.compiler.flattening import program_of, unrolled
-from stim_nonclifford.compiler.program import Program
-from stim_nonclifford.compiler.steps import Clifford, Noise, Step
+from stim_nonclifford.compiler.program import extent
+from stim_nonclifford.compiler.program.extent import extent_of
+from stim_nonclifford.compiler.program.flattening import program_of, unrolled
+from stim_nonclifford.compiler.program.program import Program
+from stim_nonclifford.compiler.program.steps import Clifford, Noise, Step
 
 from .fault_choices import that_can_happen
 from .limited_process import run_limited

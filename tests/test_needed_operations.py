@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.needed_operations import needed_operations
-from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
+from stim_nonclifford.compiler.plans.needed_operations import needed_operations
+from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
 
 from .plans import plan_of, swept
 

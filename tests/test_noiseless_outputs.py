@@ -10,7 +10,11 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.noiseless_outputs import lines_of_observable, outputs_of_chance, random_outputs
+from stim_nonclifford.logical_errors.noiseless_outputs import (
+    lines_of_observable,
+    outputs_of_chance,
+    random_outputs,
+)
 
 from .oracle.density_matrix import detector_distribution
 from .oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit

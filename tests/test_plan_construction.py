@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
+from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
 from stim_nonclifford.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 
 from .oracle.random_circuits import random_circuit

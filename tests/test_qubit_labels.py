@@ -9,9 +9,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.clifford_records import without_gaps
-from stim_nonclifford.compiler.flattening import program_of
-from stim_nonclifford.compiler.forward_sweep import forward_sweep
+from stim_nonclifford.compiler.program.flattening import program_of
+from stim_nonclifford.compiler.sweeps.clifford_records import without_gaps
+from stim_nonclifford.compiler.sweeps.forward_sweep import forward_sweep
 
 from .fault_choices import that_can_happen
 from .limited_process import run_limited

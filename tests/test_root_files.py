@@ -71,9 +71,9 @@ def test_links_and_files_of_contributing_exist() -> None:
 @pytest.mark.parametrize(
     ("name", "file"),
     [
-        ("_HANDLERS", "stim_nonclifford/compiler/flattening.py"),
-        ("channel_of_patterns", "stim_nonclifford/compiler/flattening.py"),
-        ("_HALF_FAULTS", "stim_nonclifford/compiler/extent.py"),
+        ("_HANDLERS", "stim_nonclifford/compiler/program/flattening.py"),
+        ("channel_of_patterns", "stim_nonclifford/compiler/program/flattening.py"),
+        ("_HALF_FAULTS", "stim_nonclifford/compiler/program/extent.py"),
         ("_TAGS_OF_GATE", "tests/oracle/operators.py"),
         ("_HERALDED_CHANNELS", "tests/oracle/density_matrix.py"),
         ("EngineName", "stim_nonclifford/engines/options.py"),
@@ -94,7 +94,7 @@ def test_the_example_of_a_gate_is_one() -> None:
     assert found[0].decomposition() == (RotationPart("X", 0.25),)
     assert [gate.inverse for gate in found] == ["TX_DAG", "TX"]
     assert not {gate.name for gate in found} & set(gates.GATES)
-    flattening = (ROOT / "stim_nonclifford/compiler/flattening.py").read_text(encoding="utf-8")
+    flattening = (ROOT / "stim_nonclifford/compiler/program/flattening.py").read_text(encoding="utf-8")
     for line in channel.splitlines()[:2]:
         assert line in flattening
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
-from stim_nonclifford.compiler import row_layout
-from stim_nonclifford.compiler.effects import EffectTable, NoiseEffects
-from stim_nonclifford.compiler.gf2 import masks_of, ones
-from stim_nonclifford.compiler.needed_operations import needed_operations
-from stim_nonclifford.compiler.operations import OperationKind
-from stim_nonclifford.compiler.requested_outputs import RequestedOutputs
+from stim_nonclifford.compiler.algebra.gf2 import masks_of, ones
+from stim_nonclifford.compiler.plans import row_layout
+from stim_nonclifford.compiler.plans.needed_operations import needed_operations
+from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.compiler.sweeps.effects import EffectTable, NoiseEffects
+from stim_nonclifford.compiler.sweeps.operations import OperationKind
 from stim_nonclifford.plan import SamplingPlan, SparseRows
 
 from .exact import mask, rank

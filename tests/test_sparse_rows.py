@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stim_nonclifford import _native
-from stim_nonclifford.compiler.sparse_rows import independent_rows, joined, odd_sums, transposed
+from stim_nonclifford.compiler.algebra.sparse_rows import independent_rows, joined, odd_sums, transposed
 from stim_nonclifford.plan import SparseRows
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.estimator import _unseen
 from stim_nonclifford.fault_sets.interval import interval_of_weighted_sum
+from stim_nonclifford.fault_sets.search.estimator import _unseen
 from stim_nonclifford.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
 
 

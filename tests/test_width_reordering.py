@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs, scheduling
+from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs
+from stim_nonclifford.compiler.plans import scheduling
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import SamplingPlan
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import stim
 
-from ..arguments import choice, integer, integer_among, integer_or_none, path, probability
+from ..base.arguments import choice, integer, integer_among, integer_or_none, path, probability
 from ..dialect import exact_text
 from .builder import GATE_CHOICES, GateChoice
 from .cat_trees import VARIANT_CHOICES, VariantChoice

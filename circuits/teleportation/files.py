@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..arguments import choice, integer_among, path, probability
+from ..base.arguments import choice, integer_among, path, probability
 from ..cultivation.builder import GATE_CHOICES, GateChoice
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice
 from ..dialect import exact_text

@@ -25,7 +25,7 @@ def needed_operations(
         The needed operations: the list without its end.
 
     Examples:
-        >>> from .operations import OperationKind
+        >>> from ..sweeps.operations import OperationKind
         >>> measure = [Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=k) for k in range(2)]
         >>> needed_operations(measure, [0b01, 0b10], RequestedOutputs.of([0])) == measure[:1]
         True

@@ -31,7 +31,7 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
         ResourceLimitError: The circuit has too many qubits.
 
     Examples:
-        >>> from .flattening import program_of
+        >>> from ..program.flattening import program_of
         >>> circuit = stim.Circuit("H 1000000\nX 7\nM 1000000 7")
         >>> clifford_records(circuit, program_of(circuit))
         [0, 1]

@@ -28,7 +28,7 @@ def connected_qubits(program: Program) -> list[list[int]]:
 
     Examples:
         >>> import stim
-        >>> from .flattening import program_of
+        >>> from ..program.flattening import program_of
         >>> connected_qubits(program_of(stim.Circuit("CX 0 3\nM 1 2\nMXX 3 2")))
         [[0, 2, 3], [1]]
     """

@@ -31,7 +31,12 @@ from examples.fault_set_rates import ratio_of as ratio
 from examples.fault_set_rates import with_error, with_uncertainty
 from examples.published import EXACT, IMPORTANCE_SAMPLED, PROXY_SAMPLED, TABLE_III
 from sinter_plugin.__main__ import main as sinter_plugin
-from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, VariantChoice, write_circuit_file
+from stim_nonclifford.cultivation import (
+    AVAILABLE_DISTANCES,
+    VariantChoice,
+    circuit_file_name,
+    cultivation_circuit,
+)
 from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
 from stim_nonclifford.cultivation.cat_trees import FLAGGED_CAT_TREES
 
@@ -99,14 +104,12 @@ def compute(point: Point, arguments: argparse.Namespace) -> int:
     Returns:
         Its exit code: 1 if there are too many fault sets for the method, 130 after an interrupt.
     """
-    path = write_circuit_file(
-        arguments.out / "circuits",
-        distance=point.d,
-        variant=point.variant,
-        p=point.p,
-        gate=point.gate,
-        noise="uniform",
+    folder = arguments.out / "circuits"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / circuit_file_name(
+        distance=point.d, p=point.p, gate=point.gate, noise="uniform", variant=point.variant
     )
+    cultivation_circuit(point.d, point.p, point.gate, variant=point.variant).to_file(path)
     seconds = arguments.seconds_d7 if point.d == 7 else arguments.seconds
     # Seeds differ, so that the errors of the numerator and of the denominator of a ratio are independent.
     seed = arguments.seed + (point.gate == "S")

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stim
-from stim_nonclifford.distillation.__main__ import main as distillation_main
 
 from stim_nonclifford import Circuit, cultivation, teleportation
+from stim_nonclifford.commands import main
 from stim_nonclifford.distillation import distillation_circuit
 
 from .oracle.random_circuits import random_circuit
@@ -118,10 +118,12 @@ def test_pickled_samplers() -> None:
 
 def test_files_of_generated_circuits(tmp_path: Path) -> None:
     p = 0.0012345678901
-    path = cultivation.write_circuit_file(tmp_path, distance=3, p=p, gate="T", noise="uniform")
+    assert main(["generate", "cultivation", "--p", str(p), "--out_dir", str(tmp_path)]) == 0
+    [path] = tmp_path.glob("c=inject*")
     assert stim.Circuit.from_file(path) == cultivation.cultivation_circuit(3, p, "T", "uniform")
-    path = teleportation.write_circuit_file(tmp_path, distance=3, p=p, gate="T", noise="uniform")
+    assert main(["generate", "teleportation", "--p", str(p), "--out_dir", str(tmp_path)]) == 0
+    [path] = tmp_path.glob("c=teleportation*")
     assert stim.Circuit.from_file(path) == teleportation.teleportation_circuit(3, p, "T", "uniform")
-    assert distillation_main(["--t_error", str(p), "--out", str(tmp_path)]) == 0
+    assert main(["generate", "distillation", "--t_error", str(p), "--out_dir", str(tmp_path)]) == 0
     [path] = tmp_path.glob("c=15-to-1*")
     assert stim.Circuit.from_file(path) == distillation_circuit("15-to-1", t_error=p)

@@ -14,9 +14,9 @@ of them, as sets of many faults were sampled in vain or were not looked at, its 
 
     python -m examples.the_table --shots 1_000_000_000 [--d 3 5] [--p 0.001 0.002] [--gate T S]
 
-counts shots of the published circuits instead, as Tables III and IV of the SOFT paper do (arXiv 2512.23037). Square brackets are rates
-whose likelihood is within a factor 1000 of the best one, as in the paper. P-values are two-sided, for the
-number of errors (or discards) given the exact rate.
+counts shots of the published circuits instead, as Tables III and IV of the SOFT paper do (arXiv 2512.23037).
+Square brackets are rates whose likelihood is within a factor 1000 of the best one, as in the paper. P-values
+are two-sided, for the number of errors (or discards) given the exact rate.
 
     python -m examples.the_table --sizes
 

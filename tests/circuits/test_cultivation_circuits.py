@@ -21,7 +21,6 @@ from stim_nonclifford.cultivation import (
     circuit_file_name,
     circuit_statistics,
     cultivation_circuit,
-    write_circuit_file,
 )
 from stim_nonclifford.cultivation.bell_pairs import BellPairs
 from stim_nonclifford.cultivation.builder import CircuitBuilder, Pauli
@@ -507,11 +506,6 @@ def test_sinter_reads_metadata_from_the_file_name(p: float) -> None:
     assert isinstance(metadata["p"], float)
     name = circuit_file_name(distance=5, p=p, gate="S", noise="si1000", injection="bell")
     assert sinter.comma_separated_key_values(name)["injection"] == "bell"
-
-
-def test_written_file_is_the_circuit(tmp_path: Path) -> None:
-    path = write_circuit_file(tmp_path / "new" / "folder", distance=3, p=0.002, gate="S", noise="uniform")
-    assert stim.Circuit.from_file(path) == cultivation_circuit(3, p=0.002, gate="S")
 
 
 def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,6 @@ from stim_nonclifford.cultivation import (
     cultivation_circuit,
 )
 from stim_nonclifford.cultivation.color_code import ColorCode
-from stim_nonclifford.cultivation.pictures import PICTURES, all_pictures, write_pictures
 from stim_nonclifford.cultivation.protocol import build_noiseless
 from stim_nonclifford.cultivation.svg import Box, Panel, Picture
 
@@ -34,20 +33,6 @@ def rows_after(heading: str) -> list[list[str]]:
 
 
 # Pictures
-
-
-def test_pictures_are_fresh(tmp_path: Path) -> None:
-    expected = all_pictures()
-    assert {file.name for file in PICTURES.iterdir()} == set(expected)
-    for name, text in expected.items():
-        fresh = (PICTURES / name).read_text(encoding="utf-8") == text
-        assert fresh, f"{name} is out of date, run python -m stim_nonclifford.cultivation.pictures"
-    write_pictures(tmp_path / "new")
-    assert {file.name for file in (tmp_path / "new").iterdir()} == set(expected)
-
-
-def test_every_picture_is_shown() -> None:
-    assert sorted(re.findall(r"!\[\]\(pictures/(.*?)\)", README)) == sorted(all_pictures())
 
 
 def test_panels_are_in_reading_order_and_show_their_operations() -> None:

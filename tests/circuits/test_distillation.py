@@ -13,7 +13,6 @@ import stim_nonclifford as snc
 from stim_nonclifford.commands import main
 from stim_nonclifford.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
 from stim_nonclifford.distillation.parities import parities_of
-from stim_nonclifford.distillation.pictures import PICTURES, all_pictures, write_pictures
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOL_CHOICES)
 README = (Path(__file__).parents[2] / "circuits" / "distillation" / "README.md").read_text(encoding="utf-8")
@@ -140,18 +139,6 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert stim.Circuit.from_file(written[0]) == distillation_circuit(t_error=0.01)
     assert main(["generate", "distillation", "--t_error", "2", "--out_dir", str(tmp_path)]) == 2
     assert "t_error must be a probability" in capsys.readouterr().err
-
-
-def test_pictures_are_fresh_and_shown(tmp_path: Path) -> None:
-    write_pictures(tmp_path)
-    assert {file.name for file in PICTURES.iterdir()} == set(all_pictures())
-    for name, text in all_pictures().items():
-        assert (
-            (PICTURES / name).read_text(encoding="utf-8")
-            == text
-            == (tmp_path / name).read_text(encoding="utf-8")
-        )
-        assert f"![](pictures/{name})" in README
 
 
 def test_table_of_the_readme() -> None:

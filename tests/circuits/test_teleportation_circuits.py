@@ -21,7 +21,6 @@ from stim_nonclifford.teleportation import (
     circuit_file_name,
     injection_circuit,
     teleportation_circuit,
-    write_circuit_file,
 )
 from stim_nonclifford.teleportation.injection import append_injection_resets, corner_of
 from stim_nonclifford.teleportation.protocol import build_teleportation
@@ -286,11 +285,11 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> N
             function(**arguments)
 
 
-def test_wrong_correction_and_protocol_are_named(tmp_path: Path) -> None:
+def test_wrong_correction_and_protocol_are_named() -> None:
     with pytest.raises(ValueError, match="correction must be 'gate' or 'software', but is 'later'"):
         teleportation_circuit(correction="later")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="protocol must be 'injection' or 'teleportation', but is 'swap'"):
-        write_circuit_file(tmp_path, protocol="swap", distance=3, p=0, gate="T", noise="none")  # type: ignore[arg-type]
+        circuit_file_name(protocol="swap", distance=3, p=0, gate="T", noise="none")  # type: ignore[arg-type]
 
 
 # Files and command line

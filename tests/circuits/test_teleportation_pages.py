@@ -13,7 +13,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
 from stim_nonclifford.teleportation import injection_circuit, teleportation_circuit
-from stim_nonclifford.teleportation.pictures import PICTURES, all_pictures, write_pictures
+from stim_nonclifford.teleportation.pictures import all_pictures
 from stim_nonclifford.teleportation.protocol import build_teleportation
 
 FOLDER = Path(__file__).parents[2] / "circuits" / "teleportation"
@@ -25,20 +25,6 @@ def circuit_of(name: str, distance: int, correction: Any, gate: Any) -> stim.Cir
     if name == "injection":
         return injection_circuit(distance, 1e-3, gate)
     return teleportation_circuit(distance, 1e-3, gate, correction=correction)
-
-
-def test_pictures_are_fresh(tmp_path: Path) -> None:
-    expected = all_pictures()
-    assert {file.name for file in PICTURES.iterdir()} == set(expected)
-    for name, text in expected.items():
-        fresh = (PICTURES / name).read_text(encoding="utf-8") == text
-        assert fresh, f"{name} is out of date, run python -m stim_nonclifford.teleportation.pictures"
-    write_pictures(tmp_path / "new")
-    assert {file.name for file in (tmp_path / "new").iterdir()} == set(expected)
-
-
-def test_every_picture_is_shown() -> None:
-    assert sorted(re.findall(r"!\[\]\(pictures/(.*?)\)", README)) == sorted(all_pictures())
 
 
 def test_pictures_show_the_conditional_gate_and_no_classical_bit() -> None:

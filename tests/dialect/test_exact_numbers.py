@@ -118,9 +118,11 @@ def test_pickled_samplers() -> None:
 
 def test_files_of_generated_circuits(tmp_path: Path) -> None:
     p = 0.0012345678901
-    path = cultivation.write_circuit_file(tmp_path, distance=3, p=p, gate="T", noise="uniform")
+    assert main(["generate", "cultivation", "--p", str(p), "--out_dir", str(tmp_path)]) == 0
+    [path] = tmp_path.glob("c=inject*")
     assert stim.Circuit.from_file(path) == cultivation.cultivation_circuit(3, p, "T", "uniform")
-    path = teleportation.write_circuit_file(tmp_path, distance=3, p=p, gate="T", noise="uniform")
+    assert main(["generate", "teleportation", "--p", str(p), "--out_dir", str(tmp_path)]) == 0
+    [path] = tmp_path.glob("c=teleportation*")
     assert stim.Circuit.from_file(path) == teleportation.teleportation_circuit(3, p, "T", "uniform")
     assert main(["generate", "distillation", "--t_error", str(p), "--out_dir", str(tmp_path)]) == 0
     [path] = tmp_path.glob("c=15-to-1*")

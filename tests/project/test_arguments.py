@@ -319,22 +319,11 @@ CALLS: dict[str, Call] = {
     "cultivation_circuit": Call(cultivation.cultivation_circuit),
     "end_to_end_circuit": Call(cultivation.end_to_end_circuit, {}, {"rounds": "integer"}),
     "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
-    "cultivation.write_circuit_file": Call(
-        cultivation.write_circuit_file, {**GENERATOR, "folder": "/dev/null"}
-    ),
-    "cultivation.write_end_to_end_file": Call(
-        cultivation.write_end_to_end_file,
-        {**GENERATOR, "escape_distance": 7, "folder": "/dev/null"},
-        {"rounds": "integer"},
-    ),
     "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
     "distillation_circuit": Call(distillation.distillation_circuit, {"t_error": 0.01}),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(teleportation.teleportation_circuit),
     "teleportation.circuit_file_name": Call(teleportation.circuit_file_name, GENERATOR),
-    "teleportation.write_circuit_file": Call(
-        teleportation.write_circuit_file, {**GENERATOR, "folder": "/dev/null"}
-    ),
 }
 
 

@@ -48,10 +48,19 @@ def generator(name: str) -> ModuleType:
 
 def test_pictures_are_fresh() -> None:
     drawn = dict(generator("make_pictures").pictures())
-    there = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("pictures/*.svg")}
-    assert there == drawn, "run python docs/make_pictures.py"
-    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
-    assert re.findall(r"\(pictures/([\w.]+)\)", page) == list(drawn)
+    files = (*DOCS.glob("pictures/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
+    assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
+        "run python docs/make_pictures.py"
+    )
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {
+        (page.parent / name).resolve()
+        for page in PAGES
+        for name in re.findall(r"\((pictures/.*?\.svg)\)", page.read_text(encoding="utf-8"))
+    }
+    assert shown == {file for file, _ in generator("make_pictures").pictures()}
 
 
 def test_every_public_name_is_in_the_reference() -> None:

@@ -59,10 +59,11 @@ dets = circuit.compile_detector_sampler(seed=1).sample(100, bit_packed=True)
     "circuits/cultivation/README.md": r"""
 import pathlib
 
-from stim_nonclifford.cultivation import write_circuit_file
+from stim_nonclifford.cultivation import circuit_file_name, cultivation_circuit
 
 pathlib.Path("DIR").mkdir()
-write_circuit_file(pathlib.Path("DIR"), distance=3, p=0.001, gate="S", noise="uniform")
+name = circuit_file_name(distance=3, p=0.001, gate="S", noise="uniform")
+cultivation_circuit(distance=3, p=0.001, gate="S").to_file(f"DIR/{name}")
 """,
     # Files of circuits.
     "docs/tutorials/decoders_and_gaps.ipynb": _FILES

@@ -38,8 +38,8 @@ test-all: test
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
 CASES ?= 100000
 fuzz: $(INSTALLED) .venv/requirements-test
-	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/test_fuzzed_input.py
-	$(BIN)/python -m tests.structured_texts $$(( $(CASES) / 10 ))
+	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/limits/test_fuzzed_input.py
+	$(BIN)/python -m tests.support.structured_texts $$(( $(CASES) / 10 ))
 
 # Style, types and compiler warnings.
 check: $(INSTALLED) .venv/requirements-dev

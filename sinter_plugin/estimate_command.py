@@ -26,7 +26,7 @@ import sinter
 
 import stim_nonclifford as snc
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
-from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 

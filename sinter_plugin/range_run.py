@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import sinter
 
-from stim_nonclifford.arguments import seed_of
+from stim_nonclifford.base.arguments import seed_of
 
 from .collection_progress import ProgressLine
 from .range_collection import CollectionTask, RangeCollection, Workers

@@ -88,7 +88,7 @@ void add_records(Program& program, CircuitStep& step, const std::vector<int64_t>
 }
 
 void bind_program(nb::module_& m) {
-    nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/native_program.py.")
+    nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/native_program.py.")
         .def(nb::init<size_t, size_t, size_t, size_t>(), nb::arg("num_qubits"), nb::arg("num_records"),
              nb::arg("num_detectors"), nb::arg("num_observables"))
         .def(

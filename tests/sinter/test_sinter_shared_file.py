@@ -1,0 +1,216 @@
+"""A file of statistics that two runs save to, or that is replaced or changed while a run saves to it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import re
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+import sinter
+
+from sinter_plugin import file_lock
+from sinter_plugin.save_file import SaveFile, SaveFileError
+
+from ..support.sinter_runs import OURS, SINTER, Folder, wait_until
+
+COLLECT = (
+    "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet --max_batch_seconds 1"
+    " --save_resume_filepath stats.csv --max_shots "
+)
+ENDLESS = COLLECT + "1_000_000_000_000_000"
+ROW = sinter.TaskStats(strong_id="a", decoder="b", json_metadata=None, shots=1).to_csv_line()
+
+
+def opened(path: Path, said: list[str] | None = None) -> SaveFile:
+    return SaveFile(path, survivor_counters=(), say=[].append if said is None else said.append)
+
+
+class TestTwoRuns:
+    def test_second_run_learns_who_holds_the_file(self, folder: Folder) -> None:
+        first = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        second = folder.run(OURS, ENDLESS, code=2)
+        holder = f"another run saves to it (process {first.pid} on {platform.node()}, started 20"
+        assert f"error: stats.csv is in use: {holder}" in second.stderr
+        assert "save to another file and add both up with `python -m sinter_plugin combine`" in second.stderr
+        assert "seed" not in second.stderr
+        before = len(folder.rows())
+        wait_until(lambda: len(folder.rows()) > before)  # The first one goes on.
+
+        # However it ends, its lock ends with it.
+        first.send_signal(signal.SIGKILL)
+        first.communicate(timeout=60)
+        assert (folder.path / "stats.csv.lock").exists()
+        saved = folder.shots()
+        folder.run(OURS, f"{COLLECT} {saved + 1000}")
+        assert folder.shots() == saved + 1000
+        assert not (folder.path / "stats.csv.lock").exists()
+
+    def test_a_second_run_with_the_same_seed_learns_what_another_file_would_hold(
+        self, folder: Folder
+    ) -> None:
+        """And whoever does it nevertheless, and adds both files up, is told so once more."""
+        with opened(folder.path / "stats.csv"):
+            second = folder.run(OURS, f"{COLLECT} 3000 --seed 5", code=2)
+        assert "stats.csv is in use" in second.stderr
+        assert "Another file would hold the same shots of seed 5 once more" in second.stderr
+        assert "choose another seed, save to another file" in second.stderr
+        for name in ("stats.csv", "other.csv"):
+            folder.run(OURS, f"{COLLECT.replace('stats.csv', name)} 3000 --seed 5")
+        done = folder.run([*OURS[:-1], "combine"], "stats.csv other.csv", code=2)
+        assert re.search(r"line 2: the shots 0 to \d+ of seed 5 are counted 2 times", done.stderr)
+        assert not done.stdout
+        folder.run(OURS, f"{COLLECT.replace('stats.csv', 'more.csv')} 3000 --seed 6")
+        folder.run([*OURS[:-1], "combine"], "stats.csv more.csv")
+
+    def test_interrupt_at_the_start_leaves_no_note(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "stats.csv"
+
+        def interrupted(note: Path, text: str) -> None:
+            note.touch()
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "write_text", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                opened(path)
+        assert not path.with_name("stats.csv.lock").exists()
+        with opened(path):  # the lock was released
+            pass
+
+    def test_no_shot_too_many_of_runs_at_the_same_time(self, folder: Folder) -> None:
+        runs = [folder.start(OURS, f"{COLLECT} 10_000") for _ in range(4)]
+        endings = [run.communicate(timeout=120)[1] for run in runs]
+        for run, stderr in zip(runs, endings, strict=True):
+            assert run.returncode == 0 or (run.returncode == 2 and "stats.csv is in use" in stderr), stderr
+        assert any(run.returncode == 0 for run in runs)
+        assert folder.shots() == 10_000
+
+    @pytest.mark.skipif(shutil.which("flock") is None, reason="needs the command flock")
+    def test_command_flock_takes_the_same_lock(self, folder: Folder) -> None:
+        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n")
+        plain = folder.start([shutil.which("flock") or "", "--nonblock", "stats.csv", *SINTER], ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        refused = folder.run(OURS, ENDLESS, code=2)
+        assert "stats.csv is in use: another process has locked it" in refused.stderr
+        assert plain.poll() is None
+
+    def test_another_name_of_the_file_does_not_help(self, tmp_path: Path) -> None:
+        path = tmp_path / "stats.csv"
+        with opened(path):
+            (tmp_path / "symbolic.csv").symlink_to("stats.csv")
+            (tmp_path / "hard.csv").hardlink_to(path)
+            for name in ("symbolic.csv", "hard.csv"):
+                with pytest.raises(file_lock.FileInUseError, match=f"{name} is in use: another"):
+                    opened(tmp_path / name)
+        with opened(tmp_path / "symbolic.csv"):
+            pass
+
+    def test_goes_on_where_files_cannot_be_locked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def no_locks(file: object) -> None:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+        monkeypatch.setattr(file_lock, "_lock", no_locks)
+        said: list[str] = []
+        with opened(tmp_path / "stats.csv", said):
+            pass
+        (message,) = said
+        assert "stats.csv cannot be locked on its file system (No locks available)" in message
+
+    def test_rows_must_not_be_counted_twice(self, folder: Folder) -> None:
+        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n")
+        done = folder.run(OURS, f"{COLLECT} 2000 --existing_data_filepaths ./stats.csv", code=2)
+        assert "its rows would be counted twice" in done.stderr
+
+
+class TestChangedDuringTheRun:
+    def ended(self, folder: Folder, run: object) -> str:
+        stderr: str = run.communicate(timeout=60)[1]  # type: ignore[attr-defined]
+        assert run.returncode == 1, stderr  # type: ignore[attr-defined]
+        assert "Traceback" not in stderr
+        assert not (folder.path / "stats.csv.lock").exists()
+        return stderr
+
+    def test_deleted(self, folder: Folder) -> None:
+        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n{ROW}\n")
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: len(folder.rows()) > 1)
+        rows = folder.rows()
+        (folder.path / "stats.csv").unlink()
+        stderr = self.ended(folder, run)
+        assert "stats.csv was deleted during the run. What is missing there now" in stderr
+        assert "is saved in stats.csv.rescued-1" in stderr
+        assert "`python -m sinter_plugin combine`" in stderr
+        rescued = folder.rows("stats.csv.rescued-1")
+        assert rescued[: len(rows)] == rows
+        assert len(rescued) > len(rows)  # What was found out too late is there, too.
+        assert not (folder.path / "stats.csv").exists()
+
+    def test_replaced_as_by_an_editor(self, folder: Folder) -> None:
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        path = folder.path / "stats.csv"
+        (folder.path / "edited.csv").write_text(path.read_text())
+        (folder.path / "edited.csv").replace(path)
+        stderr = self.ended(folder, run)
+        assert "stats.csv was replaced during the run. What is missing there now" in stderr
+        # Every row is in one of the two files, and no row in both.
+        in_both = folder.shots() + folder.shots("stats.csv.rescued-1")
+        folder.run(OURS, f"{COLLECT} {in_both + 1000} --existing_data_filepaths stats.csv.rescued-1")
+        assert folder.shots() + folder.shots("stats.csv.rescued-1") == in_both + 1000
+
+    def test_renamed(self, folder: Folder) -> None:
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        (folder.path / "stats.csv").rename(folder.path / "old.csv")
+        stderr = self.ended(folder, run)
+        assert "stats.csv was moved to old.csv during the run; the saved rows are there." in stderr
+        assert folder.shots("old.csv") > 0
+        assert not list(folder.path.glob("*.rescued-*"))
+
+    def test_other_program_appends(self, folder: Folder) -> None:
+        """As `sinter collect`, which does not ask for the lock."""
+        run = folder.start(OURS, ENDLESS)
+        wait_until(lambda: folder.shots() > 0)
+        with (folder.path / "stats.csv").open("a") as file:
+            print(ROW, file=file)
+        stderr = self.ended(folder, run)
+        assert "stats.csv was changed by another program during the run" in stderr
+        assert {stat.decoder for stat in folder.stats()} == {"soft_postselect", "b"}
+
+    @pytest.mark.parametrize("change", ["deleted", "replaced", "nothing missing", "nothing"])
+    def test_at_the_end_of_the_run(self, change: str, tmp_path: Path) -> None:
+        path = tmp_path / "stats.csv"
+        path.write_text(f"{sinter.CSV_HEADER}\n{ROW}\n{ROW}\n")
+        new = {"replaced": f"{sinter.CSV_HEADER}\n{ROW}\n", "nothing missing": path.read_text()}
+        rescued = tmp_path / "stats.csv.rescued-1"
+        if change == "nothing":
+            with opened(path) as file:
+                file.check()
+            return
+        with pytest.raises(SaveFileError, match=change.split()[0]), opened(path) as file:  # noqa: PT012
+            file.check()
+            path.unlink()
+            if change in new:
+                path.write_text(new[change])
+        num_missing = {"deleted": 2, "replaced": 1, "nothing missing": 0}[change]
+        assert rescued.exists() == (num_missing > 0)
+        if num_missing:
+            assert rescued.read_text() == "\n".join([sinter.CSV_HEADER, *[ROW] * num_missing, ""])
+
+    def test_rescued_rows_never_replace_older_ones(self, tmp_path: Path) -> None:
+        path = tmp_path / "stats.csv"
+        for number in (1, 2):
+            path.write_text(f"{sinter.CSV_HEADER}\n" + f"{ROW}\n" * number)
+            with pytest.raises(SaveFileError, match=f"rescued-{number}"), opened(path):
+                path.unlink()
+        assert (tmp_path / "stats.csv.rescued-1").read_text().count("\n") == 2

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import stim
 
 from stim_nonclifford import Circuit
@@ -187,10 +189,14 @@ CASES = {
 
 def wide_vectors() -> SamplingPlan:
     """Width 19: the vector of 8 MiB lies in the memory of the device."""
-    qubits = " ".join(map(str, range(19)))
-    others = " ".join(f"{q} {(q + 1) % 19}" for q in range(19))
-    layers = f"T {qubits}\nCX {others}\nSQRT_X {qubits}\nX_ERROR(0.02) {qubits}\n" * 2
-    return Circuit(f"RX {qubits}\n{layers}M {qubits}").compile().record_plan()
+    rng, qubits = np.random.default_rng(5), " ".join(map(str, range(19)))
+    mixing = ""
+    for _ in range(4):
+        order = rng.permutation(19)
+        pairs = " ".join(f"{a} {b}" for a, b in pairwise(order))
+        mixing += f"CX {pairs}\nSQRT_X {qubits}\n"
+    text = f"RX {qubits}\nT {qubits}\n{mixing}T {qubits}\n{mixing}X_ERROR(0.02) {qubits}\nM {qubits}"
+    return Circuit(text).compile().record_plan()
 
 
 def many_multiprocessors() -> SamplingPlan:

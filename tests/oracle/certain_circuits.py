@@ -166,7 +166,8 @@ class _Text:
             ("CT", "CT_DAG"),
             ("CH", "CH"),
             ("C_R_X(theta=0.3*pi)", "C_R_X(theta=-0.3*pi)"),
-        )[int(self.rng.integers(3))]
+            ("CS", "CS_DAG"),
+        )[int(self.rng.integers(4))]
         self.lines.append(f"CZ[{forward}] {place} {target}")
         self.maybe_noise(0.7)
         self.lines.append(f"CZ[{backward}] {place} {target}")
@@ -188,6 +189,7 @@ def certain_circuit(
     max_records: int = 9,
     exclusive: bool = True,
     clifford: bool = False,
+    mixed: bool = False,
     num_observables: int = 2,
     random_outputs: float = 0.4,
 ) -> stim.Circuit:
@@ -201,6 +203,7 @@ def certain_circuit(
         max_records: No segment begins with more records, less the number of qubits.
         exclusive: Whether there is noise whose errors exclude each other.
         clifford: Whether all gates are Clifford gates; then no record controls one.
+        mixed: Whether the gates of every other segment are.
         num_observables: How many observables there are.
         random_outputs: The probability that a random record is an output, and that it is one of an
             observable.
@@ -209,13 +212,14 @@ def certain_circuit(
         The circuit, without loops. Each certain set of records is a detector or a part of an observable.
     """
     text = _Text(rng, num_qubits, exclusive, clifford)
-    for _ in range(num_segments):
+    for segment in range(num_segments):
         if text.records + num_qubits > max_records:
             break
+        text.clifford = clifford or (mixed and segment % 2 == 0)
         kind = int(rng.integers(4))
         if kind == 0:
             text.repetition(gates)
-        elif kind == 1 and not clifford:
+        elif kind == 1 and not text.clifford:
             text.feedback()
         else:
             text.echo(gates)

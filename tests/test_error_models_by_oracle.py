@@ -16,6 +16,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from sinter_plugin import herald_detectors
+from sinter_plugin.matching_graph import Edge, edge_probabilities
 
 from .error_models import symptoms
 from .oracle.certain_circuits import certain_circuit
@@ -222,3 +224,87 @@ def test_conditioned(seed: int, kind: str) -> None:
         compared += 1
     assert compared > CIRCUITS_PER_SEED / 4
     assert left_out > compared
+
+
+def heralded_chain(rng: np.random.Generator) -> tuple[stim.Circuit, list[int]]:
+    """Three qubits and their two parities, which are measured twice; some places of noise are heralded.
+
+    Returns:
+        The circuit, and the detectors that are heralds.
+    """
+    lines = ["R 0 1 2"]
+    if rng.random() < 0.5:
+        lines.append("S[T] 0 1 2")
+    heralds: list[int] = []
+    records = detectors = 0
+    before: list[int] = []
+    for _ in range(2):
+        for q in range(3):
+            lines.append(f"X_ERROR({rng.uniform(0.01, 0.1)}) {q}")
+            # As many flips as others: then independent errors can stand for both, as for an erasure.
+            p = float(rng.uniform(0.01, 0.2))
+            kinds = [
+                f"HERALDED_ERASE({p}) {q}",
+                f"HERALDED_PAULI_CHANNEL_1({p / 2}, {p / 3}, {2 * p / 3}, {p / 2}) {q}",
+                "",
+            ]
+            kind = kinds[int(rng.integers(3))]
+            if kind:
+                lines.append(f"{kind}\nDETECTOR rec[-1]")
+                heralds.append(detectors)
+                detectors += 1
+                records += 1
+        lines.append(f"MZZ({rng.uniform(0.01, 0.1)}) 0 1 1 2")
+        records += 2
+        now = [records - 2, records - 1]
+        for k in range(2):
+            last = f" rec[{before[k] - records}]" if before else ""
+            lines.append(f"DETECTOR rec[{now[k] - records}]{last}")
+        detectors += 2
+        before = now
+    lines.append("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    return stim.Circuit("\n".join(lines)), heralds
+
+
+def distribution_of_edges(
+    edges: dict[Edge, float], outputs: list[int], observable: int
+) -> dict[Outputs, float]:
+    """Of independent edges, by the detectors and the observable that are flipped."""
+    model = stim.DetectorErrorModel(f"detector D{observable - 1}\nlogical_observable L0")
+    for edge, probability in edges.items():
+        targets = [stim.target_relative_detector_id(k) for k in edge.detectors]
+        model.append(
+            "error", probability, targets + [stim.target_logical_observable_id(0)] * edge.observables
+        )
+    return distribution_of(model, outputs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=1))
+def test_conditioned_on_heralds(seed: int, kind: str) -> None:
+    """What matching is told in shots with given heralds: the distribution in these shots, exactly."""
+    compared = 0
+    for k in range(4):
+        circuit, heralds = heralded_chain(np.random.default_rng([900 + seed, k]))
+        own = snc.Circuit(circuit)
+        assert herald_detectors(own) == set(heralds)
+        model = model_of(circuit, kind, decompose_errors=True, approximate_disjoint_errors=True)
+        assert model is not None
+        known = edge_probabilities(model, heralds)
+        others = [d for d in range(circuit.num_detectors + 1) if d not in heralds]
+        by_heralds: dict[Outputs, dict[Outputs, float]] = defaultdict(lambda: defaultdict(float))
+        for bits, p in detector_distribution(circuit).items():
+            by_heralds[tuple(bits[h] for h in heralds)][tuple(bits[d] for d in others)] += p
+        for fired, joint in by_heralds.items():
+            edges = dict(known.edges)
+            for herald, fires in zip(heralds, fired, strict=True):
+                for edge, p in known.given_herald[herald].items() if fires else ():
+                    q = edges.get(edge, 0.0)
+                    edges[edge] = p * (1 - q) + q * (1 - p)
+            total = sum(joint.values())
+            expected = {flips: p / total for flips, p in joint.items()}
+            found = distribution_of_edges(edges, others, circuit.num_detectors)
+            for flips in {*found, *expected}:
+                assert found[flips] == pytest.approx(expected.get(flips, 0.0), rel=0, abs=1e-10), circuit
+            compared += 1
+    assert compared > 10

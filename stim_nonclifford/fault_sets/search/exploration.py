@@ -257,9 +257,10 @@ class Exploration:
 
     def interval(self, circuit: int, coverage: float) -> tuple[float, float]:
         """Limits for the logical error rate."""
-        kept = self.totals(circuit).kept
+        totals = self.totals(circuit)
         low, high = self.interval_of_wrong(circuit, coverage)
-        return (low / kept, high / kept) if kept else (0.0, 1.0)
+        # All sets that were not looked at may be kept and wrong, or all kept and right.
+        return (low / (totals.kept + totals.rest), high / totals.kept) if totals.kept else (0.0, 1.0)
 
     def error_patterns(self, circuit: int) -> dict[int, float]:
         """For each combination of flipped observables P(kept and this combination)."""

@@ -7,7 +7,7 @@ measurement.
 
 The expectation value on the coefficient vector depends on the *path* of the shot alone: on the signs of the
 rotations and the outcomes of the measurements before it. The plan reports the path as further outputs, so
-that every engine can sample it, and ``native/path_expectations.h`` computes the values of a path.
+that every engine can sample it, and ``native/simulation/path_expectations.h`` computes the values of a path.
 """
 
 from __future__ import annotations

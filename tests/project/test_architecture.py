@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,23 @@ ROOMS = (
     "commands",
 )
 """Folders and modules. One imports from those before it only, and from itself without a circle."""
+
+NATIVE_ROOMS = (
+    "base",
+    "algebra",
+    "steps",
+    "plan",
+    "program",
+    "sweeps",
+    "cpu",
+    "simulation",
+    "laws",
+    "engine",
+    "fault_sets",
+    "device",
+    "bindings",
+)
+"""The folders of ``native``: a room includes headers of itself, of rooms before it, and of ``kernels``."""
 
 
 def name_of(path: Path) -> str:
@@ -92,16 +110,60 @@ def test_no_module_imports_itself_by_a_circle() -> None:
     assert left == {}
 
 
+def native_files() -> dict[str, Path]:
+    """The C++ and CUDA files by their names as includes give them, such as plan/plan.h or kernels/job.h."""
+    files: dict[str, Path] = {}
+    for base, folder in ((PACKAGE / "native", "."), (PACKAGE, "kernels")):
+        for path in sorted((base / folder).rglob("*")):
+            if path.suffix in (".h", ".cc", ".cu"):
+                files[path.relative_to(base).as_posix()] = path
+    return files
+
+
+def included_files(name: str, path: Path) -> list[str]:
+    """What a file includes of the project. The CUDA files, which NVRTC compiles, give names without their folder."""
+    names = re.findall(r'^#include "(.*)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [f"kernels/{other}" for other in names] if name.startswith("kernels/") else names
+
+
+def test_native_rooms_include_in_one_direction() -> None:
+    files = native_files()
+    order = ["kernels", *NATIVE_ROOMS]
+    assert {name.split("/")[0] for name in files} == set(order)
+    found = {name: included_files(name, path) for name, path in files.items()}
+    assert sum(map(len, found.values())) > 150
+    for name, included in found.items():
+        assert set(included) <= set(files), f"{name}: a header is given as room/header.h"
+        upward = [
+            other for other in included if order.index(other.split("/")[0]) > order.index(name.split("/")[0])
+        ]
+        assert not upward, f"{name}: {upward}"
+
+
+def test_native_headers_include_in_no_circle() -> None:
+    found = {name: included_files(name, path) for name, path in native_files().items()}
+    try:
+        TopologicalSorter(found).prepare()
+    except CycleError as error:
+        pytest.fail(str(error))
+
+
+def test_native_rooms_are_small() -> None:
+    for room in NATIVE_ROOMS:
+        assert len(list((PACKAGE / "native" / room).iterdir())) <= 13, room
+
+
 def test_types_of_the_native_module_have_different_names() -> None:
     # The linker keeps one of two types of a name without a word, whatever their members are.
     definition = re.compile(r"^(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)[^;<]*\{", re.MULTILINE)
     places: dict[str, list[str]] = {}
-    for folder in ("native", "kernels"):
-        for path in sorted((PACKAGE / folder).glob("*.h")):
-            text = path.read_text(encoding="utf-8")
-            namespace = re.search(r"^namespace ([\w:]+)", text, re.MULTILINE)
-            for name in definition.findall(text):
-                places.setdefault(f"{namespace and namespace[1]}::{name}", []).append(path.name)
+    for path in native_files().values():
+        if path.suffix != ".h":
+            continue
+        text = path.read_text(encoding="utf-8")
+        namespace = re.search(r"^namespace ([\w:]+)", text, re.MULTILINE)
+        for name in definition.findall(text):
+            places.setdefault(f"{namespace and namespace[1]}::{name}", []).append(path.name)
     assert len(places) > 50
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 

@@ -1,7 +1,7 @@
 """The backward sweep: what every fault, random outcome and free sign changes.
 
 Walking backwards, the sweep keeps the effect (``effects``) of an X and of a Z on every qubit at the current
-place, as lists of bits in native code (``native/effect_sweep.h``). Gates mix them by their tableau,
+place, as lists of bits in native code (``native/sweeps/effect_sweep.h``). Gates mix them by their tableau,
 measurements add what depends on their record, resets clear them, and reading them at a noise instruction
 gives the effects of its Paulis.
 

@@ -20,7 +20,8 @@ measurement, or with a later deferred rotation that is needed. A rotation that n
 applied. Measurements that commute, with nothing between them that depends on their order, are a *batch*: the
 next one is always one of those that activate the fewest coordinates.
 
-Native code follows the circuit (``native/forward_sweep.h``, ``coordinates.h``, ``measurement_batch.h``).
+Native code follows the circuit (``forward_sweep.h``, ``coordinates.h`` and ``measurement_batch.h`` of
+``native/sweeps/``).
 """
 
 from __future__ import annotations

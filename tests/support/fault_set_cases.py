@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import stim_nonclifford as snc
+from stim_nonclifford.base.masks import Mask, postselected_outputs
 from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.compiler.plans.requested_outputs import Mask, postselected_outputs
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates
 from stim_nonclifford.fault_sets.malignant import malignant_sets
 from stim_nonclifford.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits

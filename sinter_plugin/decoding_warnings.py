@@ -17,7 +17,7 @@ from stim_nonclifford.logical_errors.refusals import (
 
 from .decoders import DECODERS_WITHOUT_HERALDS
 from .heralds import herald_detectors
-from .row_warnings import (
+from .statistics.row_warnings import (
     FLIPPED_BY_CHANCE,
     QUANTUM_DETECTORS,
     RANDOM_OUTPUTS,

@@ -37,9 +37,9 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
-from .row_warnings import shown_warnings
 from .soft_postselect import check_sampling_arguments, check_use
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
+from .statistics.row_warnings import shown_warnings
 from .tasks import is_misread, sinter_error_model
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]

@@ -23,7 +23,7 @@ from stim_nonclifford.logical_errors.refusals import detectors_left, warn_of_ran
 from .batch_size import BatchSize
 from .masks import unpacked_mask
 from .parent_watch import EndsWithItsParent
-from .row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
+from .statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 

@@ -70,7 +70,7 @@ def ranges_in(custom_counts: Mapping[str, int]) -> list[ShotRange]:
         >>> ranges_in({"seed=7 shots=0:10": 20})
         Traceback (most recent call last):
         ...
-        sinter_plugin.shot_ranges.OverlapError: the shots 0 to 9 of seed 7 are counted 2 times
+        sinter_plugin.statistics.shot_ranges.OverlapError: the shots 0 to 9 of seed 7 are counted 2 times
     """
     found = []
     for key, value in custom_counts.items():
@@ -105,7 +105,7 @@ def joined_ranges(ranges: Iterable[ShotRange]) -> list[ShotRange]:
         >>> joined_ranges([ShotRange(7, 5, 9), ShotRange(7, 0, 6)])
         Traceback (most recent call last):
         ...
-        sinter_plugin.shot_ranges.OverlapError: the shots 5 to 5 of seed 7 are counted 2 times
+        sinter_plugin.statistics.shot_ranges.OverlapError: the shots 5 to 5 of seed 7 are counted 2 times
     """
     joined: list[ShotRange] = []
     for one in sorted(ranges):

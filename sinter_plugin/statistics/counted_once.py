@@ -20,8 +20,7 @@ from dataclasses import dataclass
 
 import sinter
 
-from .numbered_rows import NumberedRow
-from .rows import ESTIMATE, FAULT_SETS
+from .rows import ESTIMATE, FAULT_SETS, Row
 from .shot_ranges import OverlapError, ShotRange, joined_ranges, ranges_in
 
 __all__ = ["check_counted_once"]
@@ -42,7 +41,7 @@ class _Place:
         return f"{self.path}, line {self.number}"
 
 
-def check_counted_once(files: Sequence[tuple[str, Sequence[NumberedRow]]]) -> None:
+def check_counted_once(files: Sequence[tuple[str, Sequence[Row]]]) -> None:
     """Checks that rows can be added up.
 
     Args:

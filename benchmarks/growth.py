@@ -30,6 +30,7 @@ from benchmarks.pages import filled
 from benchmarks.synthetic import many_mechanisms, mirrored, scrambled
 from benchmarks.timing import Run, in_turns, rate_of
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.plan_report import PlanReport
 
 WIDTHS = range(4, 23)
 MECHANISMS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -76,7 +77,7 @@ class Point:
     facts: dict[str, float]
 
 
-def facts_of(report: snc.PlanReport) -> dict[str, float]:
+def facts_of(report: PlanReport) -> dict[str, float]:
     """The figures of a plan on which its speed depends."""
     return {
         "peak_width": report.peak_width,

@@ -23,6 +23,7 @@ import numpy as np
 import stim_nonclifford as snc
 from benchmarks.compare import CIRCUITS, WORKLOADS
 from benchmarks.machine import BYTES_PER_COEFFICIENT, description, machine
+from stim_nonclifford.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 
 DENSE = ("coherent-d5r5", "k19")
 BLAS_CORES = {"avx512": ("SKYLAKEX", "HASWELL"), "avx2": ("HASWELL",)}
@@ -74,7 +75,7 @@ def peak_bytes(size: int) -> float:
 def measure(text: str, seconds: float) -> tuple[float, dict[str, float], int]:
     """Samples a circuit for the given time; returns shots per second, work per second, and the width."""
     circuit = snc.Circuit(text)
-    sampler: snc.CompiledDetectorSampler | snc.CompiledMeasurementSampler
+    sampler: CompiledDetectorSampler | CompiledMeasurementSampler
     if circuit.num_detectors:
         sampler = circuit.compile_detector_sampler(seed=1)
         width = circuit.plan("sample").peak_width

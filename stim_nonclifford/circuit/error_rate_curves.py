@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..base.arguments import check_types, iterable
-from ..compiler.plans.requested_outputs import Mask
+from ..base.masks import Mask
 from ..fault_sets.interface import estimate_rates
 from ..fault_sets.results import LogicalErrorRate
 from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits

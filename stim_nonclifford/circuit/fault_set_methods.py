@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import stim
 
+from ..base.masks import Mask, postselected_outputs
 from ..compiler import CompiledCircuit
-from ..compiler.plans.requested_outputs import Mask, postselected_outputs
 from ..fault_sets.interface import PlannedCircuit, estimate_rates
 from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..fault_sets.results import LogicalErrorRate

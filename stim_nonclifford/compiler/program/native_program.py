@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import _native
+from ..._native import Program
 from ...errors import assert_never
 from ..algebra.clifford_gates import CliffordGate
 from .channels import Channel, channel_of_patterns
@@ -34,7 +34,7 @@ def native_program(
     num_records: int,
     num_detectors: int,
     num_observables: int,
-) -> _native.Program:
+) -> Program:
     """Converts steps.
 
     Args:
@@ -48,7 +48,7 @@ def native_program(
     Returns:
         The program.
     """
-    writer = _Writer(_native.Program(num_qubits, num_records, num_detectors, num_observables))
+    writer = _Writer(Program(num_qubits, num_records, num_detectors, num_observables))
     for step in steps:
         writer.add(step)
     for loop in loops:
@@ -58,7 +58,7 @@ def native_program(
 
 
 class _Writer:
-    def __init__(self, program: _native.Program) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
         self.gates: dict[int, int] = {}  # by the identity of a gate, its number
         self.channels: dict[Channel, int] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ... import _native
+from ..._native import random_words
 from ...engines.random_streams import Stream
 from ...plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
@@ -217,7 +217,7 @@ class Exploration:
 
     def _seed_of_round(self) -> int:
         """Independent for each pass over the sets."""
-        return int(_native.random_words(self.seed, Stream.ROUNDS, self._round, 1)[0])
+        return int(random_words(self.seed, Stream.ROUNDS, self._round, 1)[0])
 
     def totals(self, circuit: int = 0) -> CircuitTotals:
         """What is known of a circuit so far."""

@@ -7,7 +7,7 @@ import random
 import pytest
 import stim
 
-from benchmarks.synthetic import scrambled
+from benchmarks.workloads import scrambled
 from stim_nonclifford._native import CoordinateGate, CoordinateTable, DeferredRotations
 from stim_nonclifford.compiler.clifford_gates import named_gate
 from stim_nonclifford.compiler.flattening import program_of

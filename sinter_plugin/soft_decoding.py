@@ -17,7 +17,7 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_states import state_check_of
 
@@ -37,9 +37,9 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
-from .row_warnings import shown_warnings
 from .soft_postselect import check_sampling_arguments, check_use
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
+from .statistics.row_warnings import shown_warnings
 from .tasks import is_misread, sinter_error_model
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]

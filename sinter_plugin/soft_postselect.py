@@ -15,15 +15,15 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.circuit.fault_set_methods import checked_circuit
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outputs
+from stim_nonclifford.logical_errors.refusals import detectors_left, warn_of_random_outputs
 
 from .batch_size import BatchSize
 from .masks import unpacked_mask
 from .parent_watch import EndsWithItsParent
-from .row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
+from .statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 

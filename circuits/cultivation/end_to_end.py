@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ..arguments import choice, integer, integer_or_none
+from ..base.arguments import choice, integer, integer_or_none
 from .builder import CircuitBuilder, GateChoice
 from .cat_trees import VariantChoice
 from .color_code import ColorCode

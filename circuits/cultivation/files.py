@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..arguments import choice, integer, integer_among, integer_or_none, probability
+from ..base.arguments import choice, integer, integer_among, integer_or_none, probability
 from .builder import GATE_CHOICES, GateChoice
 from .cat_trees import VARIANT_CHOICES, VariantChoice
 from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, ReadoutChoice

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import stim
 
-from ..arguments import choice, integer_among
+from ..base.arguments import choice, integer_among
 from .builder import CircuitBuilder, GateChoice
 from .cat_check import append_double_cat_check
 from .cat_trees import CAT_TREES, FLAGGED_CAT_TREES, VARIANT_CHOICES, CatTree, VariantChoice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from ..arguments import choice, integer_among, probability
+from ..base.arguments import choice, integer_among, probability
 from ..cultivation.builder import GATE_CHOICES, GateChoice
 from ..cultivation.files import joined
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ..arguments import choice, integer, integer_among
+from ..base.arguments import choice, integer, integer_among
 from ..cultivation.builder import GateChoice
 from ..cultivation.color_code import Coord
 from ..cultivation.noise import NoiseChoice, add_noise, noise_model

@@ -7,7 +7,7 @@ import random
 import pytest
 import stim
 
-from benchmarks.synthetic import scrambled
+from benchmarks.workloads import scrambled
 from stim_nonclifford._native import CoordinateGate, CoordinateTable, DeferredRotations
 from stim_nonclifford.compiler.algebra.clifford_gates import named_gate
 from stim_nonclifford.compiler.algebra.gf2 import independent, mask_of

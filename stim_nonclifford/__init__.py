@@ -10,6 +10,7 @@ The packages and modules, in the order in which data passes through them:
 ``sampling``  returns the bits as Stim's arrays, as files and as counts
 ``faults``    finds the faults of the circuit behind the events of a shot
 ``fault_sets``  computes logical error rates without waiting for errors
+``decoded_rates``  does so for circuits that are decoded
 
 ``arguments`` checks the arguments of public functions.
 ``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
@@ -30,6 +31,7 @@ except ModuleNotFoundError as error:
 
 from .circuit import Circuit, logical_error_rates
 from .compiler import CompiledCircuit
+from .decoded_rates import DecodedErrorRate, DecodedLevel
 from .engines import EngineName, EngineOptions
 from .errors import (
     EngineUnavailableError,
@@ -74,6 +76,8 @@ __all__ = [
     "CompiledCircuit",
     "CompiledDetectorSampler",
     "CompiledMeasurementSampler",
+    "DecodedErrorRate",
+    "DecodedLevel",
     "Diagram",
     "EngineName",
     "EngineOptions",

@@ -35,6 +35,7 @@ ROOMS = (
     "plan_report",
     "sampling",
     "fault_sets",
+    "decoded_rates",
     "circuit",
     "cultivation",
     "distillation",

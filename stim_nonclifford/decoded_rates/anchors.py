@@ -166,7 +166,7 @@ def profile_of(
     means = influences.mean(axis=0)
     variances = means.var(axis=0, ddof=1) / columns
     variances += own_counts**2 * count_variance + (1 - own_counts) ** 2 * unseen
-    last = influences[:, :, -1]
+    last = chains.influences[:, :, -1]
     chi_squared, is_spread = _column_chi_squared(last)
     halves = last[: PARTS // 2].mean(axis=0) - last[PARTS // 2 :].mean(axis=0)
     halves_error = float(halves.std(ddof=1)) / math.sqrt(columns)

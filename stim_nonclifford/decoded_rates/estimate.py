@@ -371,13 +371,13 @@ class _Family:
         number: int | None,
         is_given: bool,
     ) -> DecodedLevel:
-        size = accepted = exchanged = math.nan
+        size = accepted = exchanged = None
         if number is not None and self._ladder is not None:
             size = float(np.mean([each[number] for each in self._ladder.sizes]))
             accepted = float(self._ladder.accepted[number] / max(1.0, self._ladder.decided[number]))
             if number < len(self._ladder.exchanged):
                 tries, successes = self._ladder.exchanged[number]
-                exchanged = successes / tries
+                exchanged = float(successes / tries)
         return DecodedLevel(
             strength=float(np.exp((stop.log_odds - mine).mean())),
             faults=float((1 / (1 + np.exp(-stop.log_odds))).sum()),

@@ -22,9 +22,9 @@ class DecodedLevel:
         standard_error: Of ``rate``.
         shots: Plain shots taken.
         failures: How many of them failed.
-        mean_size: The mean number of members of the failing fault sets of the chains; NaN without chains.
-        accepted: The part of the changes that chains made, of those they had to ask the decoder about; NaN.
-        exchanged: The part of the attempts that exchanged fault sets with the next weaker level; NaN.
+        mean_size: The mean number of members of the failing fault sets of the chains; None without chains.
+        accepted: The part of the changes that chains made, of those they had to ask the decoder about.
+        exchanged: The part of the attempts that exchanged fault sets with the next weaker level.
         is_given: Whether it is the noise of a circuit; otherwise it was put between two, or above all.
     """
 
@@ -34,9 +34,9 @@ class DecodedLevel:
     standard_error: float
     shots: int
     failures: int
-    mean_size: float
-    accepted: float
-    exchanged: float
+    mean_size: float | None
+    accepted: float | None
+    exchanged: float | None
     is_given: bool
 
 
@@ -177,7 +177,7 @@ class DecodedErrorRate:
                     rate,
                     f"{level.shots:,}" if level.shots else "",
                     f"{level.failures:,}" if level.shots else "",
-                    *("" if value != value else f"{value:.2f}" for value in chains),
+                    *("" if value is None else f"{value:.2f}" for value in chains),
                 )
             )
         return header, rows

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import stim
+from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.noise_sources import NoisePlace
 
 import stim_nonclifford as snc
 from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets.limits import Limits
-from stim_nonclifford.fault_sets.noise_sources import NoisePlace
 
 from .fault_set_cases import SIGMAS, rate_of_anything
 from .oracle.certain_circuits import certain_circuit

@@ -38,6 +38,7 @@ ROOMS = (
     "fault_sets.search",
     "fault_sets.budget",
     "fault_sets",
+    "decoded_rates",
     "circuit",
     "cultivation",
     "distillation",

@@ -91,7 +91,7 @@ void bind_program(nb::module_& m) {
         .value("DETECTOR", CircuitStepKind::detector)
         .value("OBSERVABLE", CircuitStepKind::observable)
         .value("EXPECTATION", CircuitStepKind::expectation);
-    nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/native_program.py.")
+    nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/native_program.py.")
         .def(nb::init<size_t, size_t, size_t, size_t>(), nb::arg("num_qubits"), nb::arg("num_records"),
              nb::arg("num_detectors"), nb::arg("num_observables"))
         .def(

@@ -1,4 +1,4 @@
-// A circuit as steps (compiler/steps.py), in the form in which the sweeps follow it. Loops are not unrolled: the steps of
+// A circuit as steps (compiler/program/steps.py), in the form in which the sweeps follow it. Loops are not unrolled: the steps of
 // their first iteration are stored, and those of the others differ in the numbers of records and detectors alone.
 #pragma once
 

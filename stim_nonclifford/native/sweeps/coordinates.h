@@ -1,4 +1,4 @@
-// The coordinates of a patch (compiler/patches.py): the state of its qubits is U |v, 0> with a Clifford U, and a Pauli P of
+// The coordinates of a patch (compiler/sweeps/patches.py): the state of its qubits is U |v, 0> with a Clifford U, and a Pauli P of
 // the circuit is the Pauli U^-1 P U of the coordinates.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The state of the backward sweep (compiler/backward_sweep.py): the effects of X and Z on each qubit and of each record at
+// The state of the backward sweep (compiler/sweeps/backward_sweep.py): the effects of X and Z on each qubit and of each record at
 // the current place of the circuit, and the effects of noise that were found so far.
 //
 // An effect is stored with its bits in descending order, because outputs get smaller on the way back: mostly, a new bit is

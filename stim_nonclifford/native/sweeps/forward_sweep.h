@@ -1,4 +1,4 @@
-// The forward sweep (compiler/forward_sweep.py): which quantum operations a circuit performs on which coordinates.
+// The forward sweep (compiler/sweeps/forward_sweep.py): which quantum operations a circuit performs on which coordinates.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace snc {
 
-// What compiler/forward_sweep.py calls an Insertion.
+// What compiler/sweeps/forward_sweep.py calls an Insertion.
 struct Insertion {
     int64_t step;
     std::vector<QubitPauli> factors;
     std::vector<int64_t> deferred, reordered;
 };
 
-// What compiler/operations.py calls an Operation, without its Pauli.
+// What compiler/sweeps/operations.py calls an Operation, without its Pauli.
 struct SweptOperation {
     Kind kind;
     size_t width;
@@ -37,7 +37,7 @@ struct Coin {
     Insertion insertion;
 };
 
-// What compiler/forward_sweep.py calls an ExpectedPauli, without its Pauli.
+// What compiler/sweeps/forward_sweep.py calls an ExpectedPauli, without its Pauli.
 struct SweptExpectation {
     size_t num_operations;  // before it
     bool is_zero;           // the Pauli anticommutes with a stabilizer

@@ -1,4 +1,4 @@
-// Batches (compiler/forward_sweep.py): measurements that commute, and the order in which they are done.
+// Batches (compiler/sweeps/forward_sweep.py): measurements that commute, and the order in which they are done.
 //
 // With nothing between them that depends on their order, the next one is always one of those that activate the fewest
 // coordinates. What a measurement activates depends on its patch alone, so that only one patch has to be looked at again

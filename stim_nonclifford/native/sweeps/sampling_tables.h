@@ -1,4 +1,4 @@
-// Walker's alias table, by the method of M. D. Vose (1991); see compiler/sampling_tables.py.
+// Walker's alias table, by the method of M. D. Vose (1991); see compiler/plans/sampling_tables.py.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import stim
@@ -20,9 +20,7 @@ from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
 from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..logical_errors.refusals import check_logical_errors
-
-if TYPE_CHECKING:
-    from .circuit import Circuit
+from .error_models import CircuitErrorModels
 
 __all__ = ["check_only_decoded", "rates_with_decoder"]
 
@@ -50,7 +48,7 @@ def check_only_decoded(
 
 
 def rates_with_decoder(
-    circuits: Iterable[Circuit],
+    circuits: Iterable[CircuitErrorModels],
     decoder: Any,
     *,
     relative_error: float,
@@ -83,7 +81,7 @@ def rates_with_decoder(
     return decoded_rates(asked, goal, number, _print_progress if shown else _say_nothing)
 
 
-def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
+def _decoded_circuit(circuit: CircuitErrorModels, decoder: Any) -> DecodedCircuit:
     if circuit.num_observables == 0:
         raise ValueError(
             "The circuit has no observables, so there is nothing to predict. Declare an observable with"
@@ -100,7 +98,7 @@ def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
     )
 
 
-def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
+def _exact_model(circuit: CircuitErrorModels) -> stim.DetectorErrorModel:
     """The errors that a circuit has, which must be independent and decide everything."""
     if circuit.to_stim() == circuit.to_stim().without_tags():  # a Clifford circuit
         try:
@@ -129,7 +127,7 @@ def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
         ) from error
 
 
-def _model_for(circuit: Circuit, decoder: Any) -> stim.DetectorErrorModel:
+def _model_for(circuit: CircuitErrorModels, decoder: Any) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True} if is_matching(decoder) else {}
     attempts: list[dict[str, Any]] = [{"decompose_errors": True}, partly]

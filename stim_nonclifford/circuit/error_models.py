@@ -39,11 +39,6 @@ class CircuitErrorModels:
 
         def compile(self) -> CompiledCircuit: ...  # noqa: D102
         def s_proxy(self) -> stim.Circuit: ...  # noqa: D102
-        def to_stim(self) -> stim.Circuit: ...  # noqa: D102
-        @property
-        def num_detectors(self) -> int: ...  # noqa: D102
-        @property
-        def num_observables(self) -> int: ...  # noqa: D102
 
     def detector_error_model(
         self,

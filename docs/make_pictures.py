@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.cultivation import pictures as cultivation_pictures
+from stim_nonclifford.cultivation.drawing import pictures as cultivation_pictures
 from stim_nonclifford.distillation import pictures as distillation_pictures
 from stim_nonclifford.teleportation import pictures as teleportation_pictures
 
@@ -233,7 +233,7 @@ def pictures() -> Iterator[tuple[Path, str]]:
     for draw in drawn:
         yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()
     for module in (cultivation_pictures, distillation_pictures, teleportation_pictures):
-        folder = ROOT / "circuits" / module.__name__.split(".")[-2] / "pictures"
+        folder = ROOT / "circuits" / module.__name__.split(".")[1] / "pictures"
         for name, text in module.all_pictures().items():
             yield folder / name, text
 

@@ -12,6 +12,7 @@ import stim
 from ..base.arguments import choice, flag, probability
 from ..base.masks import Mask, checked_mask
 from ..base.memory import memory_is_a_limit
+from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..compiler import CompiledCircuit
 from ..compiler.error_models.detector_error_model import detector_error_model
 from ..compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
@@ -24,7 +25,6 @@ from ..logical_errors.coherent_noise import twirl_advice
 from ..logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..logical_errors.refusals import warn_of_observables_flipped_by_chance
 from .editing import check_coordinates, check_flattened
-from .random_outputs import is_of_random_outputs, random_outputs
 
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
 

@@ -386,6 +386,7 @@ WITHOUT_CHECKS = {
     "CompiledSoftDecodingSampler": "the same methods as of CompiledSoftPostselectSampler",
     "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
     "ErrorBudget.plot": "matplotlib checks the axes",
+    "DecodedErrorRate.plot": "the same",
     "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
     "LogicalStateCheck.failures": "the same",
     "LogicalStateCheck.fidelities": "the same",

@@ -4,7 +4,7 @@
 
 Cultivation with T gates, p=0.001, postselected on all detectors, sampled in this process as by
 `python -m sinter_plugin collect --seed 1 --processes 1`. The table has the resident memory of the process at
-equal intervals of time. The last line fits a line to the second half of the table.
+about equal intervals of time. The last line fits a line to the second half of the table.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ import sinter
 
 import sinter_plugin
 from benchmarks.machine import description, machine
-from sinter_plugin.local_workers import local_workers
-from sinter_plugin.range_collection import RangeCollection
-from sinter_plugin.range_jobs import TaskPackage
 from stim_nonclifford.cultivation import cultivation_circuit
 
 
@@ -42,31 +39,20 @@ def main() -> int:
     print("| shots | MiB |\n|---|---|")
     points: list[tuple[int, int]] = []
     start = time.monotonic()
+    shots = 0
 
-    def look(run: RangeCollection) -> None:
+    def look(progress: sinter.Progress) -> None:
+        nonlocal shots
+        shots += sum(row.shots for row in progress.new_stats)
         if time.monotonic() - start >= (len(points) + 1) * args.seconds / args.rows:
-            points.append((run.tasks[0].ranges.accepted.shots, resident_bytes()))
+            points.append((shots, resident_bytes()))
             print(f"| {points[-1][0]:.3g} | {points[-1][1] / 2**20:.1f} |", flush=True)
 
     circuit = cultivation_circuit(distance=args.distance, p=1e-3, gate="T")
     task = sinter_plugin.task(circuit, decoder="soft_postselect")
-    sampler = sinter_plugin.SoftPostselectSampler()
-    with local_workers(1) as workers:
-        run = RangeCollection(
-            workers, seed=1, on_row=lambda row: None, on_tick=look, max_seconds=args.seconds, job_seconds=5.0
-        )
-        run.add(
-            task,
-            TaskPackage.of(sampler, task, 1),
-            sinter.AnonTaskStats(),
-            shard=(1, 1),
-            max_shots=None,
-            max_errors=None,
-            error_key=None,
-        )
-        run.run()
-    shots, memory = np.array(points[len(points) // 2 :], dtype=float).T
-    slope = np.polyfit(shots, memory, 1)[0]
+    sinter_plugin.collect([task], num_workers=1, seed=1, max_seconds=args.seconds, progress_callback=look)
+    counted, memory = np.array(points[len(points) // 2 :], dtype=float).T
+    slope = np.polyfit(counted, memory, 1)[0]
     print(f"{slope * 1e12 / 2**20:.1f} MiB more at 10^12 shots, by a line through the second half")
     return 0
 

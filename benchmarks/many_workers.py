@@ -2,7 +2,7 @@
 
     python -m benchmarks.many_workers [--workers 2] [--seconds 20] [--repeats 3]
 
-d=5 cultivation with T gates, p=0.001, postselected on all detectors, by `sinter_plugin.collect_on_dask`. One
+d=5 cultivation with T gates, p=0.001, postselected on all detectors, by `sinter_plugin.collect`. One
 worker and several take turns. The time of a run includes that of sending and compiling the circuit, but not
 that of starting the cluster. The second figure is the number of workers that were sampling on average: what
 is missing to the number of workers is the time that they waited for work.
@@ -14,25 +14,22 @@ import argparse
 import statistics
 import sys
 import time
-from typing import TYPE_CHECKING
+from concurrent.futures import Executor
 
 import sinter_plugin
 from benchmarks.machine import description, machine
-from sinter_plugin.dask_workers import dask_client
+from sinter_plugin.processes.executors import dask_executor
 from stim_nonclifford.cultivation import cultivation_circuit
-
-if TYPE_CHECKING:
-    import distributed
 
 FIRST_SHOTS = 10_000_000
 
 
-def run(client: distributed.Client, shots: int, seed: int) -> tuple[float, float]:
+def run(executor: Executor, shots: int, seed: int) -> tuple[float, float]:
     """The seconds that a run takes, and how many workers were sampling on average."""
     circuit = cultivation_circuit(distance=5, p=1e-3, gate="T")
     task = sinter_plugin.task(circuit, decoder="soft_postselect")
     start = time.perf_counter()
-    [stats] = sinter_plugin.collect_on_dask(client, [task], seed=seed, max_shots=shots)
+    [stats] = sinter_plugin.collect([task], executor=executor, seed=seed, max_shots=shots)
     seconds = time.perf_counter() - start
     return seconds, stats.seconds / seconds
 
@@ -47,15 +44,15 @@ def main() -> int:
     speeds: dict[int, list[float]] = {1: [], args.workers: []}
     busy: dict[int, list[float]] = {1: [], args.workers: []}
     shots = FIRST_SHOTS
-    with dask_client("local", 1) as client:
-        while (seconds := run(client, shots, seed=0)[0]) < args.seconds / 4:
+    with dask_executor("local", 1) as executor:
+        while (seconds := run(executor, shots, seed=0)[0]) < args.seconds / 4:
             shots *= 2
     shots = int(shots * args.seconds / seconds)
     for seed in range(1, args.repeats + 1):
         for workers in speeds:
-            with dask_client("local", workers) as client:
-                run(client, FIRST_SHOTS, seed=0)  # imports
-                seconds, working = run(client, shots, seed)
+            with dask_executor("local", workers) as executor:
+                run(executor, FIRST_SHOTS, seed=0)  # imports
+                seconds, working = run(executor, shots, seed)
             speeds[workers].append(shots / seconds)
             busy[workers].append(working)
     print(description(machine()))

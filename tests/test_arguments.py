@@ -12,7 +12,6 @@ import functools
 import inspect
 import re
 import traceback
-import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -280,10 +279,10 @@ CALLS: dict[str, Call] = {
     "SoftPostselectSampler": Call(sinter_plugin.SoftPostselectSampler),
     "SoftDecodingSampler": Call(sinter_plugin.SoftDecodingSampler, {}, {"decoder": "decoder"}),
     "task": Call(sinter_plugin.task, {"circuit": CIRCUIT}, {"json_metadata": None}),
-    "collect_on_dask": Call(
-        sinter_plugin.collect_on_dask,
-        {"client": types.SimpleNamespace(submit=None), "tasks": [TASK]},
-        {"client": "object"},
+    "collect": Call(
+        sinter_plugin.collect,
+        {"tasks": [TASK]},
+        {"executor": "object", "shard": "tuple"},
     ),
     "ChromobiusGapDecoder": Call(sinter_plugin.ChromobiusGapDecoder),
     "ChromobiusGapDecoder.compile_decoder_for_dem": Call(

@@ -20,10 +20,10 @@ from stim_nonclifford.circuit.fault_set_methods import checked_circuit
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outputs
 
+from ..processes.parent_watch import EndsWithItsParent
+from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 from .batch_size import BatchSize
 from .masks import unpacked_mask
-from .parent_watch import EndsWithItsParent
-from .statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 

@@ -15,9 +15,9 @@ from stim_nonclifford.logical_errors import (
 )
 from stim_nonclifford.noiseless_outputs import outcome_dependent
 
-from .decoders import DECODERS_WITHOUT_HERALDS
-from .heralds import herald_detectors
-from .statistics.row_warnings import (
+from ..decoding.decoders import DECODERS_WITHOUT_HERALDS
+from ..decoding.heralds import herald_detectors
+from ..statistics.row_warnings import (
     FLIPPED_BY_CHANCE,
     QUANTUM_DETECTORS,
     RANDOM_OUTPUTS,

@@ -21,28 +21,26 @@ from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, s
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.logical_states import state_check_of
 
-from .batch_size import BatchSize
-from .chromobius_gap import ChromobiusGapDecoder
-from .decoders import (
-    GAP_DECODERS,
+from ..decoding.chromobius_gap import ChromobiusGapDecoder
+from ..decoding.decoders import (
     HERALDED_DECODERS,
     MATCHING_DECODERS,
     decoder_named,
-    installed_decoders,
 )
+from ..decoding.heralded_matching import HeraldedMatchingDecoder
+from ..decoding.heralds import herald_detectors
+from ..decoding.kept_shot_decoding import KeptShotDecoding
+from ..decoding.matching_gap import MatchingGapDecoder
+from ..processes.parent_watch import EndsWithItsParent
+from ..statistics.row_warnings import shown_warnings
+from .batch_size import BatchSize
 from .decoding_warnings import warn_of_decoding
-from .heralded_matching import HeraldedMatchingDecoder
-from .heralds import herald_detectors
-from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
-from .matching_gap import MatchingGapDecoder
-from .parent_watch import EndsWithItsParent
 from .soft_postselect import check_sampling_arguments, check_use
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
-from .statistics.row_warnings import shown_warnings
 from .tasks import is_misread, sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
@@ -514,11 +512,3 @@ def _count_mistakes(
     bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
     for pattern, number in zip(bits, numbers, strict=True):
         counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
-
-
-def decoding_samplers() -> dict[str, SoftDecodingSampler]:
-    """The samplers of all installed decoders; see ``sinter_plugin.sinter_decoders``."""
-    samplers = {f"soft_{name}": SoftDecodingSampler(decoder=name) for name in installed_decoders()}
-    for name in set(GAP_DECODERS).intersection(installed_decoders()):
-        samplers[f"soft_{name}_gap"] = SoftDecodingSampler(decoder=name, confidence=True)
-    return samplers

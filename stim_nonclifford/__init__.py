@@ -11,9 +11,9 @@ The packages and modules, in the order in which data passes through them:
 ``faults``    finds the faults of the circuit behind the events of a shot
 ``fault_sets``  computes logical error rates without waiting for errors
 
-``arguments`` checks the arguments of public functions.
-``plan_report`` describes the cost of a plan, and the instructions of the circuit that cause it.
-``notebook`` has what notebooks show of circuits, plans and estimates.
+``base`` has what all of them use, such as the checks of arguments; ``errors`` has errors and warnings.
+``logical_errors`` says which questions about logical errors have an answer, and ``logical_states`` what a
+logical state is. ``plan_report`` describes the cost of a plan, and the instructions that cause it.
 ``cultivation`` generates circuits of magic state cultivation, ``distillation`` of distillation, and
 ``teleportation`` those of a T gate that is teleported into a surface code; they are imported separately.
 ``commands`` is the command line, ``stim-nonclifford`` or ``python -m stim_nonclifford``.
@@ -24,10 +24,11 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "stim_nonclifford._native":
         raise
-    from .unbuilt import what_to_do
+    from .base.unbuilt import what_to_do
 
     raise ImportError(what_to_do(__path__[0]), name=error.name) from None
 
+from .base.notebook import Diagram
 from .circuit import Circuit, logical_error_rates
 from .compiler import CompiledCircuit
 from .engines import EngineName, EngineOptions
@@ -50,7 +51,6 @@ from .fault_sets import (
 )
 from .faults import CircuitFault, OutcomeProbabilities
 from .logical_states import LogicalState, LogicalStateCheck
-from .notebook import Diagram
 from .plan import SamplingPlan
 from .plan_report import PlanMethod, PlannedOperation, PlanReport
 from .sampling import (

@@ -29,7 +29,7 @@ from .builder import GateChoice
 from .cat_trees import VARIANT_CHOICES, VariantChoice
 from .counts import CircuitStatistics, circuit_statistics
 from .end_to_end import READOUT_CHOICES, ReadoutChoice, end_to_end_circuit
-from .files import circuit_file_name, write_circuit_file, write_end_to_end_file
+from .files import circuit_file_name
 from .injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
@@ -50,6 +50,4 @@ __all__ = [
     "circuit_statistics",
     "cultivation_circuit",
     "end_to_end_circuit",
-    "write_circuit_file",
-    "write_end_to_end_file",
 ]

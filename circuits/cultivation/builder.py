@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ..arguments import choice
+from ..base.arguments import choice
 from .color_code import Coord
 
 GateChoice = Literal["T", "S"]

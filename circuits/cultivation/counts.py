@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import stim
 
-from ..arguments import check_types
+from ..base.arguments import check_types
 from .noise import is_feedback
 
 _T_GATES = ("S", "S_DAG")

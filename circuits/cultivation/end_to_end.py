@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ..arguments import choice, integer, integer_or_none
+from ..base.arguments import choice, integer, integer_or_none
 from .builder import CircuitBuilder, GateChoice
 from .cat_trees import VariantChoice
 from .color_code import ColorCode
@@ -119,21 +119,10 @@ def build_noiseless_end_to_end(
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
-    Args:
-        distance: See `end_to_end_circuit`.
-        escape_distance: See `end_to_end_circuit`.
-        gate: See `end_to_end_circuit`.
-        injection: See `end_to_end_circuit`.
-        postselected_rounds: See `end_to_end_circuit`.
-        rounds: See `end_to_end_circuit`.
-        variant: See `end_to_end_circuit`.
-        readout: See `end_to_end_circuit`.
+    Its arguments, and what it refuses, are those of `end_to_end_circuit`.
 
     Returns:
         The circuit and its stages.
-
-    Raises:
-        ValueError: An argument has a value that `end_to_end_circuit` does not accept.
 
     Examples:
         >>> arguments = {"postselected_rounds": 1, "rounds": 2, "readout": "expectation_values"}

@@ -1,20 +1,16 @@
-"""Writes circuit files, with names that contain the parameters."""
+"""Names of circuit files, which contain the parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-import stim
-
-from ..arguments import choice, integer, integer_among, integer_or_none, path, probability
-from ..dialect import exact_text
+from ..base.arguments import choice, integer, integer_among, integer_or_none, probability
 from .builder import GATE_CHOICES, GateChoice
 from .cat_trees import VARIANT_CHOICES, VariantChoice
-from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, ReadoutChoice, end_to_end_circuit
+from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, ReadoutChoice
 from .injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
-from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
+from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES
 
 
 def circuit_file_name(
@@ -70,43 +66,7 @@ def circuit_file_name(
     terms |= {"noise": choice(noise, "noise", NOISE_CHOICES), "p": probability(p, "p")}
     if choice(variant, "variant", VARIANT_CHOICES) != "published":
         terms["variant"] = variant
-    return _joined(terms)
-
-
-def write_circuit_file(
-    folder: str | Path,
-    *,
-    distance: int,
-    p: float,
-    gate: GateChoice,
-    noise: NoiseChoice,
-    injection: InjectionChoice = "unitary",
-    variant: VariantChoice = "published",
-) -> Path:
-    """Writes one circuit to a file, and replaces a file of that name.
-
-    Args:
-        folder: The folder of the file; created if it does not exist.
-        distance: Distance of the color code.
-        p: Noise strength.
-        gate: "T" or "S".
-        noise: Name of the noise model.
-        injection: Name of the injection.
-        variant: Name of the variant.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ValueError: A parameter is not one that `cultivation_circuit` accepts.
-        OSError: The file or its folder cannot be written.
-    """
-    folder = path(folder, "folder")
-    circuit = cultivation_circuit(distance, p, gate, noise, injection, variant)
-    name = circuit_file_name(
-        distance=distance, p=p, gate=gate, noise=noise, injection=injection, variant=variant
-    )
-    return _written(circuit, folder / name)
+    return joined(terms)
 
 
 def end_to_end_file_name(
@@ -146,81 +106,9 @@ def end_to_end_file_name(
     terms["readout"] = choice(readout, "readout", READOUT_CHOICES)
     if choice(variant, "variant", VARIANT_CHOICES) != "published":
         terms["variant"] = variant
-    return _joined(terms)
+    return joined(terms)
 
 
-def write_end_to_end_file(
-    folder: str | Path,
-    *,
-    distance: int,
-    escape_distance: int,
-    p: float,
-    gate: GateChoice,
-    noise: NoiseChoice,
-    injection: InjectionChoice = "unitary",
-    postselected_rounds: int | None = None,
-    rounds: int = DEFAULT_ROUNDS,
-    variant: VariantChoice = "published",
-    readout: ReadoutChoice = "T",
-) -> Path:
-    """Writes an end-to-end circuit to a file, and replaces a file of that name.
-
-    The name is that of `circuit_file_name`, with the further terms `d2` (distance after the escape), `post`
-    (rounds that postselect), `r` (rounds for the decoder) and `readout`.
-
-    Args:
-        folder: The folder of the file; created if it does not exist.
-        distance: See `end_to_end_circuit`, as for the others.
-        escape_distance: Distance after the escape.
-        p: Noise strength.
-        gate: "T" or "S".
-        noise: Name of the noise model.
-        injection: Name of the injection.
-        postselected_rounds: Number of rounds that postselect; `distance` if None.
-        rounds: Number of rounds for the decoder.
-        variant: Name of the variant.
-        readout: How the state is read out.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ValueError: A parameter is not one that `end_to_end_circuit` accepts.
-        OSError: The file or its folder cannot be written.
-    """
-    folder = path(folder, "folder")
-    circuit = end_to_end_circuit(
-        distance,
-        escape_distance,
-        p,
-        gate,
-        noise,
-        injection,
-        postselected_rounds=postselected_rounds,
-        rounds=rounds,
-        variant=variant,
-        readout=readout,
-    )
-    name = end_to_end_file_name(
-        distance=distance,
-        escape_distance=escape_distance,
-        p=p,
-        gate=gate,
-        noise=noise,
-        injection=injection,
-        postselected_rounds=postselected_rounds,
-        rounds=rounds,
-        variant=variant,
-        readout=readout,
-    )
-    return _written(circuit, folder / name)
-
-
-def _joined(terms: Mapping[str, object]) -> str:
+def joined(terms: Mapping[str, object]) -> str:
+    """Joins the terms of a file name."""
     return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
-
-
-def _written(circuit: stim.Circuit, file: Path) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
-    return file

@@ -12,7 +12,7 @@ from typing import Literal
 
 import stim
 
-from ..arguments import choice, probability
+from ..base.arguments import choice, probability
 
 NoiseChoice = Literal["uniform", "si1000", "none"]
 

@@ -1,12 +1,11 @@
 """Draws the stages of the protocol, moment by moment.
 
-Usage: `python -m stim_nonclifford.cultivation.pictures` writes the files in the folder `pictures`.
+`python docs/make_pictures.py` writes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import stim
 
@@ -19,8 +18,6 @@ from .panels import moments_of, panel_of, sites_of
 from .protocol import build_noiseless
 from .svg import Box, Panel, Picture
 from .unitary_injection import CORNER_PARKING
-
-PICTURES = Path(__file__).parent / "pictures"
 
 
 def all_pictures() -> Mapping[str, str]:
@@ -49,13 +46,6 @@ def all_pictures() -> Mapping[str, str]:
         "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
-
-
-def write_pictures(folder: Path = PICTURES) -> None:
-    """Writes all pictures to a folder, and replaces files of the same names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in all_pictures().items():
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _layout(builder: CircuitBuilder, code: ColorCode) -> Picture:
@@ -113,7 +103,3 @@ def _corrections(circuit: stim.Circuit, moment: int) -> list[Panel]:
                     boxes = paulis.setdefault(len(measured) + control.value, [])
                     boxes.append(Box("feedback", pauli, sites[target.value]))
     return [Panel(f"if {measured[record]} gave 1", boxes) for record, boxes in sorted(paulis.items())]
-
-
-if __name__ == "__main__":
-    write_pictures()

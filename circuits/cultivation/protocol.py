@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import stim
 
-from ..arguments import choice, integer_among
+from ..base.arguments import choice, integer_among
 from .builder import CircuitBuilder, GateChoice
 from .cat_check import append_double_cat_check
 from .cat_trees import CAT_TREES, FLAGGED_CAT_TREES, VARIANT_CHOICES, CatTree, VariantChoice
@@ -20,15 +20,6 @@ from .syndrome_cycle import append_syndrome_cycle
 
 AVAILABLE_DISTANCES: tuple[int, ...] = tuple(CAT_TREES)
 INJECTION_CHOICES: tuple[InjectionChoice, ...] = tuple(INJECTIONS)
-
-
-def check_distance(distance: int) -> None:
-    """Checks that there are circuits of a distance.
-
-    Raises:
-        ValueError: There are none; the message lists the available distances.
-    """
-    integer_among(distance, "distance", AVAILABLE_DISTANCES)
 
 
 def cultivation_circuit(
@@ -88,17 +79,10 @@ def build_noiseless(
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
-    Args:
-        distance: See `cultivation_circuit`.
-        gate: See `cultivation_circuit`.
-        injection: See `cultivation_circuit`.
-        variant: See `cultivation_circuit`.
+    Its arguments, and what it refuses, are those of `cultivation_circuit`.
 
     Returns:
         The circuit and its stages.
-
-    Raises:
-        ValueError: An argument has a value that `cultivation_circuit` does not accept.
 
     Examples:
         >>> for stage in build_noiseless(5).stages:
@@ -127,7 +111,7 @@ def cultivated_codes(distance: int) -> list[ColorCode]:
     Raises:
         ValueError: There is no cultivation up to this distance.
     """
-    check_distance(distance)
+    integer_among(distance, "distance", AVAILABLE_DISTANCES)
     return [ColorCode.triangular(d) for d in range(3, distance + 1, 2)]
 
 

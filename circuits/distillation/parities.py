@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ..arguments import choice
+from ..base.arguments import choice
 
 ProtocolChoice = Literal["15-to-1", "8T-to-CCZ"]
 PROTOCOL_CHOICES: tuple[ProtocolChoice, ...] = get_args(ProtocolChoice)

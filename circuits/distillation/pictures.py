@@ -1,16 +1,13 @@
 """Draws the sums of the protocols: one column per T gate, one row per qubit.
 
-Usage: `python -m stim_nonclifford.distillation.pictures` writes the files in the folder `pictures`.
+`python docs/make_pictures.py` writes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from .parities import PROTOCOL_CHOICES, ProtocolChoice, parities_of
-
-PICTURES = Path(__file__).parent / "pictures"
 
 # Pixels.
 _COLUMN = 40  # between T gates
@@ -63,14 +60,3 @@ def picture_of(protocol: ProtocolChoice) -> str:
             color = _OUTPUT if qubit < parities.num_outputs else _CHECK
             lines.append(f'<circle cx="{x}" cy="{_TOP + _ROW * qubit}" r="{_DOT}" fill="{color}"/>')
     return "\n".join([*lines, "</svg>"]) + "\n"
-
-
-def write_pictures(folder: Path = PICTURES) -> None:
-    """Writes all pictures to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in all_pictures().items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_pictures()

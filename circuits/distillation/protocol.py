@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ..arguments import choice, probability
+from ..base.arguments import choice, probability
 from .parities import ProtocolChoice, parities_of
 from .teleported_rotation import add_teleported_rotation
 

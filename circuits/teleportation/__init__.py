@@ -23,7 +23,7 @@ Examples:
     (42, 99, 0)
 """
 
-from .files import circuit_file_name, write_circuit_file
+from .files import circuit_file_name
 from .protocol import (
     AVAILABLE_DISTANCES,
     CORRECTION_CHOICES,
@@ -39,5 +39,4 @@ __all__ = [
     "circuit_file_name",
     "injection_circuit",
     "teleportation_circuit",
-    "write_circuit_file",
 ]

@@ -1,21 +1,14 @@
-"""Writes circuit files, with names that contain the parameters."""
+"""Names of circuit files, which contain the parameters."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal, get_args
 
-from ..arguments import choice, integer_among, path, probability
+from ..base.arguments import choice, integer_among, probability
 from ..cultivation.builder import GATE_CHOICES, GateChoice
+from ..cultivation.files import joined
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice
-from ..dialect import exact_text
-from .protocol import (
-    AVAILABLE_DISTANCES,
-    CORRECTION_CHOICES,
-    CorrectionChoice,
-    injection_circuit,
-    teleportation_circuit,
-)
+from .protocol import AVAILABLE_DISTANCES, CORRECTION_CHOICES, CorrectionChoice
 
 ProtocolChoice = Literal["injection", "teleportation"]
 PROTOCOL_CHOICES: tuple[ProtocolChoice, ...] = get_args(ProtocolChoice)
@@ -67,46 +60,4 @@ def circuit_file_name(
         "noise": choice(noise, "noise", NOISE_CHOICES),
         "p": probability(p, "p"),
     }
-    return ",".join(f"{key}={value}" for key, value in terms.items()) + ".stim"
-
-
-def write_circuit_file(
-    folder: str | Path,
-    *,
-    protocol: ProtocolChoice = "teleportation",
-    distance: int,
-    p: float,
-    gate: GateChoice,
-    noise: NoiseChoice,
-    correction: CorrectionChoice = "gate",
-) -> Path:
-    """Writes one circuit to a file, and replaces a file of that name.
-
-    Args:
-        folder: The folder of the file; created if it does not exist.
-        protocol: "injection" or "teleportation".
-        distance: Distance of the patches.
-        p: Noise strength.
-        gate: "T" or "S".
-        noise: Name of the noise model.
-        correction: "gate" or "software"; an injection has none.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ValueError: A parameter is not one that `injection_circuit` or `teleportation_circuit` accepts.
-        OSError: The file or its folder cannot be written.
-    """
-    folder = path(folder, "folder")
-    if choice(protocol, "protocol", PROTOCOL_CHOICES) == "injection":
-        circuit = injection_circuit(distance, p, gate, noise)
-    else:
-        circuit = teleportation_circuit(distance, p, gate, noise, correction)
-    name = circuit_file_name(
-        protocol=protocol, distance=distance, p=p, gate=gate, noise=noise, correction=correction
-    )
-    file = folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"{exact_text(circuit)}\n", encoding="utf-8")
-    return file
+    return joined(terms)

@@ -1,12 +1,11 @@
 """Draws the stages of the teleported T gate, moment by moment.
 
-Usage: `python -m stim_nonclifford.teleportation.pictures` writes the files in the folder `pictures`.
+`python docs/make_pictures.py` writes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from ..cultivation.panels import moments_of, panel_of, sites_of
 from ..cultivation.svg import Box, Panel, Picture
@@ -14,8 +13,6 @@ from .injection import corner_of
 from .protocol import build_teleportation
 from .surface_code import Check
 from .surgery import Patches
-
-PICTURES = Path(__file__).parent / "pictures"
 
 
 def all_pictures() -> Mapping[str, str]:
@@ -46,13 +43,6 @@ def all_pictures() -> Mapping[str, str]:
     }
 
 
-def write_pictures(folder: Path = PICTURES) -> None:
-    """Writes all pictures to a folder, and replaces files of the same names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in all_pictures().items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 def _roles(patches: Patches) -> list[Box]:
     """The roles of all qubits: data, ancillas of X and Z checks, seam, and the corner of the injection."""
     boxes = []
@@ -61,7 +51,3 @@ def _roles(patches: Patches) -> list[Box]:
         boxes.append(Box({"T": "rotate", "S": "feedback", "D": "data"}[letter], letter, site))
     boxes += [Box("reset", check.pauli, check.ancilla) for check in patches.merged.checks]
     return boxes
-
-
-if __name__ == "__main__":
-    write_pictures()

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ..arguments import choice, integer, integer_among
+from ..base.arguments import choice, integer, integer_among
 from ..cultivation.builder import GateChoice
 from ..cultivation.color_code import Coord
 from ..cultivation.noise import NoiseChoice, add_noise, noise_model
@@ -21,15 +21,6 @@ CorrectionChoice = Literal["gate", "software"]
 CORRECTION_CHOICES: tuple[CorrectionChoice, ...] = get_args(CorrectionChoice)
 _MOST_ROUNDS = 1_000_000
 AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5)
-
-
-def check_distance(distance: int) -> None:
-    """Checks that there are circuits of a distance.
-
-    Raises:
-        ValueError: There are none; the message lists the available distances.
-    """
-    integer_among(distance, "distance", AVAILABLE_DISTANCES)
 
 
 def injection_circuit(
@@ -121,16 +112,10 @@ def teleportation_circuit(
 def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> TeleportationBuilder:
     """Writes the circuit of `injection_circuit` without noise.
 
-    Args:
-        distance: See `injection_circuit`.
-        gate: See `injection_circuit`.
-        rounds: See `injection_circuit`.
+    Its arguments, and what it refuses, are those of `injection_circuit`.
 
     Returns:
         The circuit and its stages.
-
-    Raises:
-        ValueError: An argument has a value that `injection_circuit` does not accept.
 
     Examples:
         >>> for stage in build_injection(5).stages:
@@ -138,7 +123,7 @@ def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> T
         0 injection
         13 final check
     """
-    check_distance(distance)
+    integer_among(distance, "distance", AVAILABLE_DISTANCES)
     rounds = integer(rounds, "rounds", 1, _MOST_ROUNDS)
     code = SurfaceCode(0, distance, distance)
     builder = TeleportationBuilder(code.sites, gate=gate)
@@ -158,17 +143,10 @@ def build_teleportation(
 ) -> TeleportationBuilder:
     """Writes the circuit of `teleportation_circuit` without noise.
 
-    Args:
-        distance: See `teleportation_circuit`.
-        gate: See `teleportation_circuit`.
-        correction: See `teleportation_circuit`.
-        rounds: See `teleportation_circuit`.
+    Its arguments, and what it refuses, are those of `teleportation_circuit`.
 
     Returns:
         The circuit and its stages.
-
-    Raises:
-        ValueError: An argument has a value that `teleportation_circuit` does not accept.
 
     Examples:
         >>> for stage in build_teleportation(3).stages:
@@ -179,7 +157,7 @@ def build_teleportation(
         31 split
         37 final check
     """
-    check_distance(distance)
+    integer_among(distance, "distance", AVAILABLE_DISTANCES)
     rounds = integer(rounds, "rounds", 1, _MOST_ROUNDS)
     correction = choice(correction, "correction", CORRECTION_CHOICES)
     patches = Patches.of_distance(distance)

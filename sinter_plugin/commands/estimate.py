@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
-from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 

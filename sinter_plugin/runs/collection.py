@@ -17,7 +17,7 @@ from typing import Any
 
 import sinter
 
-from stim_nonclifford.arguments import (
+from stim_nonclifford.base.arguments import (
     MOST_SHOTS,
     check_types,
     flag,

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.coherent_noise import twirl_advice
-from stim_nonclifford.logical_errors import (
+from stim_nonclifford.logical_errors.coherent_noise import twirl_advice
+from stim_nonclifford.logical_errors.noiseless_outputs import outcome_dependent
+from stim_nonclifford.logical_errors.refusals import (
     warn_of_observables_flipped_by_chance,
     warn_of_random_outputs,
 )
-from stim_nonclifford.noiseless_outputs import outcome_dependent
 
 from ..decoding.decoders import DECODERS_WITHOUT_HERALDS
 from ..decoding.heralds import herald_detectors

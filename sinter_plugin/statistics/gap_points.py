@@ -12,7 +12,7 @@ from typing import Any
 
 import sinter
 
-from stim_nonclifford import arguments
+from stim_nonclifford.base import arguments
 
 __all__ = [
     "CalibrationPoint",

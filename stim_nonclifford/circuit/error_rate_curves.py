@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..arguments import check_types, iterable
-from ..compiler.requested_outputs import Mask
+from ..base.arguments import check_types, iterable
+from ..compiler.plans.requested_outputs import Mask
 from ..fault_sets.interface import estimate_rates
-from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.results import LogicalErrorRate
+from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..logical_states import LogicalState, LogicalStateCheck
 from .circuit import Circuit
 from .fault_set_methods import planned

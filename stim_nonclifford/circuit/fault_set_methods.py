@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 import stim
 
 from ..compiler import CompiledCircuit
-from ..compiler.requested_outputs import Mask, postselected_outputs
+from ..compiler.plans.requested_outputs import Mask, postselected_outputs
 from ..fault_sets.interface import PlannedCircuit, estimate_rates
-from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..fault_sets.results import LogicalErrorRate
+from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..faults import FaultTable
-from ..logical_errors import check_logical_errors
+from ..logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
 
 __all__ = ["CircuitFaultSets", "checked_circuit", "planned"]
@@ -52,7 +52,7 @@ class CircuitFaultSets:
         whatever the number of threads, unless ``max_seconds`` ends it early.
 
         Without noise, each observable must have one value in the shots that are kept, up to what rotations by
-        small angles do; ``stim_nonclifford/noiseless_outputs.py`` says how that is looked at.
+        small angles do; ``stim_nonclifford/logical_errors/noiseless_outputs.py`` says how that is looked at.
 
         Args:
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. They

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
+from ..base.memory import machine_bytes
 from ..errors import HOW_TO_NARROW
-from ..memory import machine_bytes
 from ..plan import SamplingPlan, plain_attributes
 from .contract import PackedBits, Tally
 

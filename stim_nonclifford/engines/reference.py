@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native, coefficients
-from ..coefficients import IndexPauli
+from .. import _native
 from ..errors import ResourceLimitError
 from ..plan import (
     ACTIVATE,
@@ -27,6 +26,8 @@ from ..plan import (
     SamplingPlan,
     plain_attributes,
 )
+from . import coefficients
+from .coefficients import IndexPauli
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from ..arguments import flag, integer, seed_of
+from ..base.arguments import flag, integer, seed_of
 from ..compiler import CompiledCircuit, RequestedOutputs
-from ..compiler.requested_outputs import requested_by
+from ..compiler.plans.requested_outputs import requested_by
 from ..engines.cpu import MAX_THREADS
 from ..errors import ResourceLimitError
 from ..plan import SamplingPlan
-from .estimator import Estimator
-from .exploration import Exploration
 from .interval import COVERAGE
-from .limits import Limits
-from .mechanisms import mechanisms_of
 from .results import LogicalErrorRate, WeightShare
-from .two_searches import TwoSearches, decided_by_faults
-from .wrong_tool import WrongToolError, cause_of
+from .search.estimator import Estimator
+from .search.exploration import Exploration
+from .search.limits import Limits
+from .search.mechanisms import mechanisms_of
+from .search.two_searches import TwoSearches, decided_by_faults
+from .search.wrong_tool import WrongToolError, cause_of
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
@@ -138,7 +138,7 @@ def estimate_rates(
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
     """
-    from .budget import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
 
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import integer
+from ..base.arguments import integer
+from ..base.notebook import Diagram, preformatted, scrolled
 from ..compiler import CompiledCircuit
-from ..compiler.program import Program
-from ..compiler.requested_outputs import requested_by
-from ..notebook import Diagram, preformatted, scrolled
+from ..compiler.plans.requested_outputs import requested_by
+from ..compiler.program.program import Program
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .operations import PlannedOperation, planned_operations
 from .picture import width_picture

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import refuse_argument
+from ..base.arguments import refuse_argument
+from ..base.memory import machine_bytes
 from ..engines import PackedBits
 from ..errors import ResourceLimitError
-from ..memory import machine_bytes
 from .device_bits import pack_on_device, unpack_on_device
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import flag, number_of_shots
+from ..base.arguments import flag, number_of_shots
 from ..compiler import ExpectationPlan
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import MOST_SHOTS, choice, flag, integer_or_none, number_of_shots
+from ..base.arguments import MOST_SHOTS, choice, flag, integer_or_none, number_of_shots
 from ..compiler import CompiledCircuit
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine

@@ -193,7 +193,6 @@ class _Half:
             row_bytes=-(-len(self._detectors) // 8),
             result_bytes=_RESULT_BYTES,
             max_bytes=store_bytes,
-            store_all=True,  # looking a row up takes a hundredth of the time of decoding it
         )
 
     def _accepted(

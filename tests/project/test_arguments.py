@@ -54,6 +54,7 @@ NOT_NONE = {
     "faults": (3, None, "X 0", [3], [[3]], ["X 0"], object()),
     "callable": (3, None, "place", object()),
     "object": (3, "x", ARRAY, object()),
+    "part": (3, "x", None, ARRAY, (1,), (0, 2), (3, 2), (1, 0), (1, "2"), object()),
 }
 """Wrong values for parameters of a kind. ``... or None`` is the same without None."""
 
@@ -90,6 +91,7 @@ KINDS = {
     "error_model": "choice",
     "escape_distance": "distance",
     "existing_data_filepaths": "paths",
+    "executor": "object or None",
     "expectation_values": "flag",
     "faults": "faults",
     "file": "path",
@@ -116,6 +118,7 @@ KINDS = {
     "max_weight": "integer",
     "method": "choice or None",
     "noise": "choice",
+    "num_workers": "positive integer or None",
     "obs_out": "array or None",
     "obs_out_filepath": "path or None",
     "obs_out_format": "choice",
@@ -283,7 +286,7 @@ CALLS: dict[str, Call] = {
     "collect": Call(
         sinter_plugin.collect,
         {"tasks": [TASK]},
-        {"executor": "object", "shard": "tuple"},
+        {"shard": "part"},
     ),
     "ChromobiusGapDecoder": Call(sinter_plugin.ChromobiusGapDecoder),
     "ChromobiusGapDecoder.compile_decoder_for_dem": Call(
@@ -382,6 +385,7 @@ WITHOUT_CHECKS = {
     "CompiledSoftDecodingSampler": "the same methods as of CompiledSoftPostselectSampler",
     "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
     "ErrorBudget.plot": "matplotlib checks the axes",
+    "sinter_plugin.collect_on_dask": "it calls collect",
     "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
     "LogicalStateCheck.failures": "the same",
     "LogicalStateCheck.fidelities": "the same",

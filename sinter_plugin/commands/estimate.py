@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
@@ -133,7 +134,7 @@ class _Run:
         jobs = self._without_done(jobs)
         families = families_of([job.planned.plan() for job in jobs])
         groups = collections.deque([jobs[k] for k in family] for family in families)
-        under_way: dict[Future[list[snc.LogicalErrorRate]], list[_Job]] = {}
+        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
         slots = max(1, num_slots_of(self._executor))
         num_started = 0
         while groups or under_way:
@@ -163,7 +164,7 @@ class _Run:
         # The draws are made for the strongest noise. What is asked for beside it must not change them.
         return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[list[snc.LogicalErrorRate]]:
+    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
         args = self._args
         limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
         questions = [job.question for job in group]
@@ -173,7 +174,7 @@ class _Run:
                 _estimated, questions, limits, self._seed_of(group), args.threads, progress
             )
 
-    def _taken(self, group: list[_Job], future: Future[list[snc.LogicalErrorRate]]) -> list[list[_Job]]:
+    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
         """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
         try:
             with lost_workers(self._executor):
@@ -189,7 +190,7 @@ class _Run:
             self._save(job, rate, rate.seconds / len(group), self._seed_of(group))
         return []
 
-    def _save(self, job: _Job, rate: snc.LogicalErrorRate, seconds: float, seed: int) -> None:
+    def _save(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
         facts = {
             "kept": rate.kept,
             "kept_and_wrong": rate.kept_and_wrong,
@@ -324,7 +325,7 @@ def _strongest(group: Sequence[_Job]) -> _Job:
 
 def _estimated(
     questions: Sequence[_Question], limits: Limits, seed: int, threads: int, progress: bool
-) -> list[snc.LogicalErrorRate]:
+) -> list[LogicalErrorRate]:
     """Estimates a group, here or in a worker."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import sinter
 
-import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import integer, number_of_shots
+from stim_nonclifford.sampling import CompiledDetectorSampler
 
 from .batch_size import BatchSize
 
@@ -26,7 +26,7 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
     """
 
     def __init__(
-        self, sampler: snc.CompiledDetectorSampler, *, has_seed: bool, row_warnings: Sequence[str]
+        self, sampler: CompiledDetectorSampler, *, has_seed: bool, row_warnings: Sequence[str]
     ) -> None:
         """Wraps a compiled sampler.
 

@@ -16,10 +16,10 @@ use the plugin:
 ``python -m sinter_plugin estimate`` writes logical error rates that are computed from fault sets to the same
 kind of file, and ``error_rate`` draws both in one figure.
 
-The rooms, each of which imports from earlier ones only: ``decoding`` (decoders and complementary gaps),
-``processes`` (where jobs run, and how they end), ``statistics`` (files of statistics and what their rows
-mean), ``samplers`` (for Sinter), ``runs`` (tasks are counted by workers), ``commands`` and ``__main__`` (the
-command line).
+The rooms, each of which imports from earlier ones only: ``processes`` (where jobs run, and how they end),
+``statistics`` (files of statistics and what their rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are
+counted by workers), ``commands`` and ``__main__`` (the command line). The decoders and their complementary
+gaps are in ``stim_nonclifford.decoding``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from typing import Any
 
 import sinter
 
-from .decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
-from .decoding.gap_decoder import CompiledGapDecoder
-from .decoding.heralded_matching import CompiledHeraldedMatching, HeraldedMatchingDecoder
-from .decoding.heralds import herald_detectors
-from .decoding.kept_shot_decoding import ConfidentDecoder
-from .decoding.matching_gap import CompiledMatchingGap, MatchingGapDecoder
+from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
+from stim_nonclifford.decoding.gap_decoder import CompiledGapDecoder
+from stim_nonclifford.decoding.heralded_matching import CompiledHeraldedMatching, HeraldedMatchingDecoder
+from stim_nonclifford.decoding.kept_shot_decoding import ConfidentDecoder
+from stim_nonclifford.decoding.matching_gap import CompiledMatchingGap, MatchingGapDecoder
+
 from .runs.collection import collect
 from .samplers.by_name import all_samplers
+from .samplers.heralds import herald_detectors
 from .samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck

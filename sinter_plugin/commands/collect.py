@@ -35,8 +35,8 @@ import numpy.typing as npt
 import sinter
 
 import stim_nonclifford as snc
+from stim_nonclifford.decoding.decoders import decoder_named, known_decoders
 
-from ..decoding.decoders import decoder_named, known_decoders
 from ..processes.executors import WorkersLostError, dask_executor, local_executor
 from ..processes.interrupts import interrupted_by_signals
 from ..runs.collection import collect as collect_tasks

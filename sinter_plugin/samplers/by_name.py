@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..decoding.decoders import GAP_DECODERS, installed_decoders
+from stim_nonclifford.decoding.decoders import GAP_DECODERS, installed_decoders
+
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
 

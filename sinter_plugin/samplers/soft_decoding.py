@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.engines import EngineName
-from stim_nonclifford.logical_states import LogicalState, state_check_of
-from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
-
-from ..decoding.chromobius_gap import ChromobiusGapDecoder
-from ..decoding.decoders import (
+from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder
+from stim_nonclifford.decoding.decoders import (
     HERALDED_DECODERS,
     MATCHING_DECODERS,
     decoder_named,
 )
-from ..decoding.heralded_matching import HeraldedMatchingDecoder
-from ..decoding.heralds import herald_detectors
-from ..decoding.kept_shot_decoding import KeptShotDecoding
-from ..decoding.matching_gap import MatchingGapDecoder
+from stim_nonclifford.decoding.heralded_matching import HeraldedMatchingDecoder
+from stim_nonclifford.decoding.kept_shot_decoding import KeptShotDecoding
+from stim_nonclifford.decoding.matching_gap import MatchingGapDecoder
+from stim_nonclifford.engines import EngineName
+from stim_nonclifford.logical_states import LogicalState, state_check_of
+from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
+
 from ..processes.parent_watch import EndsWithItsParent
 from ..statistics.row_warnings import shown_warnings
 from .compiled_sampler import CompiledSampler
 from .decoding_warnings import warn_of_decoding
+from .heralds import herald_detectors
 from .masks import unpacked_mask
 from .soft_postselect import check_sampling_arguments
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinter_plugin.decoding import distinct_rows
-from sinter_plugin.decoding.distinct_rows import DistinctRows
+from stim_nonclifford.decoding import distinct_rows
+from stim_nonclifford.decoding.distinct_rows import DistinctRows
 
 
 class Decoder:

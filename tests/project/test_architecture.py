@@ -38,6 +38,7 @@ ROOMS = (
     "fault_sets.search",
     "fault_sets.budget",
     "fault_sets",
+    "decoding",
     "decoded_rates",
     "circuit",
     "cultivation",
@@ -111,7 +112,7 @@ def test_no_module_imports_itself_by_a_circle() -> None:
     assert left == {}
 
 
-PLUGIN_ROOMS = ("decoding", "processes", "statistics", "samplers", "runs", "commands")
+PLUGIN_ROOMS = ("processes", "statistics", "samplers", "runs", "commands")
 """The folders of ``sinter_plugin``: a module imports from its folder and from those before it."""
 
 
@@ -129,7 +130,7 @@ def test_rooms_of_the_plugin_import_in_one_direction() -> None:
                 imports.add(f"{'/'.join(base)}.py")
                 if room:
                     assert PLUGIN_ROOMS.index(base[0]) <= PLUGIN_ROOMS.index(room[0]), path
-    assert sum(map(len, found.values())) > 60
+    assert sum(map(len, found.values())) > 50
     try:
         TopologicalSorter(found).prepare()
     except CycleError as error:

@@ -10,7 +10,7 @@ STARTED := $(shell date +%s)
 
 NATIVE := pyproject.toml $(shell find stim_nonclifford/native stim_nonclifford/kernels -type f)
 # An editable installation holds a list of the modules. If the list of files changes, it is installed again.
-LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
+LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
 .PHONY: demo install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean

@@ -25,6 +25,7 @@ from typing import Any
 import sinter
 
 import stim_nonclifford as snc
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
@@ -151,7 +152,7 @@ class _Run:
             for job, rate in zip(group, found, strict=True):
                 self._save(job, rate, rate.seconds / len(group), seed)
 
-    def _save(self, job: _Job, rate: snc.LogicalErrorRate, seconds: float, seed: int) -> None:
+    def _save(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
         facts = {
             "kept": rate.kept,
             "kept_and_wrong": rate.kept_and_wrong,

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import choice, flag, probability
+from ..base.masks import Mask, checked_mask
 from ..base.memory import memory_is_a_limit
 from ..compiler import CompiledCircuit
 from ..compiler.error_models.detector_error_model import detector_error_model
 from ..compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
-from ..compiler.plans.requested_outputs import Mask, checked_mask
 from ..compiler.program.extent import extent_of
 from ..compiler.program.extent_limits import check_targets
 from ..compiler.program.relabelling import relabelled

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit, PlannedOperation, PlanReport, ResourceLimitError
+from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.plan_report import PlannedOperation, PlanReport
 
 from ..support.published_circuits import FOLDER, needs_published
 

@@ -12,6 +12,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.errors import ResourceLimitError
+from stim_nonclifford.plan import SamplingPlan
 
 from ..oracle.density_matrix import detector_distribution
 from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
@@ -61,7 +62,7 @@ def example(seed: int, k: int) -> tuple[stim.Circuit, Mask, Mask]:
             return circuit, detectors, observables
 
 
-def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> snc.SamplingPlan:
+def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> SamplingPlan:
     num_outputs = circuit.num_detectors + circuit.num_observables
     postselected = np.flatnonzero(np.concatenate([detectors, observables])).tolist()
     requested = RequestedOutputs.of(range(circuit.num_detectors, num_outputs), postselected)

@@ -18,6 +18,7 @@ from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
 from stim_nonclifford.engines.auto import START_SECONDS
 
 from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
+from ..support.public_names import PUBLIC
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
@@ -64,15 +65,13 @@ def test_every_picture_is_shown() -> None:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("reference/*.md"))
-    shown = re.findall(r"^::: (\S+)$", text, re.MULTILINE)
-    public = {
+    exported = {
         f"{package.__name__}.{name}"
         for package in (stim_nonclifford, sinter_plugin, cultivation, distillation, teleportation)
         for name in package.__all__
         if not name.startswith("__")
     }
-    assert sorted(shown) == sorted(public)
+    assert exported <= PUBLIC.keys()
 
 
 def test_instructions_that_are_said_to_be_refused_are_refused() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ... import _native
+from ..._native import random_words
 from ...engines.random_streams import Stream
 from ...plan import SamplingPlan
 from .estimator import Estimator
@@ -104,7 +104,7 @@ class TwoSearches:
                 max_bytes=int((1 - _PART_FOR_KEPT) * limits.max_bytes),
                 max_seconds=None if seconds is None else max(seconds - kept.seconds, 1e-3),
             ),
-            int(_native.random_words(seed, Stream.ROUNDS, 0, 1)[0]),  # rounds count from 1
+            int(random_words(seed, Stream.ROUNDS, 0, 1)[0]),  # rounds count from 1
             threads,
             lambda line: report(f"kept and wrong, {line}"),
             passing_only=True,

@@ -117,6 +117,17 @@ nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& c
     return result;
 }
 
+nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double negligible) {
+    const std::vector<double> known = to_vector(closed);
+    snc::require_not_negative(known, "closed");
+    require(negligible >= 0, "negligible must not be negative.");
+    auto found = without_gil([&] { return study.bounds(known, negligible); });
+    nb::dict result;
+    result["passing"] = to_array(std::move(found.passing));
+    result["most"] = to_array(std::move(found.most));
+    return result;
+}
+
 nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
     check_weight(study, weight, 1);
     require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
@@ -241,6 +252,8 @@ void bind_fault_sets(nb::module_& m) {
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return without_gil([&] { return study.num_keys(); }); })
         .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
              nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, "All sets of a weight, added up by key.")
+        .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
+             "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
              "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),

@@ -4,10 +4,8 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <exception>
-#include <mutex>
 
-#include "base/threads.h"
+#include "base/parallel_parts.h"
 
 namespace snc {
 
@@ -15,9 +13,6 @@ namespace {
 
 // The largest number of blocks per thread between two looks at the number of errors.
 constexpr uint64_t wave_blocks = 256;
-
-// A piece takes some microseconds, and reading the clock costs part of one.
-constexpr uint64_t pieces_per_poll = 16;
 
 // From the first width on, 64 shots are enough work for a thread; from the second one on, 8 shots.
 constexpr uint32_t long_work_width = 8;
@@ -144,39 +139,16 @@ Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
 }
 
 void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
-    std::atomic<uint64_t> next = 0;
-    std::exception_ptr failure;
-    std::mutex failure_mutex;
     store_.forget_old_tables();
-    const auto work = [&](Worker& worker) {
-        try {
-            for (uint64_t k = next++; k < pieces.count; k = next++) {
-                if (k % pieces_per_poll == 0) interruption_->look();
-                const Piece piece = pieces[k];
-                if (piece.begin < piece.end) use(worker, piece, k);
-            }
-        } catch (const Stopped&) {
-        } catch (...) {
-            const std::lock_guard lock(failure_mutex);
-            if (!failure) failure = std::current_exception();
-            interruption_->stop();
-        }
-    };
-    {
-        Threads threads;
-        // Starting a thread takes as long as several pieces of a circuit with little quantum work.
-        const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
-        const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
-        const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
-        try {
-            if (num_threads > 1) threads.start(num_threads - 1, [&](size_t t) { work(workers_[t + 1]); });
-        } catch (...) {
-            interruption_->stop();  // else the started threads would finish all the work first
-            throw;
-        }
-        work(workers_[0]);
-    }
-    if (failure) std::rethrow_exception(failure);
+    // Starting a thread takes as long as several pieces of a circuit with little quantum work.
+    const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
+    const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
+    std::atomic<size_t> next_worker = 0;
+    run_parts(pieces.count, std::min<uint64_t>(workers_.size(), useful), *interruption_, [&] {
+        return [&, &worker = workers_[next_worker++]](uint64_t k) {
+            if (const Piece piece = pieces[k]; piece.begin < piece.end) use(worker, piece, k);
+        };
+    });
 }
 
 template <typename Keep>

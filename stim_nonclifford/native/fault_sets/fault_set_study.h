@@ -13,6 +13,7 @@
 #include "base/parallel_parts.h"
 #include "base/turns.h"
 #include "cpu/kernels.h"
+#include "fault_sets/fault_set_bounds.h"
 #include "fault_sets/fault_set_keys.h"
 #include "fault_sets/fault_set_search.h"
 #include "fault_sets/fault_sets.h"
@@ -64,6 +65,12 @@ class FaultSetStudy {
     };
     Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, const EnumerationLimits& limits,
                           Storage storage);
+
+    // Upper bounds for all sizes up to the largest; see fault_set_bounds.
+    FaultSetBounds bounds(const std::vector<double>& closed, double negligible) const {
+        const Turns::Turn turn = this->turn();
+        return fault_set_bounds(table_, options_.max_weight, closed, negligible, options_.num_threads, interrupted_);
+    }
 
     struct Draws {
         bool is_complete = false;

@@ -35,6 +35,7 @@ class FaultSetTable {
 
     uint32_t num_mechanisms() const { return static_cast<uint32_t>(mechanisms_.size()); }
     uint32_t check_words() const { return mechanisms_.check_words; }
+    uint32_t num_checks() const { return num_checks_; }
     uint32_t key_words() const { return mechanisms_.key_words; }
     double weight(uint32_t mechanism) const { return mechanisms_.weights[mechanism]; }
     const std::vector<double>& weights() const { return mechanisms_.weights; }

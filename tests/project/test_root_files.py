@@ -18,6 +18,7 @@ from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.plan import BLOCK_SHOTS
 
 from ..support.engine_cases import LAYERS
+from ..support.public_names import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -51,12 +52,13 @@ def test_names_in_the_changelog_exist() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     named = [name for name in re.findall(r"`([A-Za-z_.]+)`", text) if name[0].isupper() and name != "EXP_VAL"]
     assert len(named) >= 5
+    public = {place.rpartition(".")[2]: thing for place, thing in PUBLIC.items()}
     for name in named:
-        found: Any = snc
-        for part in name.split("."):
-            if not (found is snc and part == "U"):
-                found = getattr(found, part, None)
-        assert found is not None or name in gates.GATES, name
+        first, *rest = name.split(".")
+        found = public.get(first)
+        for part in rest:
+            found = getattr(found, part, None)
+        assert found is not None or name.removeprefix("U.") in gates.GATES, name
 
 
 def test_links_and_files_of_contributing_exist() -> None:

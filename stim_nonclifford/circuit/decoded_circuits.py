@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import stim
 
 from ..base.arguments import flag, integer, positive, positive_or_none, seed_of
 from ..base.masks import Mask
+from ..compiler import CompiledCircuit
 from ..decoded_rates.decoders import compiled_decoder, is_matching, name_of_decoder
 from ..decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
 from ..decoded_rates.mechanisms import symptoms_of
@@ -21,10 +22,19 @@ from ..errors import InexactErrorModelWarning
 from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..logical_errors.refusals import check_logical_errors
 
-if TYPE_CHECKING:
-    from .circuit import Circuit
+__all__ = ["DecodableCircuit", "check_only_decoded", "rates_with_decoder"]
 
-__all__ = ["check_only_decoded", "rates_with_decoder"]
+
+class DecodableCircuit(Protocol):
+    """What is asked of a circuit."""
+
+    @property
+    def num_detectors(self) -> int: ...  # noqa: D102
+    @property
+    def num_observables(self) -> int: ...  # noqa: D102
+    def to_stim(self) -> stim.Circuit: ...  # noqa: D102
+    def compile(self) -> CompiledCircuit: ...  # noqa: D102
+    def detector_error_model(self, **options: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
 
 
 def check_only_decoded(
@@ -50,7 +60,7 @@ def check_only_decoded(
 
 
 def rates_with_decoder(
-    circuits: Iterable[Circuit],
+    circuits: Iterable[DecodableCircuit],
     decoder: Any,
     *,
     relative_error: float,
@@ -83,7 +93,7 @@ def rates_with_decoder(
     return decoded_rates(asked, goal, number, _print_progress if shown else _say_nothing)
 
 
-def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
+def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
     if circuit.num_observables == 0:
         raise ValueError(
             "The circuit has no observables, so there is nothing to predict. Declare an observable with"
@@ -100,7 +110,7 @@ def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
     )
 
 
-def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
+def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
     """The errors that a circuit has, which must be independent and decide everything."""
     if circuit.to_stim() == circuit.to_stim().without_tags():  # a Clifford circuit
         try:
@@ -129,7 +139,7 @@ def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
         ) from error
 
 
-def _model_for(circuit: Circuit, decoder: Any) -> stim.DetectorErrorModel:
+def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True} if is_matching(decoder) else {}
     attempts: list[dict[str, Any]] = [{"decompose_errors": True}, partly]

@@ -248,8 +248,8 @@ class _Family:
         if changed:
             raise ValueError(
                 f"The decoder {self._name} is not deterministic: of {len(ladder.levels) * _COLUMNS} fault"
-                f" sets on which it had failed, it failed on {changed} no more when it was asked again. Chains of"
-                " failing fault sets have no meaning then. Count errors: sinter collect, or"
+                f" sets on which it had failed, it failed on {changed} no more when it was asked again."
+                " Chains of failing fault sets have no meaning then. Count errors: sinter collect, or"
                 " SoftDecodingSampler."
             )
 

@@ -101,7 +101,9 @@ def test_rates_are_of_the_shots_that_ran() -> None:
 
 def measured(workload: Workload, **options: Any) -> dict[str, Any]:
     return compare.measure(
-        workload, **{"seconds": 0.01, "repeats": 2, "limit": LIMIT, "pythons": {}, **options}
+        workload,
+        workload.build(),
+        **{"seconds": 0.01, "repeats": 2, "limit": LIMIT, "pythons": {}, **options},
     )
 
 
@@ -133,10 +135,19 @@ def test_first_shots_and_failures() -> None:
         limit=LIMIT,
         seconds=0,
         wall=False,
+        wide=False,
     )
     assert "ValueError" in broken.end()["problem"]
     late = compare.Contestant(
-        sys.executable, 0.01, name="stim", text="M 0", mode="bits", limit=LIMIT, seconds=0, wall=False
+        sys.executable,
+        0.01,
+        name="stim",
+        text="M 0",
+        mode="bits",
+        limit=LIMIT,
+        seconds=0,
+        wall=False,
+        wide=False,
     )
     assert late.end()["problem"] == "> 0 s"
 

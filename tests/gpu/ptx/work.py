@@ -92,7 +92,7 @@ def kernel_work(source: str, compiled: CompiledKernel, shots: int) -> KernelWork
         k = bisect_right(starts, (line, len(kernel.blocks))) - 1
         if k < 0 or line > kernel.end_line:
             continue  # a function that is called: seldom
-        times = float(warps[starts[k][1]])
+        times = int(warps[starts[k][1]])
         work.issue_slots += len(opcodes) * times
         work.by_function[function_at(text, lines.get(line, 0))] += len(opcodes) * times
         for opcode in opcodes:

@@ -18,6 +18,7 @@ from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.plan import BLOCK_SHOTS
 
 from ..support.engine_cases import LAYERS
+from ..support.public_names import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -50,11 +51,12 @@ def test_names_in_the_changelog_exist() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     named = [name for name in re.findall(r"`([A-Za-z_.]+)`", text) if name[0].isupper() and name != "EXP_VAL"]
     assert len(named) >= 5
+    things: dict[str, Any] = {place.rpartition(".")[2]: thing for place, thing in PUBLIC.items()}
     for name in named:
-        found: Any = snc
-        for part in name.split("."):
-            if not (found is snc and part == "U"):
-                found = getattr(found, part, None)
+        first, *parts = name.split(".")
+        found = things.get(first)
+        for part in parts:
+            found = getattr(found, part, None)
         assert found is not None or name in gates.GATES, name
 
 

@@ -12,6 +12,12 @@ __all__ = ["check_events", "enumerate_cheap", "enumerate_to"]
 _MAX_EVENTS = 12.0
 """Mean number of noise events of a shot; plain sampling keeps few shots then, but most sets are large."""
 
+_REST_OF_RATE = 1e-3
+"""Sets are listed up to the weight beyond which P(kept and wrong) grows by less than this part of it."""
+
+_REST_WITHOUT_RATE = 1e-9
+"""Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
+
 _MORE_STEPS = 50
 """How many times as many steps a weight may take that is asked for."""
 
@@ -76,7 +82,7 @@ def _check_pruning(known: Exploration) -> None:
         fraction = known.exact(2).passing(c) / float(known.masses[c, 2])
         if fraction < MAX_PASSING:
             continue
-        enough = 1e-3 * known.totals(c).wrong or 1e-9
+        enough = _REST_OF_RATE * known.totals(c).wrong or _REST_WITHOUT_RATE
         weight = next((k for k in range(3, known.max_weight + 1) if known.rest(c, k + 1) < enough), 2)
         num_sets = math.comb(known.odds.shape[1], weight)
         if num_sets > known.limits.exact_sets:

@@ -18,10 +18,10 @@ from .wrong_tool import refuse
 __all__ = ["Estimator"]
 
 _MAX_JOINS = 40
-"""Of a weight: past that, the interval says what is not known."""
+"""So many rounds of joining are spent on a weight; past that, the interval says what is not known."""
 
 _MAX_JOINS_FOR_LIMIT = 5
-"""The same where only the end of the interval gets better by it."""
+"""So many are spent on a weight where only the end of the interval gets better by it."""
 
 
 _MOST_GROWTH = 25.0

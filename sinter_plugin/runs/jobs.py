@@ -16,11 +16,11 @@ from typing import TypeAlias
 
 import sinter
 
-from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
-from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
-from .statistics.shot_ranges import seed_of
+from ..samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
+from ..samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
+from ..statistics.shot_ranges import seed_of
 
-__all__ = ["BLOCK_SHOTS", "RangeCounts", "RangeJob", "TaskPackage", "count_of", "run_job"]
+__all__ = ["BLOCK_SHOTS", "Job", "JobCounts", "PackedTask", "Sampler", "count_of", "run_job"]
 
 BLOCK_SHOTS = 1024
 """A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
@@ -28,50 +28,53 @@ BLOCK_SHOTS = 1024
 _MOST_IDLE_SAMPLERS = 8
 """Compiled samplers that a process keeps although no job uses them just now."""
 
-RangeSampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
-CompiledRangeSampler: TypeAlias = CompiledSoftPostselectSampler | CompiledSoftDecodingSampler
+Sampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
+CompiledSampler: TypeAlias = CompiledSoftPostselectSampler | CompiledSoftDecodingSampler
 
 
 @dataclass(frozen=True)
-class TaskPackage:
-    """A task with its sampler, as workers get it: once each, whatever the number of jobs.
+class PackedTask:
+    """A task with its sampler, as workers get it.
 
     Attributes:
         content: The pickled sampler, task and seed of the task.
+        run: The run, so that Dask does not take jobs of two runs for the same.
     """
 
     content: bytes
+    run: str
 
     @classmethod
-    def of(cls, sampler: RangeSampler, task: sinter.Task, seed: int) -> TaskPackage:
+    def of(cls, sampler: Sampler, task: sinter.Task, seed: int, run: str = "") -> PackedTask:
         """Packs a task.
 
         Args:
             sampler: The sampler.
             task: The task, with its error model.
             seed: The seed of the run; see ``seed_of``.
+            run: The name of the run.
         """
         try:
-            import cloudpickle  # packs decoders that are defined in a script, too; Dask needs it anyway
+            import cloudpickle  # which comes with Dask, and packs decoders that are defined in a script
         except ImportError:
             dumps = pickle.dumps
         else:
             dumps = cloudpickle.dumps
-        return cls(dumps((sampler, task, seed_of(task.strong_id(), seed))))
+        return cls(dumps((sampler, task, seed_of(task.strong_id(), seed))), run)
 
     @cached_property
     def key(self) -> str:
         """What it is recognized by: equal for equal contents only."""
         return hashlib.sha256(self.content).hexdigest()
 
-    def compiled(self) -> CompiledRangeSampler:
+    def compiled(self) -> CompiledSampler:
         """The compiled sampler."""
         sampler, task, seed = pickle.loads(self.content)
         return sampler.compiled_range_sampler_for_task(task, seed=seed)
 
 
 @dataclass(frozen=True)
-class RangeJob:
+class Job:
     """Shots to be counted.
 
     Attributes:
@@ -89,7 +92,7 @@ class RangeJob:
 
 
 @dataclass(frozen=True)
-class RangeCounts:
+class JobCounts:
     """What a worker found.
 
     Attributes:
@@ -97,15 +100,15 @@ class RangeCounts:
         stats: The statistics of the first ``stats.shots`` shots of the job: all, unless it had a limit.
     """
 
-    job: RangeJob
+    job: Job
     stats: sinter.AnonTaskStats
 
 
-def run_job(package: TaskPackage, job: RangeJob) -> RangeCounts:
+def run_job(packed: PackedTask, job: Job) -> JobCounts:
     """Does a job, in a worker.
 
     Args:
-        package: The task.
+        packed: The task.
         job: The job.
 
     Returns:
@@ -117,13 +120,13 @@ def run_job(package: TaskPackage, job: RangeJob) -> RangeCounts:
         ResourceLimitError: The circuit is too much for this machine.
         EngineUnavailableError: The sampler needs a GPU that is not there.
     """
-    sampler = _IDLE.take(package)
+    sampler = _IDLE.take(packed)
     if job.wanted is None:
         stats = sampler.sample_range(job.first, job.shots)
     else:
         stats = _counts_until(sampler, job, job.wanted)
-    _IDLE.put_back(package, sampler)
-    return RangeCounts(job, stats)
+    _IDLE.put_back(packed, sampler)
+    return JobCounts(job, stats)
 
 
 def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
@@ -131,7 +134,7 @@ def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
     return int(stats.errors if error_key is None else stats.custom_counts[error_key])
 
 
-def _counts_until(sampler: CompiledRangeSampler, job: RangeJob, wanted: int) -> sinter.AnonTaskStats:
+def _counts_until(sampler: CompiledSampler, job: Job, wanted: int) -> sinter.AnonTaskStats:
     """Finds the block with the last wanted error by halving, which costs as many shots again as the range."""
     before = sinter.AnonTaskStats()  # of the shots before ``first``, which have too few errors
     first, end = job.first, job.first + job.shots
@@ -156,19 +159,19 @@ class _IdleSamplers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._samplers: OrderedDict[int, tuple[str, CompiledRangeSampler]] = OrderedDict()  # oldest first
+        self._samplers: OrderedDict[int, tuple[str, CompiledSampler]] = OrderedDict()  # oldest first
 
-    def take(self, package: TaskPackage) -> CompiledRangeSampler:
+    def take(self, packed: PackedTask) -> CompiledSampler:
         with self._lock:
             for number, (key, sampler) in reversed(self._samplers.items()):
-                if key == package.key:
+                if key == packed.key:
                     del self._samplers[number]
                     return sampler
-        return package.compiled()
+        return packed.compiled()
 
-    def put_back(self, package: TaskPackage, sampler: CompiledRangeSampler) -> None:
+    def put_back(self, packed: PackedTask, sampler: CompiledSampler) -> None:
         with self._lock:
-            self._samplers[id(sampler)] = (package.key, sampler)
+            self._samplers[id(sampler)] = (packed.key, sampler)
             while len(self._samplers) > _MOST_IDLE_SAMPLERS:
                 self._samplers.popitem(last=False)
 

@@ -18,11 +18,11 @@ from dataclasses import replace
 
 import sinter
 
+from ..statistics.counted_once import check_counted_once
+from ..statistics.rows import Row, read_whole_rows
+from ..statistics.shot_ranges import with_joined_ranges
+from ..statistics.statistics_file import sums_of
 from .sinter_internals import run_sinter_command
-from .statistics.counted_once import check_counted_once
-from .statistics.rows import Row, read_whole_rows
-from .statistics.shot_ranges import with_joined_ranges
-from .statistics.statistics_file import sums_of
 
 __all__ = ["combine"]
 

@@ -17,40 +17,61 @@ import contextlib
 import pathlib
 import secrets
 import sys
-import threading
 from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sinter
+from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
+from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 
+from ..processes.executors import CallingExecutor, WorkersLostError, dask_executor, lost_workers, num_slots_of
+from ..processes.interrupts import interrupted_by_signals
+from ..samplers.tasks import task
+from ..statistics.rows import ESTIMATE, ESTIMATES, FAULT_SETS
+from ..statistics.shot_ranges import seed_of
+from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
+from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
-from .estimate_groups import GroupEstimates, Question, estimates_here, estimates_on_dask
-from .interrupts import interrupted_by_signals
-from .postselection import metadata_of, postselected_detectors, postselected_observables
-from .range_collection import WorkersLostError
 from .state_check_argument import with_state_check
-from .statistics.rows import ESTIMATE, ESTIMATES, FAULT_SETS
-from .statistics.shot_ranges import seed_of
-from .statistics.statistics_file import StatisticsFile, StatisticsFileError
-from .tasks import task
 
 __all__ = ["estimate"]
 
 
 @dataclass(frozen=True)
+class _Question:
+    """A circuit whose logical error rate is asked for, in a form that can be sent.
+
+    Attributes:
+        circuit: The circuit.
+        detectors: bool, shape (num_detectors,): the postselected detectors; None for all.
+        observables: bool, shape (num_observables,): the postselected observables; None for none.
+    """
+
+    circuit: snc.Circuit
+    detectors: NDArray[np.bool_] | None
+    observables: NDArray[np.bool_] | None
+
+    def planned(self) -> PlannedCircuit:
+        """The circuit, compiled."""
+        return planned(self.circuit, "all" if self.detectors is None else self.detectors, self.observables)
+
+
+@dataclass(frozen=True)
 class _Job:
-    """A circuit whose logical error rate is asked for."""
+    """A question, and what its row says beside the answer."""
 
     path: str
-    question: Question
+    question: _Question
     planned: PlannedCircuit
     num_observables: int
     metadata: dict[str, Any]
@@ -78,8 +99,8 @@ def estimate(arguments: Sequence[str]) -> int:
         with interrupted_by_signals():
             sinter_args.state_check = args.state_check
             jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
-            with _opened_save_file(args) as save_file, _estimates(args) as estimates:
-                return _Run(args, save_file, estimates).run(list(jobs.values()))
+            with _opened_save_file(args) as save_file, _executor(args) as executor:
+                return _Run(args, save_file, executor).run(list(jobs.values()))
     except KeyboardInterrupt:
         _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
         return 130
@@ -95,12 +116,11 @@ class _Run:
     """A run of the command, with its arguments and its file."""
 
     def __init__(
-        self, args: argparse.Namespace, save_file: StatisticsFile | None, estimates: GroupEstimates
+        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor
     ) -> None:
         self._args = args
         self._save_file = save_file
-        self._estimates = estimates
-        self._saving = threading.Lock()
+        self._executor = executor
         self._seed = secrets.randbits(53) if args.seed is None else args.seed
         self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
         if save_file is not None:
@@ -112,14 +132,21 @@ class _Run:
 
     def run(self, jobs: Sequence[_Job]) -> int:
         jobs = self._without_done(jobs)
-        groups = [[jobs[k] for k in family] for family in families_of([job.planned.plan() for job in jobs])]
-
-        def estimate_group(number: int, group: Sequence[_Job]) -> None:
-            others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
-            self._show(f"[{number + 1}/{len(groups)}] {group[0].path}{others}")
-            self._estimate(group)
-
-        self._estimates.for_each(groups, estimate_group)
+        families = families_of([job.planned.plan() for job in jobs])
+        groups = collections.deque([jobs[k] for k in family] for family in families)
+        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
+        slots = max(1, num_slots_of(self._executor))
+        num_started = 0
+        while groups or under_way:
+            while groups and len(under_way) < slots:
+                group = groups.popleft()
+                num_started += 1
+                others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
+                number = f"{num_started}/{num_started + len(groups) + len(under_way)}"
+                self._show(f"[{number}] {group[0].path}{others}")
+                under_way[self._started(group)] = group
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                groups.extendleft(self._taken(under_way.pop(future), future))
         return 1 if self._has_failed else 0
 
     def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
@@ -133,24 +160,35 @@ class _Run:
                 left.append(job)
         return left
 
-    def _estimate(self, group: Sequence[_Job]) -> None:
+    def _seed_of(self, group: Sequence[_Job]) -> int:
         # The draws are made for the strongest noise. What is asked for beside it must not change them.
-        strongest = max(group, key=lambda job: (job.planned.plan().mean_events, job.strong_id))
-        seed = seed_of(strongest.strong_id, self._seed) >> 11  # every program can read 53 bits from the row
+        return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
+
+    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
+        args = self._args
+        limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
+        questions = [job.question for job in group]
+        progress = args.dask is None and not args.quiet
+        with lost_workers(self._executor):
+            return self._executor.submit(
+                _estimated, questions, limits, self._seed_of(group), args.threads, progress
+            )
+
+    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
+        """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
         try:
-            found = self._estimates.estimate([job.question for job in group], seed)
+            with lost_workers(self._executor):
+                found = future.result()
         except (snc.ResourceLimitError, ValueError) as error:
-            if len(group) == 1:
-                self._has_failed = True
-                _say(f"{group[0].path}: {error}")
-                return
-            # What is too much for the strongest noise may do for the others.
-            self._estimate([strongest])
-            self._estimate([job for job in group if job is not strongest])
-            return
-        with self._saving:
-            for job, rate in zip(group, found, strict=True):
-                self._save(job, rate, rate.seconds / len(group), seed)
+            if len(group) > 1:  # What is too much for the strongest noise may do for the others.
+                strongest = _strongest(group)
+                return [[job for job in group if job is not strongest], [strongest]]
+            self._has_failed = True
+            _say(f"{group[0].path}: {error}")
+            return []
+        for job, rate in zip(group, found, strict=True):
+            self._save(job, rate, rate.seconds / len(group), self._seed_of(group))
+        return []
 
     def _save(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
         facts = {
@@ -273,7 +311,7 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
             postselected_observables_mask=observables,
             json_metadata=metadata,
         ).strong_id()
-        question = Question(circuit, detectors, observables)
+        question = _Question(circuit, detectors, observables)
         asked = question.planned()
         asked.plan()
         return _Job(path, question, asked, circuit.num_observables, metadata, strong_id)
@@ -281,11 +319,25 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _estimates(args: argparse.Namespace) -> contextlib.AbstractContextManager[GroupEstimates]:
-    limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
+def _strongest(group: Sequence[_Job]) -> _Job:
+    return max(group, key=lambda job: (job.planned.plan().mean_events, job.strong_id))
+
+
+def _estimated(
+    questions: Sequence[_Question], limits: Limits, seed: int, threads: int, progress: bool
+) -> list[LogicalErrorRate]:
+    """Estimates a group, here or in a worker."""
+    distributed = sys.modules.get("distributed")
+    if distributed is not None:
+        with contextlib.suppress(ValueError):  # this is no worker of Dask, which has threads of its own
+            threads = distributed.get_worker().state.nthreads
+    return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
+
+
+def _executor(args: argparse.Namespace) -> contextlib.AbstractContextManager[Executor]:
     if args.dask is not None:
-        return estimates_on_dask(args.dask, limits, args.threads)
-    return estimates_here(limits, args.threads, not args.quiet)
+        return dask_executor(args.dask, args.threads)
+    return contextlib.nullcontext(CallingExecutor())
 
 
 def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[StatisticsFile | None]:

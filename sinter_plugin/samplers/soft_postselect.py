@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import collections
-import threading
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +13,18 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
 from stim_nonclifford.circuit.fault_set_methods import checked_circuit
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.engines import EngineName, EngineOptions
 from stim_nonclifford.logical_errors.refusals import detectors_left, warn_of_random_outputs
 from stim_nonclifford.logical_states import LogicalState
-from stim_nonclifford.sampling import CompiledDetectorSampler, SampleCounts
+from stim_nonclifford.sampling import CompiledDetectorSampler
 
-from .batch_size import BatchSize
+from ..processes.parent_watch import EndsWithItsParent
+from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
+from .compiled_sampler import CompiledSampler
 from .masks import unpacked_mask
-from .parent_watch import EndsWithItsParent
-from .statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 
@@ -302,30 +300,7 @@ def check_soft_postselect(
         )
 
 
-def check_use(*, has_seed: bool, takes_range: bool) -> None:
-    """Checks that numbered shots are asked for by their numbers, so that none is counted twice.
-
-    Args:
-        has_seed: Whether the sampler has a seed.
-        takes_range: Whether shots are asked for by their numbers.
-
-    Raises:
-        ValueError: One, but not the other.
-    """
-    if has_seed and not takes_range:
-        raise ValueError(
-            "This sampler has a seed, so that every worker, and every run that is resumed, would count the"
-            " same shots again. Count ranges of its shots with sample_range, or use"
-            " compiled_sampler_for_task(task), whose shots nobody has counted before."
-        )
-    if takes_range and not has_seed:
-        raise ValueError(
-            "This sampler has no seed, so that its shots have no numbers. Use"
-            " compiled_range_sampler_for_task(task, seed=...), or sample(suggested_shots)."
-        )
-
-
-class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[misc]
+class CompiledSoftPostselectSampler(CompiledSampler):
     """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
 
     Threads may share the object. A lock runs their calls one after the other, and no two calls return the
@@ -352,77 +327,21 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
             has_seed: Whether the sampler has a seed, so that it counts ranges of numbered shots only.
             row_warnings: Names of ``custom_counts`` that count all shots.
         """
-        self._sampler = sampler
+        super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
         self._num_observables = num_observables
         self._count_observable_error_combos = count_observable_error_combos
         self._max_errors = max_errors
-        self._has_seed = has_seed
-        self._row_warnings = row_warnings
         self._errors_seen = 0
-        self._batch_size = BatchSize()
-        self._lock = threading.Lock()
 
-    def handles_throttling(self) -> bool:
-        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots are too slow."""
-        return True
-
-    def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:
-        """Samples a batch of shots, for at most about 0.2 seconds.
-
-        Args:
-            suggested_shots: The largest number of shots to sample.
-
-        Returns:
-            Statistics of at least one shot, and of at most ``suggested_shots``.
-
-        Raises:
-            ValueError: The sampler has a seed.
-        """
-        check_use(has_seed=self._has_seed, takes_range=False)
-        suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
-        with self._lock:
-            shots = self._batch_size.next_shots(suggested_shots)
-            errors_left = None if self._max_errors is None else max(1, self._max_errors - self._errors_seen)
-            start = time.monotonic()
-            counts = self._sampler.sample_counts(shots, max_errors=errors_left)
-            seconds = time.monotonic() - start
-            self._batch_size.record(shots=counts.shots, seconds=seconds)
-            self._errors_seen += counts.errors
-        return self._statistics(counts, seconds)
-
-    def sample_range(self, first_shot: int, shots: int) -> sinter.AnonTaskStats:
-        """Samples the shots of given numbers, all of them, however long that takes.
-
-        Args:
-            first_shot: The number of the first shot.
-            shots: How many shots.
-
-        Returns:
-            Their statistics, which depend on the seed and these numbers alone, except for ``seconds``.
-
-        Raises:
-            ValueError: The sampler has no seed.
-        """
-        check_use(has_seed=self._has_seed, takes_range=True)
-        first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
-        with self._lock:
-            start = time.monotonic()
-            self._sampler.seek(first_shot)
-            counts = self._sampler.sample_counts(shots)
-            seconds = time.monotonic() - start
-        return self._statistics(counts, seconds)
-
-    def _statistics(self, counts: SampleCounts, seconds: float) -> sinter.AnonTaskStats:
-        custom_counts = collections.Counter({"survivors": counts.kept})
-        custom_counts.update(dict.fromkeys(self._row_warnings, counts.shots))
+    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
+        errors_left = None
+        if self._max_errors is not None and not in_range:
+            errors_left = max(1, self._max_errors - self._errors_seen)
+        found = self._sampler.sample_counts(shots, max_errors=errors_left)
+        self._errors_seen += found.errors
+        counts: collections.Counter[str] = collections.Counter()
         if self._count_observable_error_combos:
-            for pattern, count in counts.error_patterns.items():
+            for pattern, count in found.error_patterns.items():
                 letters = ("_E"[pattern >> k & 1] for k in range(self._num_observables))
-                custom_counts[f"obs_mistake_mask={''.join(letters)}"] = count
-        return sinter.AnonTaskStats(
-            shots=counts.shots,
-            errors=counts.errors,
-            discards=counts.discards,
-            seconds=seconds,
-            custom_counts=+custom_counts,  # without zeros, as Sinter drops zeros when it adds counts
-        )
+                counts[f"obs_mistake_mask={''.join(letters)}"] = count
+        return found.shots, found.discards, found.errors, counts

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.decoding.decoders import DECODERS_WITHOUT_HERALDS
 from stim_nonclifford.logical_errors.coherent_noise import twirl_advice
 from stim_nonclifford.logical_errors.noiseless_outputs import outcome_dependent
 from stim_nonclifford.logical_errors.refusals import (
@@ -15,15 +16,14 @@ from stim_nonclifford.logical_errors.refusals import (
     warn_of_random_outputs,
 )
 
-from .decoders import DECODERS_WITHOUT_HERALDS
-from .heralds import herald_detectors
-from .statistics.row_warnings import (
+from ..statistics.row_warnings import (
     FLIPPED_BY_CHANCE,
     QUANTUM_DETECTORS,
     RANDOM_OUTPUTS,
     UNUSED_HERALDS,
     counted,
 )
+from .heralds import herald_detectors
 
 __all__ = ["warn_of_decoding"]
 

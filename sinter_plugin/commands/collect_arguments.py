@@ -14,11 +14,11 @@ from stim_nonclifford.logical_states import LogicalState, parsed_state
 
 from .state_check_argument import add_state_check
 
-__all__ = ["RangeArguments", "parse_range_arguments"]
+__all__ = ["CollectArguments", "parse_own_arguments"]
 
 
 @dataclass(frozen=True)
-class RangeArguments:
+class CollectArguments:
     """What the arguments say.
 
     Attributes:
@@ -37,13 +37,8 @@ class RangeArguments:
     state_check: snc.LogicalStateCheck | LogicalState | None = None
     state_check_text: str | None = None
 
-    @property
-    def takes_ranges(self) -> bool:
-        """Whether the run takes ranges of numbered shots, and not Sinter's workers shots of their own."""
-        return self.dask is not None or self.shard is not None or self.seed is not None
 
-
-def parse_range_arguments(arguments: Sequence[str]) -> tuple[RangeArguments, list[str]]:
+def parse_own_arguments(arguments: Sequence[str]) -> tuple[CollectArguments, list[str]]:
     """Takes the arguments of this command out of a command line.
 
     Args:
@@ -57,7 +52,7 @@ def parse_range_arguments(arguments: Sequence[str]) -> tuple[RangeArguments, lis
         ValueError: Arguments contradict each other.
 
     Examples:
-        >>> own, left = parse_range_arguments(["--shard", "17/100", "--seed", "5", "--max_shots", "1000"])
+        >>> own, left = parse_own_arguments(["--shard", "17/100", "--seed", "5", "--max_shots", "1000"])
         >>> own.shard, own.seed, left
         ((17, 100), 5, ['--max_shots', '1000'])
     """
@@ -85,7 +80,7 @@ def parse_range_arguments(arguments: Sequence[str]) -> tuple[RangeArguments, lis
         "--seed",
         type=_seed,
         help="Seed of the shots, a number below 2^64. The counts are the same on any number of workers, and\n"
-        "after interruptions. Without it, a run on Dask takes a fresh one, or that of the saved statistics.",
+        "after interruptions. Without it, the run takes a fresh one, or that of the saved statistics.",
     )
     group.add_argument(
         "--max_seconds", type=_seconds, help="End the run after that, with what has been sampled then."
@@ -95,7 +90,7 @@ def parse_range_arguments(arguments: Sequence[str]) -> tuple[RangeArguments, lis
         print(parser.format_help().partition("\n\n")[2])
     found, others = parser.parse_known_args(list(arguments))
     check: Any = None if found.state_check is None else parsed_state(found.state_check)
-    own = RangeArguments(found.dask, found.shard, found.seed, found.max_seconds, check, found.state_check)
+    own = CollectArguments(found.dask, found.shard, found.seed, found.max_seconds, check, found.state_check)
     if own.shard is not None and own.dask is not None:
         raise ValueError("--shard is for job arrays without Dask. Leave out --shard or --dask.")
     if own.shard is not None and own.seed is None:

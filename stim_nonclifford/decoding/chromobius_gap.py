@@ -12,8 +12,7 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from stim_nonclifford.base.arguments import check_types, integer
-
+from ..base.arguments import check_types, integer
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
@@ -193,7 +192,6 @@ class _Half:
             row_bytes=-(-len(self._detectors) // 8),
             result_bytes=_RESULT_BYTES,
             max_bytes=store_bytes,
-            store_all=True,  # looking a row up takes a hundredth of the time of decoding it
         )
 
     def _accepted(

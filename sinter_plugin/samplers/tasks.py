@@ -16,7 +16,7 @@ from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 
 from .masks import packed_mask
 
-__all__ = ["is_clifford", "is_misread", "sinter_error_model", "task", "with_error_model"]
+__all__ = ["is_misread", "sinter_error_model", "task", "with_error_model"]
 
 
 def task(
@@ -190,16 +190,3 @@ def is_misread(circuit: snc.Circuit) -> bool:
         (False, True)
     """
     return not stim_reads_s_proxy(circuit.to_stim())
-
-
-def is_clifford(circuit: snc.Circuit) -> bool:
-    r"""Whether Stim reads a circuit as what it is: all of its tags are comments.
-
-    Examples:
-        >>> is_clifford(snc.Circuit("S 0\nTICK[100 ns]\nM 0")), is_clifford(snc.Circuit("T 0"))
-        (True, False)
-    """
-    try:
-        return circuit.s_proxy() == circuit.to_stim()
-    except ValueError:  # a record controls a gate that has no stand-in
-        return False

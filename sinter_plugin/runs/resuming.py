@@ -1,4 +1,4 @@
-"""Where a run over ranges of shots begins and ends, given what there is already."""
+"""Where a run begins and ends, given what there is already."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import sinter
 
-from .range_jobs import BLOCK_SHOTS, count_of
-from .statistics.shot_ranges import joined_ranges, ranges_in
+from ..statistics.shot_ranges import joined_ranges, ranges_in
+from .jobs import BLOCK_SHOTS, count_of
 
-__all__ = ["RangeStart", "seed_in", "shard_bounds", "start_of"]
+__all__ = ["Start", "seeds_in", "shard_bounds", "start_of"]
 
 
 @dataclass(frozen=True)
-class RangeStart:
+class Start:
     """What is left to do.
 
     Attributes:
@@ -46,17 +46,14 @@ def shard_bounds(shots: int, shard: tuple[int, int]) -> tuple[int, int]:
     return first, shots if part == parts else end
 
 
-def seed_in(existing: sinter.AnonTaskStats) -> int | None:
-    """The seed of the shots that there are, if there is exactly one.
+def seeds_in(existing: sinter.AnonTaskStats) -> set[int]:
+    """The seeds of which the first shots are there, so that a run can go on.
 
     Args:
         existing: Statistics.
-
-    Returns:
-        The seed, or None.
     """
-    seeds = {one.seed for one in ranges_in(existing.custom_counts)}
-    return seeds.pop() if len(seeds) == 1 else None
+    ranges = joined_ranges(ranges_in(existing.custom_counts))
+    return {one.seed for one in ranges if one.first == 0} - {one.seed for one in ranges if one.first > 0}
 
 
 def start_of(
@@ -67,7 +64,7 @@ def start_of(
     max_shots: int | None,
     max_errors: int | None,
     error_key: str | None,
-) -> RangeStart:
+) -> Start:
     """Where a run begins and ends.
 
     Shots with other seeds, or without one, count towards the limits, too.
@@ -89,7 +86,7 @@ def start_of(
     Examples:
         >>> counts = sinter.AnonTaskStats(shots=5000, errors=7, custom_counts={"seed=1 shots=0:4096": 4096})
         >>> start_of(counts, seed=1, shard=(1, 1), max_shots=10_000, max_errors=10, error_key=None)
-        RangeStart(first=4096, end=9096, wanted=3)
+        Start(first=4096, end=9096, wanted=3)
     """
     own = [one for one in joined_ranges(ranges_in(existing.custom_counts)) if one.seed == seed]
     others = existing.shots - sum(one.shots for one in own)
@@ -104,4 +101,4 @@ def start_of(
             " with `python -m sinter_plugin combine`; or choose another --seed."
         )
     wanted = None if max_errors is None else max_errors - count_of(existing, error_key)
-    return RangeStart(own[0].end if own else first, end, wanted)
+    return Start(own[0].end if own else first, end, wanted)

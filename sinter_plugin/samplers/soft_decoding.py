@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import collections
 import secrets
-import threading
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,34 +15,32 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder
+from stim_nonclifford.decoding.decoders import (
+    HERALDED_DECODERS,
+    MATCHING_DECODERS,
+    decoder_named,
+)
+from stim_nonclifford.decoding.heralded_matching import HeraldedMatchingDecoder
+from stim_nonclifford.decoding.kept_shot_decoding import KeptShotDecoding
+from stim_nonclifford.decoding.matching_gap import MatchingGapDecoder
 from stim_nonclifford.engines import EngineName
 from stim_nonclifford.logical_states import LogicalState, state_check_of
 from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
 
-from .batch_size import BatchSize
-from .chromobius_gap import ChromobiusGapDecoder
-from .decoders import (
-    GAP_DECODERS,
-    HERALDED_DECODERS,
-    MATCHING_DECODERS,
-    decoder_named,
-    installed_decoders,
-)
+from ..processes.parent_watch import EndsWithItsParent
+from ..statistics.row_warnings import shown_warnings
+from .compiled_sampler import CompiledSampler
 from .decoding_warnings import warn_of_decoding
-from .heralded_matching import HeraldedMatchingDecoder
 from .heralds import herald_detectors
-from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
-from .matching_gap import MatchingGapDecoder
-from .parent_watch import EndsWithItsParent
-from .soft_postselect import check_sampling_arguments, check_use
+from .soft_postselect import check_sampling_arguments
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
-from .statistics.row_warnings import shown_warnings
 from .tasks import is_misread, sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
@@ -366,7 +362,7 @@ def _checked_decoder(decoder: Any) -> sinter.Decoder:
     return decoder
 
 
-class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
+class CompiledSoftDecodingSampler(CompiledSampler):
     """Samples and decodes one task; returned by ``SoftDecodingSampler.compiled_sampler_for_task``.
 
     Threads may share the object. A lock runs their calls one after the other, and no two calls return the
@@ -398,76 +394,23 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             seed: The seed, with which it counts ranges of numbered shots only; None if there is none.
             row_warnings: Names of ``custom_counts`` that count all shots.
         """
-        self._sampler = sampler
+        super().__init__(sampler, has_seed=seed is not None, row_warnings=row_warnings)
         self._decoding = decoding
         self._discarding = np.packbits(postselected_observables, bitorder="little")
         self._confidence = confidence
         self._count_observable_error_combos = count_observable_error_combos
         self._state_check = state_check
-        self._has_seed = seed is not None
-        self._row_warnings = row_warnings
         self._check_seed = secrets.randbits(64) if seed is None else seed
-        self._batch_size = BatchSize()
-        self._lock = threading.Lock()
-
-    def handles_throttling(self) -> bool:
-        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots are too slow."""
-        return True
 
     def statistics(self) -> dict[str, int]:
         """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
         with self._lock:
             return self._decoding.statistics()
 
-    def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:
-        """Samples and decodes a batch of shots, for at most about 0.2 seconds.
-
-        Args:
-            suggested_shots: The largest number of shots to sample.
-
-        Returns:
-            Statistics of at least one shot, and of at most ``suggested_shots``.
-
-        Raises:
-            ValueError: The sampler has a seed.
-        """
-        check_use(has_seed=self._has_seed, takes_range=False)
-        suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
-        with self._lock:
-            shots = self._batch_size.next_shots(suggested_shots)
-            decoded = self._decoding.statistics()["rows_decoded"]
-            stats = self._sampled(shots)
-            decoded = self._decoding.statistics()["rows_decoded"] - decoded
-            self._batch_size.record(shots=shots, seconds=stats.seconds)
-        stats.custom_counts.update(+collections.Counter(rows_decoded=decoded))
-        return stats
-
-    def sample_range(self, first_shot: int, shots: int) -> sinter.AnonTaskStats:
-        """Samples and decodes the shots of given numbers, all of them, however long that takes.
-
-        Args:
-            first_shot: The number of the first shot.
-            shots: How many shots.
-
-        Returns:
-            Their statistics, which depend on the seed and these numbers alone, except for ``seconds``, if the
-            decoder answers equal questions equally. There are no ``rows_decoded``, as these depend on what
-            was decoded before.
-
-        Raises:
-            ValueError: The sampler has no seed.
-        """
-        check_use(has_seed=self._has_seed, takes_range=True)
-        first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
-        with self._lock:
-            self._sampler.seek(first_shot)
-            return self._sampled(shots)
-
-    def _sampled(self, shots: int) -> sinter.AnonTaskStats:
-        """The statistics of the next shots."""
-        start = time.monotonic()
+    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
+        decoded = self._decoding.statistics()["rows_decoded"]
         with_values = self._state_check is not None
         for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
             predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
@@ -480,16 +423,9 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
                 _count_gaps(counts, confidences[~is_discarded], is_wrong)
             if self._count_observable_error_combos:
                 _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
-        counts["survivors"] = shots - discards
-        counts.update(dict.fromkeys(self._row_warnings, shots))
-        seconds = time.monotonic() - start
-        return sinter.AnonTaskStats(
-            shots=shots,
-            errors=errors,
-            discards=discards,
-            seconds=seconds,
-            custom_counts=+counts,  # without zeros, as Sinter drops zeros when it adds counts
-        )
+        if not in_range:  # it depends on what was decoded before
+            counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
+        return shots, discards, errors, counts
 
     def _failures(self, batch: KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Whether each kept shot is an error."""
@@ -516,11 +452,3 @@ def _count_mistakes(
     bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
     for pattern, number in zip(bits, numbers, strict=True):
         counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
-
-
-def decoding_samplers() -> dict[str, SoftDecodingSampler]:
-    """The samplers of all installed decoders; see ``sinter_plugin.sinter_decoders``."""
-    samplers = {f"soft_{name}": SoftDecodingSampler(decoder=name) for name in installed_decoders()}
-    for name in set(GAP_DECODERS).intersection(installed_decoders()):
-        samplers[f"soft_{name}_gap"] = SoftDecodingSampler(decoder=name, confidence=True)
-    return samplers

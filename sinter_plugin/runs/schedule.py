@@ -11,9 +11,9 @@ import math
 
 import sinter
 
-from .range_jobs import BLOCK_SHOTS, RangeCounts, RangeJob, count_of
+from .jobs import BLOCK_SHOTS, Job, JobCounts, count_of
 
-__all__ = ["OrderedRanges"]
+__all__ = ["ShotSchedule"]
 
 _FIRST_SHOTS = BLOCK_SHOTS
 _GROWTH = 16  # of a range over the largest one before: the first shots are the slowest
@@ -21,18 +21,18 @@ _SHORTER = 32  # times a job may be shorter than ``job_seconds`` at the end of a
 _WINDOW = 16  # jobs per slot that may be handed out or wait for an earlier one
 
 
-class OrderedRanges:
+class ShotSchedule:
     """Hands out the shots of a task as jobs, and adds up what comes back.
 
     Examples:
-        >>> ranges = OrderedRanges(first=0, end=10_000, job_seconds=5.0)
-        >>> first, nothing = ranges.next_job(slots=2), ranges.next_job(slots=2)
+        >>> schedule = ShotSchedule(first=0, end=10_000, job_seconds=5.0)
+        >>> first, nothing = schedule.next_job(slots=2), schedule.next_job(slots=2)
         >>> first, nothing  # the speed is not known yet
-        (RangeJob(first=0, shots=1024, wanted=None, error_key=None), None)
-        >>> ranges.record(RangeCounts(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.5)))
-        >>> ranges.next_job(slots=2).shots  # divided among the slots, in blocks
+        (Job(first=0, shots=1024, wanted=None, error_key=None), None)
+        >>> schedule.record(JobCounts(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.5)))
+        >>> schedule.next_job(slots=2).shots  # divided among the slots, in blocks
         3072
-        >>> ranges.end_of_accepted, ranges.accepted.errors, ranges.is_done
+        >>> schedule.end_of_accepted, schedule.accepted.errors, schedule.is_done
         (1024, 3, False)
     """
 
@@ -59,11 +59,11 @@ class OrderedRanges:
         self._wanted = wanted
         self._error_key = error_key
         self._next = first
-        self._waiting: dict[int, RangeCounts] = {}  # by first shot
-        self._handed_out: dict[int, RangeJob] = {}  # by first shot
+        self._waiting: dict[int, JobCounts] = {}  # by first shot
+        self._handed_out: dict[int, Job] = {}  # by first shot
         self._largest = 0
         self._is_cut = False
-        self._cut_job: RangeJob | None = None
+        self._cut_job: Job | None = None
         self.first = first
         self.end_of_accepted = first
         self.accepted = sinter.AnonTaskStats()
@@ -80,7 +80,7 @@ class OrderedRanges:
         """The number of jobs that have not come back."""
         return len(self._handed_out)
 
-    def next_job(self, slots: int) -> RangeJob | None:
+    def next_job(self, slots: int) -> Job | None:
         """The next job, or None if there is none for now.
 
         Args:
@@ -100,12 +100,12 @@ class OrderedRanges:
         shots = self._num_shots(slots)
         if shots <= 0:
             return None
-        job = RangeJob(self._next, shots)
+        job = Job(self._next, shots)
         self._handed_out[job.first] = job
         self._next += shots
         return job
 
-    def record(self, counts: RangeCounts) -> None:
+    def record(self, counts: JobCounts) -> None:
         """Records what came back for a job."""
         job = counts.job
         if self._handed_out.pop(job.first, None) is None:
@@ -125,20 +125,12 @@ class OrderedRanges:
                     first, shots = following.job.first, following.job.shots
                     self._waiting.clear()
                     self._handed_out.clear()
-                    self._cut_job = RangeJob(first, shots, missing, self._error_key)
+                    self._cut_job = Job(first, shots, missing, self._error_key)
                     return
             del self._waiting[self.end_of_accepted]
             self._accept(following)
 
-    def give_back(self, job: RangeJob) -> None:
-        """Takes back the job that was handed out last, before any worker had it."""
-        del self._handed_out[job.first]
-        if job.wanted is not None:
-            self._cut_job = job
-        else:
-            self._next = job.first
-
-    def _accept(self, counts: RangeCounts) -> None:
+    def _accept(self, counts: JobCounts) -> None:
         self.accepted += counts.stats
         self.end_of_accepted += counts.stats.shots
 

@@ -21,7 +21,7 @@ from .results import DecodedErrorRate, DecodedLevel
 __all__ = ["COVERAGE", "DecodedCircuit", "Goal", "decoded_rates"]
 
 COVERAGE = 0.95
-"""Of the intervals."""
+"""The probability with which an interval contains the true rate."""
 
 _COLUMNS = 64
 _QUANTILE = 1.998

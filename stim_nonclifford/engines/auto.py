@@ -1,4 +1,4 @@
-"""The engine for ``engine="auto"`` if there may be a GPU: runs short calls on the CPU, long ones on the GPU."""
+"""The engine for ``engine="auto"`` if there may be a GPU: short calls run on the CPU, long ones there."""
 
 from __future__ import annotations
 

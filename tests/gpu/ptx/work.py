@@ -14,10 +14,13 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
+from unittest import mock
 
 import numpy as np
 
+from stim_nonclifford import _native
 from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.engines.gpu.chunk_sampler import Chunk, ChunkSampler, Results
 from stim_nonclifford.engines.gpu.cuda_source import COMPILE_OPTIONS
 from stim_nonclifford.plan import SamplingPlan
 
@@ -27,7 +30,7 @@ from .device import Device, Properties
 from .kernels import CompiledKernel, missing, ptx_for
 from .machine_code import function_at, machine_code, pipe_of, source_lines, tools_missing
 
-__all__ = ["KernelWork", "kernel_work", "work_of"]
+__all__ = ["KernelWork", "kernel_work", "noise_work_of", "work_of"]
 
 ARCHITECTURE = "90"
 MULTIPROCESSORS, SCHEDULERS, CLOCK, BYTES_PER_SECOND = 132, 4, 1.7e9, 3.35e12
@@ -123,6 +126,18 @@ def work_of(plan: SamplingPlan, shots: int, *, warm: bool = True) -> dict[str, K
         compiled.kernel.name: kernel_work(source, compiled, shots)
         for (source, _), compiled in device.compiled.items()
     }
+
+
+def noise_work_of(plan: SamplingPlan, shots: int) -> tuple[KernelWork, float]:
+    """The work of the noise kernel alone, and the fraction of the shots that it queues for the other kernels."""
+    device = Device(Properties(mode="counts", architecture=f"compute_{ARCHITECTURE}", multiprocessors=1))
+    engine = engine_on(device, plan)
+    sampler = engine._samplers[0]
+    with mock.patch.object(ChunkSampler, "_launch_rounds", lambda self, end, after: self._stream.mark()):
+        sampler.start(Chunk(3, 0, shots, Results.PATTERNS), None)
+    queued = int(sampler.counters()[_native.device_constants()["queued"]])
+    ((source, _), compiled), *_ = device.compiled.items()
+    return kernel_work(source, compiled, shots), queued / shots
 
 
 def main() -> int:

@@ -1,8 +1,9 @@
 """A model of what the noise kernel of the GPU engine does for each attempted shot, from the plan alone.
 
 The kernel is a sequence of sections, each of which warps execute a number of times that follows from the
-distribution of the number of events. The cost of one execution was counted in the machine code of sm_90, see
-``tests/gpu/ptx/work.py``; a test holds the sums within 5% of what the emulator counts.
+distribution of the number of events. What one execution costs was found from what the emulator of the kernels counts for
+circuits of postselected cultivation at four error rates (``tests/gpu/ptx/work.py``; machine code that ptxas 13.5
+makes for sm_90). A test holds the model within 5% of these counts, at other error rates.
 """
 
 from __future__ import annotations
@@ -30,27 +31,30 @@ class NoiseSections:
         events: Draws of the mechanisms of four events by each thread.
         rows: Rows of listed shots that are begun and finished.
         applied: Iterations of the loop over the events of a shot; in each the effect of an event is read.
-        late: Iterations of the loop that reads the other words of effects, for shots that pass all checks.
+        queueing: Warps that queue some of their shots for the other kernels.
     """
 
     blocks: float
     events: float
     rows: float
     applied: float
-    late: float
+    queueing: float
 
     def cost(self, each: NoiseSections) -> float:
         """The cost of an attempted shot, if one execution of each section costs so much."""
         return sum(a * b for a, b in zip(astuple(self), astuple(each), strict=True)) / BLOCK_SHOTS
 
 
-def noise_sections(plan: SamplingPlan, *, checks_first: bool) -> NoiseSections:
-    """The executions of sections for a plan.
+ISSUE_SLOTS = NoiseSections(blocks=3995, events=250, rows=86, applied=18.3, queueing=32.3)
+"""Machine instructions that warps issue."""
+SHARED_PASSES = NoiseSections(blocks=341, events=12.5, rows=30.4, applied=24.7, queueing=4)
+"""Passes of shared memory: accesses of warps, with those that bank conflicts add."""
+GLOBAL_BYTES = NoiseSections(blocks=1318, events=0, rows=37.5, applied=0, queueing=230)
+"""Bytes of sectors of global memory, without the tables that each launch reads once for each thread block."""
 
-    Args:
-        plan: The plan.
-        checks_first: Whether the words of checks are read first, as they are if they fill two words or more.
-    """
+
+def noise_sections(plan: SamplingPlan) -> NoiseSections:
+    """The executions of sections for a plan that postselects, and keeps rows of shots in registers."""
     at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
     shares = np.diff(at_most, prepend=0.0, append=1.0)  # of shots with 0, 1, ... events
     listed = 1.0 if len(plan.coins) else 1.0 - float(shares[0])
@@ -60,7 +64,7 @@ def noise_sections(plan: SamplingPlan, *, checks_first: bool) -> NoiseSections:
         events=_mean_ceiling(events, events, WARP * QUAD),
         rows=_mean_ceiling(listed * BLOCK_SHOTS, listed * (1 - listed) * BLOCK_SHOTS, WARP),
         applied=_iterations(at_most),
-        late=_late_iterations(plan, shares) if checks_first else 0.0,
+        queueing=_queueing_warps(plan, shares),
     )
 
 
@@ -96,16 +100,13 @@ def _iterations(at_most: npt.NDArray[np.float64]) -> float:
     return float(warps.sum())
 
 
-def _late_iterations(plan: SamplingPlan, shares: npt.NDArray[np.float64]) -> float:
-    """Iterations of the loop over the events of shots that pass, in all warps of a block."""
-    passing = _passing(plan, len(shares))
-    total = 0.0
-    for count, share in enumerate(shares):
-        shots = BLOCK_SHOTS * float(share)
+def _queueing_warps(plan: SamplingPlan, shares: npt.NDArray[np.float64]) -> float:
+    """Warps of a block in which some shot has events and passes all checks."""
+    passing, total = _passing(plan, len(shares)), 0.0
+    for share, probability in zip(shares[1:].tolist(), passing[1:], strict=True):
         # Warps that are full of shots with so many events, and one that has the rest.
-        full, rest = divmod(shots, WARP)
-        for warps, lanes in ((full, WARP), (1.0, rest)):
-            total += count * warps * (1 - (1 - passing[count]) ** lanes)
+        full, rest = divmod(BLOCK_SHOTS * share, WARP)
+        total += full * (1 - (1 - probability) ** WARP) + 1 - (1 - probability) ** rest
     return total
 
 

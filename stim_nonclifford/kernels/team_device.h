@@ -157,6 +157,7 @@ class DeviceTeam {
         uint64_t value = 0;
         if constexpr (team_size == 32) {
             if (rank() == 0) value = add(counter, uint64_t{1});
+            meet();
             return __shfl_sync(all_lanes, value, 0);
         } else {
             auto* slot = reinterpret_cast<uint64_t*>(partial_sums());

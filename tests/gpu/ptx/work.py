@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from bisect import bisect_right
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from unittest import mock
 
@@ -35,6 +35,10 @@ __all__ = ["KernelWork", "kernel_work", "noise_work_of", "work_of"]
 ARCHITECTURE = "90"
 MULTIPROCESSORS, SCHEDULERS, CLOCK, BYTES_PER_SECOND = 132, 4, 1.7e9, 3.35e12
 """Of an H100."""
+
+
+def _floats() -> defaultdict[str, float]:
+    return defaultdict(float)
 
 
 @dataclass
@@ -61,9 +65,9 @@ class KernelWork:
     least_passes: float = 0.0
     global_bytes: float = 0.0
     atomics: float = 0.0
-    by_function: Counter[str] = field(default_factory=Counter)
-    by_pipe: Counter[str] = field(default_factory=Counter)
-    passes_by_line: Counter[str] = field(default_factory=Counter)
+    by_function: defaultdict[str, float] = field(default_factory=_floats)
+    by_pipe: defaultdict[str, float] = field(default_factory=_floats)
+    passes_by_line: defaultdict[str, float] = field(default_factory=_floats)
 
 
 def kernel_work(source: str, compiled: CompiledKernel, shots: int) -> KernelWork:
@@ -95,7 +99,7 @@ def kernel_work(source: str, compiled: CompiledKernel, shots: int) -> KernelWork
         k = bisect_right(starts, (line, len(kernel.blocks))) - 1
         if k < 0 or line > kernel.end_line:
             continue  # a function that is called: seldom
-        times = int(warps[starts[k][1]])
+        times = float(warps[starts[k][1]])
         work.issue_slots += len(opcodes) * times
         work.by_function[function_at(text, lines.get(line, 0))] += len(opcodes) * times
         for opcode in opcodes:
@@ -165,7 +169,8 @@ def main() -> int:
             ("by unit", work.by_pipe),
             ("passes", work.passes_by_line),
         ):
-            rows = [f"{value:.3f} {what}" for what, value in counts.most_common(12) if value >= 5e-4]
+            largest = sorted(counts.items(), key=lambda item: -item[1])[:12]
+            rows = [f"{value:.3f} {what}" for what, value in largest if value >= 5e-4]
             print(f"  {title}:", *rows, sep="\n    ")
     slots, passes, moved = (
         sum(getattr(work, name) for work in found.values())

@@ -1,9 +1,10 @@
 """A model of what the noise kernel of the GPU engine does for each attempted shot, from the plan alone.
 
 The kernel is a sequence of sections, each of which warps execute a number of times that follows from the
-distribution of the number of events. What one execution costs was found from what the emulator of the kernels counts for
-circuits of postselected cultivation at four error rates (``tests/gpu/ptx/work.py``; machine code that ptxas 13.5
-makes for sm_90). A test holds the model within 5% of these counts, at other error rates.
+distribution of the number of events. What one execution costs was found from what the emulator of the
+kernels counts for circuits of postselected cultivation at four error rates (``tests/gpu/ptx/work.py``;
+machine code that ptxas 13.5 makes for sm_90). A test holds the model within 5% of these counts, at other
+error rates.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def noise_sections(plan: SamplingPlan) -> NoiseSections:
     """The executions of sections for a plan that postselects, and keeps rows of shots in registers."""
     at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
     shares = np.diff(at_most, prepend=0.0, append=1.0)  # of shots with 0, 1, ... events
-    listed = 1.0 if len(plan.coins) else 1.0 - float(shares[0])
+    listed = 1.0 if len(plan.coins) or not plan.num_checks else 1.0 - float(shares[0])
     events = plan.mean_events * BLOCK_SHOTS
     return NoiseSections(
         blocks=1.0,
@@ -73,7 +74,7 @@ def _mean_ceiling(mean: float, variance: float, step: float) -> float:
 
     Examples:
         >>> _mean_ceiling(65, 0, 32), round(_mean_ceiling(3200, 1000, 32), 2)
-        (3.0, 100.52)
+        (3.0, 100.48)
     """
     deviation = math.sqrt(2 * variance) if variance else 1e-9
     largest = math.ceil((mean + 8 * deviation) / step) + 1

@@ -18,6 +18,10 @@ struct AtomicWord<8> {
     using Type = unsigned long long;
 };
 
+struct alignas(16) SumPair {
+    double first, second;
+};
+
 template <uint32_t team_size, uint32_t block_threads>
 class DeviceTeam {
     static_assert(team_size % 32 == 0 && block_threads % team_size == 0, "whole warps and teams");
@@ -133,17 +137,14 @@ class DeviceTeam {
             b += __shfl_xor_sync(all_lanes, b, step);
         }
         if constexpr (team_size > 32) {
-            double* parts = partial_sums();
-            if (threadIdx.x % 32 == 0) {
-                parts[2 * (rank() / 32)] = a;
-                parts[2 * (rank() / 32) + 1] = b;
-            }
+            SumPair* parts = partial_sums();
+            if (threadIdx.x % 32 == 0) parts[rank() / 32] = {a, b};
             meet();
-            a = parts[0];
-            b = parts[1];
-            for (uint32_t w = 1; w < team_size / 32; ++w) {
-                a += parts[2 * w];
-                b += parts[2 * w + 1];
+            a = b = 0;
+            for (uint32_t w = 0; w < team_size / 32; ++w) {
+                const SumPair part = parts[w];  // in one access
+                a = w == 0 ? part.first : a + part.first;
+                b = w == 0 ? part.second : b + part.second;
             }
         }
         meet();
@@ -156,6 +157,7 @@ class DeviceTeam {
         uint64_t value = 0;
         if constexpr (team_size == 32) {
             if (rank() == 0) value = add(counter, uint64_t{1});
+            meet();
             return __shfl_sync(all_lanes, value, 0);
         } else {
             auto* slot = reinterpret_cast<uint64_t*>(partial_sums());
@@ -233,9 +235,9 @@ class DeviceTeam {
         }
         return value;
     }
-    __device__ __forceinline__ double* partial_sums() const {
-        __shared__ double parts[2 * block_threads / 32];
-        return parts + index_in_block() * 2 * (team_size / 32);
+    __device__ __forceinline__ SumPair* partial_sums() const {
+        __shared__ SumPair parts[block_threads / 32];
+        return parts + index_in_block() * (team_size / 32);
     }
 
     uint8_t* shared_;

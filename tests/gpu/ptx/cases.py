@@ -22,7 +22,7 @@ from tests.support.engine_cases import DEEP, FIXED, plans_of
 from .comparison import Comparison, compared
 from .device import Properties
 
-__all__ = ["CASES", "FIXED_PLANS", "WIDE_CASES", "Case", "random_cases"]
+__all__ = ["CASES", "OPTIONS", "WIDE_CASES", "Case", "fixed_plans", "random_cases"]
 
 SMALL_SHARED = {"shared_bytes": 14 << 10}
 """So little shared memory that tables, vectors and most events lie in the device's memory."""
@@ -218,21 +218,27 @@ WIDE_CASES = {
 }
 """Cases that need much time, or gigabytes of memory for the stacks of all threads."""
 
-_OPTIONS: tuple[dict[str, Any], ...] = ({}, SMALL_SHARED, LITTLE_MEMORY, TWO_STREAMS)
+OPTIONS: tuple[dict[str, Any], ...] = ({}, SMALL_SHARED, LITTLE_MEMORY, TWO_STREAMS)
 
-FIXED_PLANS = [
-    Case(
-        name=f"{name}, {kind}",
-        plan=partial(_same, plan),
-        shots=300,
-        first=1000,
-        options=_OPTIONS[k % 4],
-        times=1,
-    )
-    for k, (name, kind, plan) in enumerate(
-        (name, kind, plan) for name, text in FIXED.items() for kind, plan in plans_of(text)
-    )
-]
+
+def fixed_plans(shift: int) -> list[Case]:
+    """The plans of the circuits on which all engines are compared.
+
+    Args:
+        shift: Which of the four ``OPTIONS`` the first plan has; the next plan has the next ones, and so on.
+    """
+    named = [(name, kind, plan) for name, text in FIXED.items() for kind, plan in plans_of(text)]
+    return [
+        Case(
+            name=f"{name}, {kind}",
+            plan=partial(_same, plan),
+            shots=300,
+            first=1000,
+            options=OPTIONS[(k + shift) % len(OPTIONS)],
+            times=1,
+        )
+        for k, (name, kind, plan) in enumerate(named)
+    ]
 
 
 def random_cases(seed: int) -> Iterator[Case]:
@@ -244,6 +250,6 @@ def random_cases(seed: int) -> Iterator[Case]:
                 plan=partial(_same, plan),
                 shots=150,
                 first=int(rng.integers(5000)),
-                options=_OPTIONS[(seed + k) % 4],
+                options=OPTIONS[(seed + k) % len(OPTIONS)],
                 times=1,
             )

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .cases import CASES, FIXED_PLANS, WIDE_CASES, Case, random_cases
+from .cases import CASES, OPTIONS, WIDE_CASES, Case, fixed_plans, random_cases
 from .kernels import missing
 
 ARCHITECTURES = ("compute_75", "compute_90", "compute_100")
@@ -41,8 +41,11 @@ def runs(names: list[str], seeds: int) -> Iterator[tuple[str, list[Case], dict[s
                 "k=11, small shared memory",
             ):
                 yield f"{name}, {architecture}", [CASES[name]], {"architecture": architecture}
-        yield f"{len(FIXED_PLANS)} fixed plans", FIXED_PLANS, {}
-        yield f"{len(FIXED_PLANS)} fixed plans, races", FIXED_PLANS, {"mode": "races"}
+        for shift in range(len(OPTIONS)):
+            cases = fixed_plans(shift)
+            yield f"{len(cases)} fixed plans, options {shift}", cases, {}
+        cases = fixed_plans(1)
+        yield f"{len(cases)} fixed plans, races", cases, {"mode": "races"}
     for seed in range(seeds):
         cases = list(random_cases(seed))
         yield f"{len(cases)} random plans of seed {seed}", cases, {"seed": seed + 1}

@@ -12,12 +12,15 @@ from __future__ import annotations
 import argparse
 import sys
 from bisect import bisect_right
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
+from unittest import mock
 
 import numpy as np
 
+from stim_nonclifford import _native
 from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.engines.gpu.chunk_sampler import Chunk, ChunkSampler, Results
 from stim_nonclifford.engines.gpu.cuda_source import COMPILE_OPTIONS
 from stim_nonclifford.plan import SamplingPlan
 
@@ -27,11 +30,15 @@ from .device import Device, Properties
 from .kernels import CompiledKernel, missing, ptx_for
 from .machine_code import function_at, machine_code, pipe_of, source_lines, tools_missing
 
-__all__ = ["KernelWork", "kernel_work", "work_of"]
+__all__ = ["KernelWork", "kernel_work", "noise_work_of", "work_of"]
 
 ARCHITECTURE = "90"
 MULTIPROCESSORS, SCHEDULERS, CLOCK, BYTES_PER_SECOND = 132, 4, 1.7e9, 3.35e12
 """Of an H100."""
+
+
+def _floats() -> defaultdict[str, float]:
+    return defaultdict(float)
 
 
 @dataclass
@@ -58,9 +65,9 @@ class KernelWork:
     least_passes: float = 0.0
     global_bytes: float = 0.0
     atomics: float = 0.0
-    by_function: Counter[str] = field(default_factory=Counter)
-    by_pipe: Counter[str] = field(default_factory=Counter)
-    passes_by_line: Counter[str] = field(default_factory=Counter)
+    by_function: defaultdict[str, float] = field(default_factory=_floats)
+    by_pipe: defaultdict[str, float] = field(default_factory=_floats)
+    passes_by_line: defaultdict[str, float] = field(default_factory=_floats)
 
 
 def kernel_work(source: str, compiled: CompiledKernel, shots: int) -> KernelWork:
@@ -92,7 +99,7 @@ def kernel_work(source: str, compiled: CompiledKernel, shots: int) -> KernelWork
         k = bisect_right(starts, (line, len(kernel.blocks))) - 1
         if k < 0 or line > kernel.end_line:
             continue  # a function that is called: seldom
-        times = int(warps[starts[k][1]])
+        times = float(warps[starts[k][1]])
         work.issue_slots += len(opcodes) * times
         work.by_function[function_at(text, lines.get(line, 0))] += len(opcodes) * times
         for opcode in opcodes:
@@ -125,6 +132,18 @@ def work_of(plan: SamplingPlan, shots: int, *, warm: bool = True) -> dict[str, K
     }
 
 
+def noise_work_of(plan: SamplingPlan, shots: int) -> tuple[KernelWork, float]:
+    """The work of the noise kernel alone, and the fraction of the shots that it queues for the other kernels."""
+    device = Device(Properties(mode="counts", architecture=f"compute_{ARCHITECTURE}", multiprocessors=1))
+    engine = engine_on(device, plan)
+    sampler = engine._samplers[0]
+    with mock.patch.object(ChunkSampler, "_launch_rounds", lambda self, end, after: self._stream.mark()):
+        sampler.start(Chunk(3, 0, shots, Results.PATTERNS), None)
+    queued = int(sampler.counters()[_native.device_constants()["queued"]])
+    ((source, _), compiled), *_ = device.compiled.items()
+    return kernel_work(source, compiled, shots), queued / shots
+
+
 def main() -> int:
     """Prints the counts; returns 2 if this machine cannot make them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -150,7 +169,8 @@ def main() -> int:
             ("by unit", work.by_pipe),
             ("passes", work.passes_by_line),
         ):
-            rows = [f"{value:.3f} {what}" for what, value in counts.most_common(12) if value >= 5e-4]
+            largest = sorted(counts.items(), key=lambda item: -item[1])[:12]
+            rows = [f"{value:.3f} {what}" for what, value in largest if value >= 5e-4]
             print(f"  {title}:", *rows, sep="\n    ")
     slots, passes, moved = (
         sum(getattr(work, name) for work in found.values())

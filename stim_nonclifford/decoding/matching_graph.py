@@ -79,6 +79,8 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
         if not fired:
             for edge in parts:
                 edges[edge] = exactly_one(edges.get(edge, 0.0), probability)
+    # Parts of certain errors can cancel.
+    edges = {edge: probability for edge, probability in edges.items() if probability > 0}
     return EdgeProbabilities(edges, {herald: _given(errors) for herald, errors in announced.items()})
 
 

@@ -106,6 +106,11 @@ def test_gaps_and_predictions_are_exact(seed: int) -> None:
     assert compared > 1000
 
 
+def test_parts_that_cancel_are_no_edges() -> None:
+    """So that detection events which nothing explains are refused, rather than answered."""
+    assert_exact(stim.DetectorErrorModel("error(1) D1 ^ D1\nerror(0.9) D0 L0 ^ D0 L0\nerror(0.9) D0"))
+
+
 def given_heralds(
     errors: list[tuple[float, set[int], list[str]]], base: str, fired: frozenset[int]
 ) -> stim.DetectorErrorModel:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 import stim
-from sinter_plugin.matching_graph import Edge, edge_probabilities
 
 import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
+from stim_nonclifford.decoding.matching_graph import Edge, edge_probabilities
 
 from ..support.error_models import symptoms
 from ..support.seeds import seeds

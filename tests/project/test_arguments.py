@@ -388,6 +388,7 @@ WITHOUT_CHECKS = {
     "CompiledSoftDecodingSampler": "the same methods as of CompiledSoftPostselectSampler",
     "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
     "ErrorBudget.plot": "matplotlib checks the axes",
+    "DecodedErrorRate.plot": "the same",
     "sinter_plugin.collect_on_dask": "it calls collect",
     "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
     "LogicalStateCheck.failures": "the same",

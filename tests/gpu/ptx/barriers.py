@@ -66,8 +66,8 @@ class Removal:
 
 _UNUSED = {
     "noise": ("read_then_write", "sums", "once"),
-    "simulate": ("for_each_in_warps", "block_for_each", "exclusive_sums"),
-    "simulate, one warp": ("for_each_in_warps", "block_for_each", "exclusive_sums"),
+    "simulate": ("block_for_each", "exclusive_sums"),
+    "simulate, one warp": ("block_for_each", "exclusive_sums"),
 }
 """Functions that a kernel does not call."""
 

@@ -17,11 +17,11 @@ from stim_nonclifford.decoded_rates.mechanisms import families_of, fault_model, 
 from stim_nonclifford.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.decoded_rates.ratios import bennett_ratio
 from tests.decoded_rate_cases import (
+    failure_test,
     model_of,
     probabilities_of_sets,
     repetition_code,
     surface_code,
-    failure_test,
 )
 
 IMPROBABLE = 1e-7
@@ -185,7 +185,7 @@ def test_bennett_ratio_where_not_all_fail_in_both() -> None:
 def test_burn_in_leaves_out_a_slow_start() -> None:
     rng = np.random.default_rng(4)
     sizes = 5 + rng.normal(size=(160, 3, 64))
-    assert burn_in(sizes) == 10
+    assert burn_in(sizes) == 20
     sizes[:30, 1] += np.linspace(3, 0, 30)[:, None]
     assert 20 <= burn_in(sizes) <= 60
     sizes[:, 1] += np.linspace(3, 0, 160)[:, None]

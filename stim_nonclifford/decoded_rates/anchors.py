@@ -15,8 +15,8 @@ from .ratios import PARTS, bennett_ratio, means_of_parts
 
 __all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
 
-_SEGMENTS = (0.0, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8)
-_LEAST_BURN_IN = 1 / 16
+_SEGMENTS = (0.0, 1 / 8, 1 / 4, 3 / 8)
+_LEAST_BURN_IN = 1 / 8
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 

@@ -8,12 +8,12 @@ DOWNLOAD = @$(BIN)/python .ci/requirements $* >$@.txt && \
   $(BIN)/python .ci/with_progress "Installing what is in $@.txt" $(BIN)/python -m pip install -r $@.txt && mv $@.txt $@
 STARTED := $(shell date +%s)
 
-NATIVE := pyproject.toml $(wildcard stim_nonclifford/native/* stim_nonclifford/kernels/*)
+NATIVE := pyproject.toml $(shell find stim_nonclifford/native stim_nonclifford/kernels -type f)
 # An editable installation holds a list of the modules. If the list of files changes, it is installed again.
-LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
+LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo install test test-all fuzz check docs notebooks portable wheel sanitize clean
+.PHONY: demo install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
@@ -34,12 +34,17 @@ test: $(INSTALLED) .venv/requirements-test
 test-all: test
 	$(PYTEST) -m slow $(TESTS)
 
+# The kernels of the GPU engine, run without a GPU from the PTX that NVRTC makes of them, on many more circuits than in the
+# tests. It prints a table of what was compared with the CPU engine. Needs g++ and Linux on x86-64; takes half an hour.
+gpu-check: $(INSTALLED) .venv/requirements-test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.gpu.ptx.check
+
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
 CASES ?= 100000
 fuzz: $(INSTALLED) .venv/requirements-test
-	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/test_fuzzed_input.py
-	$(BIN)/python -m tests.structured_texts $$(( $(CASES) / 10 ))
+	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/limits/test_fuzzed_input.py
+	$(BIN)/python -m tests.support.structured_texts $$(( $(CASES) / 10 ))
 
 # Style, types and compiler warnings.
 check: $(INSTALLED) .venv/requirements-dev

@@ -19,7 +19,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.fault_sets.interface import estimate_rates
-from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.search.limits import Limits
 
 
 @dataclass(frozen=True)

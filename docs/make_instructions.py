@@ -9,7 +9,7 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.compiler.extent_limits import MAX_SECONDS
+from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
 from stim_nonclifford.dialect.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
@@ -42,7 +42,7 @@ def table() -> str:
         "",
         f"Every instruction of Stim {stim.__version__} and every non-Clifford gate. All are exact: in circuits with T gates,",
         "the distribution of the measurement record equals that of a density-matrix simulation to 10^-10.",
-        "`tests/test_exact_distribution.py` compares random circuits over all of them. `docs/make_instructions.py` writes",
+        "`tests/compiler/test_exact_distribution.py` compares random circuits over all of them. `docs/make_instructions.py` writes",
         "this page.",
         "",
         "## Stim's instructions",

@@ -1,4 +1,4 @@
-"""Writes docs/pictures: one picture for each stage of a shot, and the way of the data.
+"""Writes docs/pictures, one picture for each stage of a shot, and the pictures of circuits/.
 
 python docs/make_pictures.py
 
@@ -13,8 +13,11 @@ from xml.sax.saxutils import escape
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.cultivation import pictures as cultivation_pictures
+from stim_nonclifford.distillation import pictures as distillation_pictures
+from stim_nonclifford.teleportation import pictures as teleportation_pictures
 
-TARGET = Path(__file__).with_name("pictures")
+ROOT = Path(__file__).parents[1]
 
 INK, GREY, LINE = "#222222", "#666666", "#999999"
 BLUE, RED, GREEN, YELLOW, PAPER = "#cfe0f5", "#f7c9c0", "#cfeacb", "#fbe9b7", "#eeeeee"
@@ -224,13 +227,17 @@ def tree() -> Picture:
     return picture
 
 
-def pictures() -> Iterator[tuple[str, str]]:
-    """File names and texts of all pictures."""
+def pictures() -> Iterator[tuple[Path, str]]:
+    """Files and texts of all pictures, page by page in the order in which the page shows them."""
     drawn: tuple[Callable[[], Picture], ...] = (pipeline, signs, widths, effects, row, funnel, tree)
     for draw in drawn:
-        yield f"{draw.__name__}.svg", draw().svg()
+        yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()
+    for module in (cultivation_pictures, distillation_pictures, teleportation_pictures):
+        folder = ROOT / "circuits" / module.__name__.split(".")[-2] / "pictures"
+        for name, text in module.all_pictures().items():
+            yield folder / name, text
 
 
 if __name__ == "__main__":
-    for name, text in pictures():
-        (TARGET / name).write_text(text, encoding="utf-8")
+    for file, text in pictures():
+        file.write_text(text, encoding="utf-8")

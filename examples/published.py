@@ -2,9 +2,9 @@
 
 The circuits are injection + cultivation with uniform depolarizing noise, postselected on all detectors.
 
-* ``TABLE_II``, ``TABLE_III``, ``TABLE_IV``, ``SECONDS_PER_SHOT``: the SOFT paper, arXiv 2512.23037, which
-  sampled on GPUs. (At p = 0.002 Table III has 28.9 and 0.60 billion shots, and Table I 31.0 and 0.64 billion.
-  The rate that both print agrees with the numbers of Table I, which are used here.)
+* ``TABLE_II``, ``TABLE_III``, ``TABLE_IV``: the SOFT paper, arXiv 2512.23037, which sampled on GPUs. (At
+  p = 0.002 Table III has 28.9 and 0.60 billion shots, and Table I 31.0 and 0.64 billion. The rate that both
+  print agrees with the numbers of Table I, which are used here.)
 * ``EXACT``: arXiv 2609.18922, github.com/kh428/exact_ler_for_msc at b99452d. Values with ``series=False`` are
   from data/results.csv (exact fractions, rounded). Values with ``series=True`` are computed from the exact
   coefficients a_k and e_k of data/series, k = 0...10: with x = p/(1-p), kept = (1-p)^N sum a_k x^k,
@@ -13,10 +13,8 @@ The circuits are injection + cultivation with uniform depolarizing noise, postse
 * ``IMPORTANCE_SAMPLED``: the stratified importance sampling of the Clifft paper, 9.6e10 shots with T gates;
   github.com/cc89124/mdam, magic_state_cultivation/results/inject_cultivate/analysis.json. A stratum of three
   faults without a hit was given no variance there, so the errors at small p are too small.
-* ``RATIOS``: data/comparisons/comparison.csv of the repository of ``EXACT``.
 * ``PROXY_SAMPLED``: samples of the S-proxy by Gidney, Shutty and Jones (their Zenodo data), as counted in
-  data/comparisons/comparison.csv of that repository. ``CONJECTURED`` has the values that Table I of the SOFT
-  paper attributes to them: estimates for T gates, derived from the S-proxy.
+  data/comparisons/comparison.csv of the repository of ``EXACT``.
 """
 
 from __future__ import annotations
@@ -90,9 +88,6 @@ TABLE_IV = {
 }
 """Discard rates, by distance and noise strength."""
 
-SECONDS_PER_SHOT = {3: 6.68e-6, 5: 9.37e-5}
-"""Average seconds per attempted shot on one NVIDIA H800, by distance."""
-
 EXACT = {
     (3, 0.0005): Exact(0.8285997036, 1.640659386e-7),
     (3, 0.001): Exact(0.6867847490, 8.982790954e-7),
@@ -131,12 +126,6 @@ IMPORTANCE_SAMPLED: dict[str, dict[float, tuple[float, float | None]]] = {
     "S": {0.0005: (5.28e-12, None), 0.001: (2.40e-10, 0.32e-10), 0.002: (9.89e-9, None)},
 }
 """Logical error rates of d=5, with T gates and for the S-proxy, and the standard errors that were stated."""
-
-RATIOS = {0.001: (9.58, 5.9, 17.0), 0.002: (4.10, 3.3, 5.2)}
-"""Exact rate with T gates over sampled rate of the S-proxy for d=5, with its interval, by noise strength."""
-
-CONJECTURED = {0.0005: 2e-11, 0.001: 6e-10, 0.002: 1.82e-8}
-"""Logical error rates of d=5 that were conjectured before T gates could be simulated, by noise strength."""
 
 FEWEST_FAULTS = {3: 2, 5: 3}
 """Smallest number of faults that cause a logical error in a kept shot, by distance.

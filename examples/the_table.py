@@ -4,18 +4,29 @@
 
 For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
 fault sets to an error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7
-at distance 7). Published numbers are printed beside it, with their sources. The rows are kept in
-OUT/the_table.csv, a file of Sinter's statistics, so that the command, run again, goes on where it stopped:
-with more seconds, it computes again the points whose error is still too large.
+at distance 7). Published numbers are printed beside it, with their sources. Results are files of Sinter's
+statistics in OUT, so that the command, run again, goes on where it stopped: with more seconds, it computes
+again the points whose error is still too large.
 
 Errors in brackets are standard errors of the last digits. Where the 95% interval reaches farther than three
 of them, as sets of many faults were sampled in vain or were not looked at, its far end is printed instead.
 (If they were not looked at, P(kept) is a little too small.)
+
+    python -m examples.the_table --shots 1_000_000_000 [--d 3 5] [--p 0.001 0.002] [--gate T S]
+
+counts shots of the published circuits instead, as Tables III and IV of the SOFT paper do (arXiv 2512.23037).
+Square brackets are rates whose likelihood is within a factor 1000 of the best one, as in the paper. P-values
+are two-sided, for the number of errors (or discards) given the exact rate.
+
+    python -m examples.the_table --sizes
+
+prints the sizes of the circuits, as Table II of that paper does.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import math
 import sys
@@ -27,11 +38,16 @@ from typing import Any
 import matplotlib as mpl
 import sinter
 
-from examples.fault_set_rates import ratio_of as ratio
-from examples.fault_set_rates import with_error, with_uncertainty
-from examples.published import EXACT, IMPORTANCE_SAMPLED, PROXY_SAMPLED, TABLE_III
+from examples.published import EXACT, IMPORTANCE_SAMPLED, PROXY_SAMPLED, TABLE_II, TABLE_III, TABLE_IV
+from examples.rates import interval, likelihood_region, p_value, quotient, ratio, with_error, with_uncertainty
 from sinter_plugin.__main__ import main as sinter_plugin
-from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, VariantChoice, write_circuit_file
+from stim_nonclifford.cultivation import (
+    AVAILABLE_DISTANCES,
+    VariantChoice,
+    circuit_file_name,
+    circuit_statistics,
+    cultivation_circuit,
+)
 from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
 from stim_nonclifford.cultivation.cat_trees import FLAGGED_CAT_TREES
 
@@ -82,15 +98,28 @@ class Rate:
 
 
 Rates = dict[Point, Rate]
+Counts = dict[Point, sinter.TaskStats]
 
 
-def points_of(distances: Sequence[int], strengths: Sequence[float]) -> Iterator[Point]:
+def points_of(
+    distances: Sequence[int], strengths: Sequence[float], gates: Sequence[GateChoice] = GATE_CHOICES
+) -> Iterator[Point]:
     """The circuits of the table, those of small distances first."""
     variants: tuple[VariantChoice, ...] = ("published", "flagged")
     for d, variant in itertools.product(sorted(distances), variants):
         if variant == "published" or d in FLAGGED_CAT_TREES:
-            for p, gate in itertools.product(sorted(strengths), GATE_CHOICES):
+            for p, gate in itertools.product(sorted(strengths), gates):
                 yield Point(d, variant, p, gate)
+
+
+def write(point: Point, folder: Path) -> str:
+    """Writes the file of a circuit, and returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / circuit_file_name(
+        distance=point.d, p=point.p, gate=point.gate, noise="uniform", variant=point.variant
+    )
+    cultivation_circuit(point.d, point.p, point.gate, variant=point.variant).to_file(path)
+    return str(path)
 
 
 def compute(point: Point, arguments: argparse.Namespace) -> int:
@@ -99,20 +128,13 @@ def compute(point: Point, arguments: argparse.Namespace) -> int:
     Returns:
         Its exit code: 1 if there are too many fault sets for the method, 130 after an interrupt.
     """
-    path = write_circuit_file(
-        arguments.out / "circuits",
-        distance=point.d,
-        variant=point.variant,
-        p=point.p,
-        gate=point.gate,
-        noise="uniform",
-    )
+    path = write(point, arguments.out / "circuits")
     seconds = arguments.seconds_d7 if point.d == 7 else arguments.seconds
     # Seeds differ, so that the errors of the numerator and of the denominator of a ratio are independent.
     seed = arguments.seed + (point.gate == "S")
     return sinter_plugin(
         [
-            *("estimate", "--circuits", str(path), "--metadata_func", "auto"),
+            *("estimate", "--circuits", path, "--metadata_func", "auto"),
             *("--relative_error", str(arguments.relative_error), "--max_seconds", str(seconds)),
             *("--threads", str(arguments.threads), "--seed", str(seed), *QUIET),
             *("--save_resume_filepath", str(arguments.out / "the_table.csv")),
@@ -120,13 +142,37 @@ def compute(point: Point, arguments: argparse.Namespace) -> int:
     )
 
 
-def read(csv: Path) -> Rates:
-    """The rows of the file."""
-    rates: Rates = {}
+def sample(points: Sequence[Point], arguments: argparse.Namespace) -> int:
+    """Has `python -m sinter_plugin collect` take the shots that the file still lacks."""
+    return sinter_plugin(
+        [
+            *("collect", "--circuits", *(write(point, arguments.out / "circuits") for point in points)),
+            *("--decoders", "soft_postselect", "--postselect_detectors_with_non_zero_4th_coord", *QUIET),
+            *("--metadata_func", "auto", "--processes", str(arguments.threads)),
+            *(
+                "--max_shots",
+                str(arguments.shots),
+                "--save_resume_filepath",
+                str(arguments.out / "counts.csv"),
+            ),
+        ]
+    )
+
+
+def read(csv: Path) -> Counts:
+    """The rows of a file."""
+    found: Counts = {}
     for row in sinter.read_stats_from_csv_files(csv) if csv.exists() else ():
         about = row.json_metadata
-        found = about["estimate"]
-        point = Point(about["d"], about.get("variant", "published"), about["p"], about["g"])
+        found[Point(about["d"], about.get("variant", "published"), about["p"], about["g"])] = row
+    return found
+
+
+def rates_of(rows: Counts) -> Rates:
+    """The estimates that rows carry."""
+    rates: Rates = {}
+    for point, row in rows.items():
+        found = row.json_metadata["estimate"]
         rates[point] = Rate(
             found["kept"],
             found["logical_error_rate"],
@@ -146,8 +192,7 @@ def ratio_of(t: Rate | None, s: Rate | None) -> str:
     """T / S and its uncertainty, if both are known."""
     if t is None or s is None or not t.error or not s.error:
         return "-"
-    known = ((each.error, each.standard_error, each.interval) for each in (t, s))
-    return with_uncertainty(*ratio(*known))
+    return quotient(*((each.error, each.standard_error, each.interval) for each in (t, s)))
 
 
 def published_rates(point: Point) -> str:
@@ -192,7 +237,56 @@ def print_table(points: Sequence[Point], rates: Rates) -> None:
     print(f"\n-: unknown, or too many faults for this method\n{SOURCES}")
 
 
-def plot(points: Sequence[Point], rates: Rates, path: Path) -> None:
+def print_counts(counts: Counts) -> None:
+    """Prints what was counted, beside exact rates and those of Tables IV and III of the paper."""
+    print(f"\n{'circuit':<13}{'p':>7} g{'shots':>16}{'discarded':>11}{'exact':>11}{'p-value':>9}  Table IV")
+    for point, row in counts.items():
+        # The exact rates are those of T gates. The S-proxy has almost the same discards, but not exactly.
+        of_t = point.gate == "T" and point.variant == "published"
+        exact = EXACT.get((point.d, point.p)) if of_t else None
+        paper = TABLE_IV.get(point.d, {}).get(point.p) if of_t else None
+        kept = row.shots - row.discards
+        print(
+            f"{name_of(point.d, point.variant):<13}{point.p:7g} {point.gate}{row.shots:16,}"
+            f"{row.discards / row.shots:11.5%}{f'{1 - exact.kept:.5%}' if exact else '':>11}"
+            f"{p_value(kept, row.shots, exact.kept) if exact else '':>9}"
+            f"{f'{paper:.2%}' if paper else '':>10}".rstrip()
+        )
+    print(
+        f"\n{'circuit':<13}{'p':>7} g{'kept':>16}{'errors':>9}  {'error per kept shot':34}{'p-value':>9}",
+        end="",
+    )
+    print("  published, among them Table III (b)")
+    for point, row in counts.items():
+        exact = EXACT.get((point.d, point.p)) if point.gate == "T" and point.variant == "published" else None
+        kept = row.shots - row.discards
+        print(
+            f"{name_of(point.d, point.variant):<13}{point.p:7g} {point.gate}{kept:16,}{row.errors:9,}  "
+            f"{interval(row.errors, kept):34}{p_value(row.errors, kept, exact.error) if exact else '':>9}"
+            f"  {published_rates(point) if point.gate == 'T' else ''}".rstrip()
+        )
+    print()
+    for point, row in counts.items():
+        proxy = counts.get(dataclasses.replace(point, gate="S"))
+        if point.gate == "T" and proxy is not None:
+            quotient = ratio(row.errors, row.shots - row.discards, proxy.errors, proxy.shots - proxy.discards)
+            print(f"{name_of(point.d, point.variant):<13}{point.p:7g} T / S: {quotient}")
+    seconds = sum(row.seconds for row in counts.values())
+    shots = sum(row.shots for row in counts.values())
+    print(f"\n{shots:,} shots in {seconds:,.0f} s of all processes\n{SOURCES}")
+
+
+def print_sizes(distances: Sequence[int]) -> None:
+    """Prints the sizes of the circuits, beside those of Table II."""
+    sizes = {d: dataclasses.asdict(circuit_statistics(cultivation_circuit(d))) for d in distances}
+    print(f"{'':24}" + "".join(f"{f'd={d} here':>12}{'Table II':>10}" for d in distances))
+    for name, published in TABLE_II.items():
+        cells = "".join(f"{sizes[d][name]:12}{published.get(d, '-'):>10}" for d in distances)
+        print(f"{name.replace('_', ' '):24}{cells}")
+    print("\nWithout the perfect final check, but with the T gates before its logical measurement.")
+
+
+def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> None:
     """Logical error rates against the noise strength, and against the attempts that they cost."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -215,9 +309,17 @@ def plot(points: Sequence[Point], rates: Rates, path: Path) -> None:
         left.errorbar([point.p for point in curve], values, bars, label=name, **style)
         if gate == "T":
             right.errorbar([1 / rate.kept for rate in known], values, bars, label=name, **style)
+    for point, row in counts.items():
+        kept = row.shots - row.discards
+        if point in points and row.errors:
+            low, best, high = likelihood_region(row.errors, kept)
+            bar = [[best - low], [high - best]]
+            style = {"color": COLORS[point.d, point.variant], "fmt": "o" if point.gate == "T" else "s"}
+            left.errorbar([point.p], [best], bar, mfc="none", capsize=3, **style)
+            if point.gate == "T":
+                right.errorbar([row.shots / kept], [best], bar, mfc="none", capsize=3, **style)
     distances = {point.d for point in points}
-    exact = {p: each.error for (d, p), each in EXACT.items() if d in distances}
-    if exact:
+    if not distances.isdisjoint(d for d, _ in EXACT):
         places = [(p, each.error) for (d, p), each in EXACT.items() if d in distances]
         left.plot(
             *zip(*places, strict=True), "x", color="black", label="T gates, exact (published)", zorder=5
@@ -239,22 +341,40 @@ def main() -> int:
         "--distances", "--d", dest="d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=[3, 5, 7]
     )
     parser.add_argument("--p", type=float, nargs="+", default=STRENGTHS, help="noise strengths")
+    parser.add_argument("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES)
+    parser.add_argument("--sizes", action="store_true", help="print the sizes of the circuits alone")
+    parser.add_argument(
+        "--shots", type=int, help="count so many shots of each circuit, with those of the file"
+    )
     parser.add_argument("--relative_error", type=float, default=0.01, help="error over rate")
     parser.add_argument("--seconds", type=float, default=60, help="for a point, about")
     parser.add_argument("--seconds_d7", type=float, default=1800, help="the same at distance 7")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="threads, or processes that sample")
     parser.add_argument("--out", type=Path, default=Path("out/the_table"), help="folder for rows and plot")
     arguments = parser.parse_args()
+    if arguments.sizes:
+        print_sizes(arguments.d)
+        return 0
     arguments.out.mkdir(parents=True, exist_ok=True)
-    points = list(points_of(arguments.d, arguments.p))
-    for point in points:
-        if compute(point, arguments) == 130:
-            return 130
-    rates = read(arguments.out / "the_table.csv")
-    print_table(points, rates)
-    plot(points, rates, arguments.out / "the_table.png")
-    print(f"\n{arguments.out / 'the_table.png'} written; the rows are in {arguments.out / 'the_table.csv'}.")
+    points = list(points_of(arguments.d, arguments.p, arguments.gate))
+    if arguments.shots:
+        points = [point for point in points if point.variant == "published"]
+        if code := sample(points, arguments):
+            return code
+    else:
+        for point in points:
+            if compute(point, arguments) == 130:
+                return 130
+    rates = rates_of(read(arguments.out / "the_table.csv"))
+    found = read(arguments.out / "counts.csv")
+    counts = {point: found[point] for point in points if point in found}
+    if arguments.shots:
+        print_counts(counts)
+    else:
+        print_table(points, rates)
+    plot(points, rates, counts, arguments.out / "the_table.png")
+    print(f"\nThe rows and the_table.png are in {arguments.out}.")
     return 0
 
 

@@ -41,16 +41,7 @@ from __future__ import annotations
 
 from .chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
 from .dask_collection import collect_on_dask
-from .error_rates import error_rate
 from .gap_decoder import CompiledGapDecoder
-from .gap_points import (
-    CalibrationPoint,
-    GapPoint,
-    gap_calibration,
-    gap_points,
-    read_gap_stats,
-    write_gap_points,
-)
 from .heralded_matching import CompiledHeraldedMatching, HeraldedMatchingDecoder
 from .heralds import herald_detectors
 from .kept_shot_decoding import ConfidentDecoder
@@ -58,6 +49,15 @@ from .matching_gap import CompiledMatchingGap, MatchingGapDecoder
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler, decoding_samplers
 from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .state_check import LogicalStateCheck
+from .statistics.error_rates import error_rate
+from .statistics.gap_points import (
+    CalibrationPoint,
+    GapPoint,
+    gap_calibration,
+    gap_points,
+    read_gap_stats,
+    write_gap_points,
+)
 from .tasks import task
 
 __all__ = [

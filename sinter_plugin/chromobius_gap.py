@@ -12,7 +12,7 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from stim_nonclifford.arguments import check_types, integer
+from stim_nonclifford.base.arguments import check_types, integer
 
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows

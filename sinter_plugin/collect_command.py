@@ -37,24 +37,25 @@ import stim_nonclifford as snc
 
 from .collection_progress import HourlyLog
 from .decoders import decoder_named, known_decoders
-from .file_lock import other_file_advice
 from .postselection import metadata_of, postselected_detectors, postselected_observables
 from .range_arguments import RangeArguments, parse_range_arguments
 from .range_collection import WorkersLostError
 from .range_command import check_range_arguments, collect_ranges
-from .row_warnings import S_PROXY, with_warning
-from .rows import check_rows, shown
-from .save_file import SaveFile, SaveFileError
 from .sinter_internals import parse_collect_arguments
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler, check_soft_postselect
 from .state_check_argument import with_state_check
+from .statistics.file_lock import other_file_advice
+from .statistics.row_warnings import S_PROXY, with_warning
+from .statistics.rows import read_rows, shown
+from .statistics.statistics_file import StatisticsFile, StatisticsFileError, sums_of
 from .tasks import is_clifford, is_misread, sinter_error_model, task, with_error_model
 from .worker_watch import TimeIsUpError, WorkerDiedError, stop_on_worker_death
 
 __all__ = ["collect"]
 
 _CUSTOM_DECODERS = "--custom_decoders_module_function"
+_NEWLINE = b"\n"
 _SHORTEST_PREFIX = "--custom_d"  # argparse accepts any unambiguous prefix of an argument
 
 
@@ -103,7 +104,7 @@ def collect(arguments: Sequence[str]) -> int:
     except (WorkerDiedError, WorkersLostError) as error:
         _say(f"\n{error} Run the same command again to continue from the saved statistics.")
         return 1
-    except SaveFileError as error:
+    except StatisticsFileError as error:
         _say(f"\n{error}")
         return 1
     except (RuntimeError, ValueError) as error:
@@ -306,30 +307,25 @@ def _check_existing_data(args: argparse.Namespace) -> None:
                 f"--existing_data_filepaths {path} is also the file of --save_resume_filepath: its rows would"
                 " be counted twice. Leave it out of --existing_data_filepaths."
             )
-        with open(path, "rb") as lines:
-            end = check_rows(lines, path, survivor_counters=_survivor_counters(args))
-        if end is not None and not end.is_whole:
+        content = pathlib.Path(path).read_bytes()
+        _, cut = read_rows(content, path)
+        if cut is not None:
             raise ValueError(
-                f"{path}, line {end.line_number}: the line was cut off: {shown(end.text)}. Delete it; its"
-                " shots are then not counted."
+                f"{path}, line {content.count(_NEWLINE) + 1}: the line was cut off: {shown(cut)}. Delete it;"
+                " its shots are then not counted."
             )
 
 
 def _opened_save_file(
     args: argparse.Namespace, seed: int | None
-) -> contextlib.AbstractContextManager[SaveFile | None]:
+) -> contextlib.AbstractContextManager[StatisticsFile | None]:
     if args.save_resume_filepath is None:
         return contextlib.nullcontext()
-    return SaveFile(
+    return StatisticsFile(
         pathlib.Path(args.save_resume_filepath),
-        survivor_counters=_survivor_counters(args),
         say=_say,
         advice=other_file_advice(seed),
     )
-
-
-def _survivor_counters(args: argparse.Namespace) -> set[str]:
-    return {name for name in args.custom_decoders if _is_own_sampler(name, args)}
 
 
 class _RowPrinter:
@@ -355,18 +351,19 @@ class _RowPrinter:
 
 
 def _collect(
-    tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace, save_file: SaveFile | None
+    tasks: list[sinter.Task], num_workers: int, args: argparse.Namespace, save_file: StatisticsFile | None
 ) -> None:
     printer = _RowPrinter(args)
     log = None if args.quiet or sys.stderr.isatty() else HourlyLog()
 
     proxies = _rows_of_proxies(tasks, args)
+    counted: list[sinter.TaskStats] = []
 
     def on_progress(progress: sinter.Progress) -> None:
         rows = [with_warning(row, S_PROXY) if row.strong_id in proxies else row for row in progress.new_stats]
         if save_file is not None:
-            for row in rows:
-                save_file.append(row.to_csv_line())
+            counted[:] = sums_of([*counted, *rows]).values()
+            save_file.save(counted)
         printer.show(dataclasses.replace(progress, new_stats=tuple(rows)))
         if log is not None:
             log.show(progress.status_message)

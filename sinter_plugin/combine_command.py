@@ -18,10 +18,11 @@ from dataclasses import replace
 
 import sinter
 
-from .counted_once import check_counted_once
-from .numbered_rows import NumberedRow, whole_rows
-from .shot_ranges import with_joined_ranges
 from .sinter_internals import run_sinter_command
+from .statistics.counted_once import check_counted_once
+from .statistics.rows import Row, read_whole_rows
+from .statistics.shot_ranges import with_joined_ranges
+from .statistics.statistics_file import sums_of
 
 __all__ = ["combine"]
 
@@ -59,12 +60,9 @@ def combine(arguments: Sequence[str]) -> int:
     parser.add_argument("paths", nargs="*", help="CSV files of statistics; without one, standard input.")
     args = parser.parse_args(list(arguments))
     files = [(path, _rows_in(path)) for path in args.paths]
-    files = files or [("standard input", whole_rows(sys.stdin.buffer, "standard input"))]
+    files = files or [("standard input", read_whole_rows(sys.stdin.buffer.read(), "standard input"))]
     check_counted_once(files)
-    total: dict[str, sinter.TaskStats] = {}
-    for row in (each.stats for _, rows in files for each in rows):
-        known = total.get(row.strong_id)
-        total[row.strong_id] = row if known is None else known + row
+    total = sums_of(each.stats for _, rows in files for each in rows)
     joined = [replace(row, custom_counts=with_joined_ranges(row.custom_counts)) for row in total.values()]
     # Sinter sorts and prints; what it prints is shown only if nothing failed.
     with tempfile.TemporaryDirectory() as folder:
@@ -80,6 +78,5 @@ def combine(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _rows_in(path: str) -> list[NumberedRow]:
-    with open(path, "rb") as lines:
-        return whole_rows(lines, path)
+def _rows_in(path: str) -> list[Row]:
+    return read_whole_rows(pathlib.Path(path).read_bytes(), path)

@@ -10,7 +10,7 @@ from typing import Any
 
 import sinter
 
-from stim_nonclifford.arguments import (
+from stim_nonclifford.base.arguments import (
     MOST_SHOTS,
     check_types,
     flag,
@@ -24,11 +24,11 @@ from stim_nonclifford.arguments import (
 )
 
 from .dask_workers import DaskWorkers
-from .file_lock import other_file_advice
 from .range_run import RangeRun, sampler_of
-from .save_file import SaveFile
 from .soft_decoding import SoftDecodingSampler, decoding_samplers
 from .soft_postselect import SoftPostselectSampler
+from .statistics.file_lock import other_file_advice
+from .statistics.statistics_file import StatisticsFile
 from .tasks import with_error_model
 
 __all__ = ["collect_on_dask"]
@@ -142,9 +142,8 @@ def collect_on_dask(
         save_file = None
         if save_resume_filepath is not None:
             save_file = stack.enter_context(
-                SaveFile(
+                StatisticsFile(
                     pathlib.Path(save_resume_filepath),
-                    survivor_counters={*samplers},
                     say=lambda message: print(message, file=sys.stderr),
                     advice=other_file_advice(seed),
                 )

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.coherent_noise import twirl_advice
-from stim_nonclifford.logical_errors import (
+from stim_nonclifford.logical_errors.coherent_noise import twirl_advice
+from stim_nonclifford.logical_errors.noiseless_outputs import outcome_dependent
+from stim_nonclifford.logical_errors.refusals import (
     warn_of_observables_flipped_by_chance,
     warn_of_random_outputs,
 )
-from stim_nonclifford.noiseless_outputs import outcome_dependent
 
 from .decoders import DECODERS_WITHOUT_HERALDS
 from .heralds import herald_detectors
-from .row_warnings import (
+from .statistics.row_warnings import (
     FLIPPED_BY_CHANCE,
     QUANTUM_DETECTORS,
     RANDOM_OUTPUTS,

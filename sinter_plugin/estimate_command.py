@@ -25,8 +25,9 @@ from typing import Any
 import sinter
 
 import stim_nonclifford as snc
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
-from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 
@@ -35,10 +36,10 @@ from .estimate_groups import GroupEstimates, Question, estimates_here, estimates
 from .interrupts import interrupted_by_signals
 from .postselection import metadata_of, postselected_detectors, postselected_observables
 from .range_collection import WorkersLostError
-from .rows import ESTIMATE, ESTIMATES, FAULT_SETS
-from .save_file import SaveFile, SaveFileError
-from .shot_ranges import seed_of
 from .state_check_argument import with_state_check
+from .statistics.rows import ESTIMATE, ESTIMATES, FAULT_SETS
+from .statistics.shot_ranges import seed_of
+from .statistics.statistics_file import StatisticsFile, StatisticsFileError
 from .tasks import task
 
 __all__ = ["estimate"]
@@ -85,7 +86,7 @@ def estimate(arguments: Sequence[str]) -> int:
     except WorkersLostError as error:
         _say(f"\n{error} Run the same command again to continue with the circuits that are left.")
         return 1
-    except SaveFileError as error:
+    except StatisticsFileError as error:
         _say(f"\n{error}")
         return 1
 
@@ -94,7 +95,7 @@ class _Run:
     """A run of the command, with its arguments and its file."""
 
     def __init__(
-        self, args: argparse.Namespace, save_file: SaveFile | None, estimates: GroupEstimates
+        self, args: argparse.Namespace, save_file: StatisticsFile | None, estimates: GroupEstimates
     ) -> None:
         self._args = args
         self._save_file = save_file
@@ -103,7 +104,7 @@ class _Run:
         self._seed = secrets.randbits(53) if args.seed is None else args.seed
         self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
         if save_file is not None:
-            for row in sinter.read_stats_from_csv_files(args.save_resume_filepath):
+            for row in save_file.rows:
                 if row.decoder == FAULT_SETS:
                     self._known[row.strong_id] = row.json_metadata[ESTIMATE]
         self._header_printed = False
@@ -151,7 +152,7 @@ class _Run:
             for job, rate in zip(group, found, strict=True):
                 self._save(job, rate, rate.seconds / len(group), seed)
 
-    def _save(self, job: _Job, rate: snc.LogicalErrorRate, seconds: float, seed: int) -> None:
+    def _save(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
         facts = {
             "kept": rate.kept,
             "kept_and_wrong": rate.kept_and_wrong,
@@ -182,7 +183,7 @@ class _Run:
             custom_counts=collections.Counter({ESTIMATES: 1}),
         )
         if self._save_file is not None:
-            self._save_file.put(stats.to_csv_line(), job.strong_id)
+            self._save_file.save([stats], replacing=True)
         if self._save_file is None or self._args.also_print_results_to_stdout:
             self._print(stats.to_csv_line())
 
@@ -287,12 +288,11 @@ def _estimates(args: argparse.Namespace) -> contextlib.AbstractContextManager[Gr
     return estimates_here(limits, args.threads, not args.quiet)
 
 
-def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[SaveFile | None]:
+def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[StatisticsFile | None]:
     if args.save_resume_filepath is None:
         return contextlib.nullcontext()
-    return SaveFile(
+    return StatisticsFile(
         pathlib.Path(args.save_resume_filepath),
-        survivor_counters=(),
         say=_say,
         advice="Then the same command computes what is left. (Estimates of two files are not added up.)",
     )

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates
-from stim_nonclifford.fault_sets.limits import Limits
+from stim_nonclifford.fault_sets.search.limits import Limits
 
 from .dask_workers import DaskWorkers, dask_client
 
@@ -51,7 +52,7 @@ class GroupEstimates:
     """
 
     def __init__(
-        self, estimate: Callable[[Sequence[Question], int], list[snc.LogicalErrorRate]], num_at_once: int
+        self, estimate: Callable[[Sequence[Question], int], list[LogicalErrorRate]], num_at_once: int
     ) -> None:
         self.estimate = estimate
         self._num_at_once = num_at_once
@@ -89,7 +90,7 @@ def estimates_here(limits: Limits, threads: int, progress: bool) -> Iterator[Gro
         What estimates.
     """
 
-    def estimate(questions: Sequence[Question], seed: int) -> list[snc.LogicalErrorRate]:
+    def estimate(questions: Sequence[Question], seed: int) -> list[LogicalErrorRate]:
         return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
 
     yield GroupEstimates(estimate, 1)
@@ -110,8 +111,8 @@ def estimates_on_dask(where: str, limits: Limits, num_processes: int) -> Iterato
     with dask_client(where, num_processes) as client:
         workers = DaskWorkers(client)
 
-        def estimate(questions: Sequence[Question], seed: int) -> list[snc.LogicalErrorRate]:
-            found: list[snc.LogicalErrorRate] = workers.call(_estimated, list(questions), limits, seed)
+        def estimate(questions: Sequence[Question], seed: int) -> list[LogicalErrorRate]:
+            found: list[LogicalErrorRate] = workers.call(_estimated, list(questions), limits, seed)
             return found
 
         yield GroupEstimates(estimate, max(2, workers.num_slots()))

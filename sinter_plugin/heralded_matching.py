@@ -11,7 +11,7 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from stim_nonclifford.arguments import check_types, flag, integer
+from stim_nonclifford.base.arguments import check_types, flag, integer
 
 from .gap_decoder import exactly_one
 from .matching_graph import Edge, edge_errors, edge_probabilities

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import check_types
+from stim_nonclifford.base.arguments import check_types
 
 __all__ = ["herald_detectors"]
 

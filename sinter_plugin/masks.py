@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stim_nonclifford.compiler.requested_outputs import Mask, bools_of_mask
+from stim_nonclifford.base.masks import Mask, bools_of_mask
 
 __all__ = ["packed_mask", "unpacked_mask"]
 

@@ -13,7 +13,7 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from stim_nonclifford.arguments import check_types
+from stim_nonclifford.base.arguments import check_types
 
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
 from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_graph

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.logical_states import parsed_state
+from stim_nonclifford.logical_states import LogicalState, parsed_state
 
 from .state_check_argument import add_state_check
 
@@ -34,7 +34,7 @@ class RangeArguments:
     shard: tuple[int, int] | None
     seed: int | None
     max_seconds: float | None
-    state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
+    state_check: snc.LogicalStateCheck | LogicalState | None = None
     state_check_text: str | None = None
 
     @property

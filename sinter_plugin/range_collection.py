@@ -13,7 +13,7 @@ import sinter
 from .ordered_ranges import OrderedRanges
 from .range_jobs import RangeCounts, RangeJob, TaskPackage
 from .range_start import start_of
-from .shot_ranges import ShotRange
+from .statistics.shot_ranges import ShotRange
 
 __all__ = ["CollectionTask", "RangeCollection", "Workers", "WorkersLostError"]
 

@@ -17,7 +17,7 @@ from .local_workers import local_workers
 from .range_arguments import RangeArguments
 from .range_collection import Workers
 from .range_run import RangeRun, sampler_of
-from .save_file import SaveFile
+from .statistics.statistics_file import StatisticsFile
 from .tasks import with_error_model
 
 __all__ = ["check_range_arguments", "collect_ranges"]
@@ -54,7 +54,7 @@ def collect_ranges(
     num_processes: int,
     own: RangeArguments,
     args: argparse.Namespace,
-    save_file: SaveFile | None,
+    save_file: StatisticsFile | None,
     on_progress: Callable[[sinter.Progress], None],
 ) -> None:
     """Runs the command.

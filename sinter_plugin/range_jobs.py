@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 import sinter
 
-from .shot_ranges import seed_of
 from .soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
 from .soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
+from .statistics.shot_ranges import seed_of
 
 __all__ = ["BLOCK_SHOTS", "RangeCounts", "RangeJob", "TaskPackage", "count_of", "run_job"]
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import sinter
 
-from stim_nonclifford.arguments import seed_of
+from stim_nonclifford.base.arguments import seed_of
 
 from .collection_progress import ProgressLine
 from .range_collection import CollectionTask, RangeCollection, Workers
 from .range_jobs import RangeSampler, TaskPackage
 from .range_start import seed_in
-from .save_file import SaveFile
-from .shot_ranges import with_joined_ranges
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
+from .statistics.shot_ranges import with_joined_ranges
+from .statistics.statistics_file import StatisticsFile, sums_of
 
 __all__ = ["RangeRun", "sampler_of"]
 
@@ -83,7 +83,7 @@ class RangeRun:
         max_seconds: float | None = None,
         job_seconds: float | None = None,
         existing_paths: Iterable[str | pathlib.Path] = (),
-        save_file: SaveFile | None = None,
+        save_file: StatisticsFile | None = None,
         print_progress: bool = False,
     ) -> None:
         existing: dict[str, sinter.TaskStats] = {}
@@ -101,6 +101,7 @@ class RangeRun:
             [seed] = found if len(found) == 1 else [secrets.randbits(53)]
         seed = seed_of(seed)
         self._save_file = save_file
+        self._counted: dict[str, sinter.TaskStats] = {}
         self._callback: Callable[[sinter.Progress], None] | None = None
         self._progress = ProgressLine() if print_progress else None
         self.collection = RangeCollection(
@@ -168,7 +169,8 @@ class RangeRun:
 
     def _on_row(self, row: sinter.TaskStats) -> None:
         if self._save_file is not None:
-            self._save_file.append(row.to_csv_line())
+            self._counted = sums_of([*self._counted.values(), row])
+            self._save_file.save(self._counted.values())
         if self._callback is not None:
             self._callback(sinter.Progress(new_stats=(row,), status_message=""))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sinter
 
 from .range_jobs import BLOCK_SHOTS, count_of
-from .shot_ranges import joined_ranges, ranges_in
+from .statistics.shot_ranges import joined_ranges, ranges_in
 
 __all__ = ["RangeStart", "seed_in", "shard_bounds", "start_of"]
 

@@ -17,9 +17,11 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.logical_states import state_check_of
+from stim_nonclifford.engines import EngineName
+from stim_nonclifford.logical_states import LogicalState, state_check_of
+from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
 
 from .batch_size import BatchSize
 from .chromobius_gap import ChromobiusGapDecoder
@@ -37,9 +39,9 @@ from .kept_shot_decoding import KeptShotDecoding
 from .masks import unpacked_mask
 from .matching_gap import MatchingGapDecoder
 from .parent_watch import EndsWithItsParent
-from .row_warnings import shown_warnings
 from .soft_postselect import check_sampling_arguments, check_use
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
+from .statistics.row_warnings import shown_warnings
 from .tasks import is_misread, sinter_error_model
 
 __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "decoding_samplers"]
@@ -108,11 +110,11 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     decoder: str | sinter.Decoder = "pymatching"
     error_model: ErrorModelName | stim.DetectorErrorModel = "s_proxy"
     confidence: bool = False
-    state_check: LogicalStateCheck | snc.LogicalState | None = None
+    state_check: LogicalStateCheck | LogicalState | None = None
     condition_on_postselection: bool = False
     decompose_errors: bool = True
     store_bytes: int = DEFAULT_STORE_BYTES
-    engine: snc.EngineName = "auto"
+    engine: EngineName = "auto"
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
@@ -139,7 +141,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             choice(
                 self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"
             )
-        for name in ("confidence", "condition_on_postselection"):
+        for name in ("confidence", "condition_on_postselection", "decompose_errors"):
             flag(getattr(self, name), name)
         integer(self.store_bytes, "store_bytes", 0, _MOST_BYTES)
 
@@ -373,7 +375,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
 
     def __init__(
         self,
-        sampler: snc.CompiledDetectorSampler,
+        sampler: CompiledDetectorSampler,
         decoding: KeptShotDecoding,
         *,
         postselected_observables: NDArray[np.bool_],
@@ -489,7 +491,7 @@ class CompiledSoftDecodingSampler(sinter.CompiledSampler):  # type: ignore[misc]
             custom_counts=+counts,  # without zeros, as Sinter drops zeros when it adds counts
         )
 
-    def _failures(self, batch: snc.KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def _failures(self, batch: KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Whether each kept shot is an error."""
         if self._state_check is None:
             return np.any(mistakes, axis=1)

@@ -15,15 +15,18 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.circuit.fault_set_methods import checked_circuit
 from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.logical_errors import detectors_left, warn_of_random_outputs
+from stim_nonclifford.engines import EngineName, EngineOptions
+from stim_nonclifford.logical_errors.refusals import detectors_left, warn_of_random_outputs
+from stim_nonclifford.logical_states import LogicalState
+from stim_nonclifford.sampling import CompiledDetectorSampler, SampleCounts
 
 from .batch_size import BatchSize
 from .masks import unpacked_mask
 from .parent_watch import EndsWithItsParent
-from .row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
+from .statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
 
@@ -82,12 +85,12 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         True
     """
 
-    engine: snc.EngineName = "auto"
+    engine: EngineName = "auto"
     count_observable_error_combos: bool = False
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
     warn: bool = True
-    state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
+    state_check: snc.LogicalStateCheck | LogicalState | None = None
 
     def __post_init__(self) -> None:
         """Checks the arguments.
@@ -246,11 +249,11 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
 
 def check_sampling_arguments(
     *,
-    engine: snc.EngineName,
+    engine: EngineName,
     device: int | None,
     count_observable_error_combos: bool,
     max_active_coordinates: int,
-    state_check: snc.LogicalStateCheck | snc.LogicalState | None,
+    state_check: snc.LogicalStateCheck | LogicalState | None,
     warn: bool,
 ) -> None:
     """Checks the arguments that all samplers of this plugin take.
@@ -267,16 +270,16 @@ def check_sampling_arguments(
         TypeError: An argument is of the wrong type.
         ValueError: An argument is out of range.
     """
-    snc.EngineOptions(engine=engine, device=device)
+    EngineOptions(engine=engine, device=device)
     flag(count_observable_error_combos, "count_observable_error_combos")
     integer(max_active_coordinates, "max_active_coordinates")
     if state_check is not None and not isinstance(state_check, snc.LogicalStateCheck):
-        choice(state_check, "state_check", get_args(snc.LogicalState), ", a LogicalStateCheck or None")
+        choice(state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
     flag(warn, "warn")
 
 
 def check_soft_postselect(
-    circuit: snc.Circuit, state_check: snc.LogicalStateCheck | snc.LogicalState | None = None
+    circuit: snc.Circuit, state_check: snc.LogicalStateCheck | LogicalState | None = None
 ) -> None:
     """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs.
 
@@ -331,7 +334,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
 
     def __init__(
         self,
-        sampler: snc.CompiledDetectorSampler,
+        sampler: CompiledDetectorSampler,
         *,
         num_observables: int,
         count_observable_error_combos: bool = False,
@@ -409,7 +412,7 @@ class CompiledSoftPostselectSampler(sinter.CompiledSampler):  # type: ignore[mis
             seconds = time.monotonic() - start
         return self._statistics(counts, seconds)
 
-    def _statistics(self, counts: snc.SampleCounts, seconds: float) -> sinter.AnonTaskStats:
+    def _statistics(self, counts: SampleCounts, seconds: float) -> sinter.AnonTaskStats:
         custom_counts = collections.Counter({"survivors": counts.kept})
         custom_counts.update(dict.fromkeys(self._row_warnings, counts.shots))
         if self._count_observable_error_combos:

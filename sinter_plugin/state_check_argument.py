@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-import stim_nonclifford as snc
+from stim_nonclifford.logical_states import LogicalState
 
 __all__ = ["add_state_check", "with_state_check"]
 
@@ -17,7 +17,7 @@ def add_state_check(parser: argparse._ArgumentGroup | argparse.ArgumentParser) -
         metavar="STATE",
         help="The logical state, such as T, in place of the observables: a kept shot is an error with\n"
         "probability 1 - fidelity. The circuit asks for expectation values of logical Paulis (EXP_VAL). One\n"
-        f"of {', '.join(get_args(snc.LogicalState))}, or\n"
+        f"of {', '.join(get_args(LogicalState))}, or\n"
         "'LogicalStateCheck((0, 1), (0, 1), (0.5**0.5, 0.5**0.5))': numbers of expectation values and of\n"
         "observables, and the Bloch vector.",
     )

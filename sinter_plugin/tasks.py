@@ -10,9 +10,9 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.arguments import check_types, text
+from stim_nonclifford.base.arguments import check_types, text
+from stim_nonclifford.base.masks import Mask
 from stim_nonclifford.circuit.stand_ins import stim_reads_s_proxy
-from stim_nonclifford.compiler.requested_outputs import Mask
 
 from .masks import packed_mask
 

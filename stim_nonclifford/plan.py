@@ -53,7 +53,7 @@ ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
     _native.MEASURE,
     _native.WEAK_MEASURE,
 )
-"""Kinds of operation; ``stim_nonclifford.compiler.operations.OperationKind`` says what each does."""
+"""Kinds of operation; ``stim_nonclifford.compiler.sweeps.operations.OperationKind`` says what each does."""
 
 BLOCK_SHOTS = _native.BLOCK_SHOTS
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
@@ -146,8 +146,8 @@ class SamplingPlan:
         num_signature_bits: Number of signature bits, the next bits of a row.
         num_outputs: Number of outputs, the last bits of a row and of a branch row.
         never_kept: Whether the checks contradict each other, so that every shot is discarded.
-        row_sources: For each bit of a row, the bits of an effect (``compiler.effects``) whose parity it
-            is. Engines do not need it.
+        row_sources: For each bit of a row, the bits of an effect (``compiler.sweeps.effects``) whose
+            parity it is. Engines do not need it.
         constant: The bits of a row that are 1 before noise, int32. No signature bit is among them.
         effects: For each mechanism, the bits of the row that it flips.
         rates: float64, shape (num_mechanisms,): mean number of events per shot.
@@ -271,7 +271,7 @@ class SamplingPlan:
         """The bits of the row that an effect flips.
 
         Args:
-            effect: An effect (``compiler.effects``), for example that of a fault.
+            effect: An effect (``compiler.sweeps.effects``), for example that of a fault.
 
         Returns:
             bool, shape (num_row_bits,).

@@ -1,1 +1,1 @@
-"""The tests of the package; modules whose names do not begin with ``test_`` serve several of them."""
+"""The tests of the package, in the folders of the code; ``support`` has what serves several of them."""

@@ -7,7 +7,8 @@ Stim refuses, and ``diagrams`` the drawings. ``error_models`` has the error mode
 circuits. ``circuit`` has the class itself, with its samplers.
 """
 
+from ..base.notebook import Diagram
 from .circuit import Circuit
 from .error_rate_curves import logical_error_rates
 
-__all__ = ["Circuit", "logical_error_rates"]
+__all__ = ["Circuit", "Diagram", "logical_error_rates"]

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import stim
 
-from ..arguments import flag, integer, positive, positive_or_none, seed_of
-from ..compiler.requested_outputs import Mask
+from ..base.arguments import flag, integer, positive, positive_or_none, seed_of
+from ..base.masks import Mask
 from ..decoded_rates.decoders import compiled_decoder, is_matching, name_of_decoder
 from ..decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
 from ..decoded_rates.mechanisms import symptoms_of
 from ..decoded_rates.results import DecodedErrorRate
 from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
-from ..logical_errors import check_logical_errors
-from ..noiseless_outputs import outcome_dependent, outcome_dependent_observables
+from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
+from ..logical_errors.refusals import check_logical_errors
 
 if TYPE_CHECKING:
     from .circuit import Circuit

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import stim
 
-from ..arguments import check_types, integer, iterable, number, refuse_argument, text
-from ..compiler.extent import Extent, extent_of
-from ..compiler.extent_limits import check_targets
+from ..base.arguments import check_types, integer, iterable, number, refuse_argument, text
+from ..base.memory import memory_is_a_limit
+from ..compiler.program.extent import Extent, extent_of
+from ..compiler.program.extent_limits import check_targets
 from ..dialect import (
     TOO_DEEP,
     advice_on_name,
@@ -22,7 +23,6 @@ from ..dialect import (
     tagged_instruction,
 )
 from ..errors import ResourceLimitError
-from ..memory import memory_is_a_limit
 from .decomposition import decomposed
 from .pauli_twirling import pauli_twirled
 from .pickled_circuit import State, circuit_of_state, state_of

@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..arguments import choice, flag, probability
-from ..coherent_noise import twirl_advice
+from ..base.arguments import choice, flag, probability
+from ..base.masks import Mask, checked_mask
+from ..base.memory import memory_is_a_limit
 from ..compiler import CompiledCircuit
-from ..compiler.detector_error_model import detector_error_model
-from ..compiler.error_model_changes import check_decomposed, conditioned, decomposed
-from ..compiler.extent import extent_of
-from ..compiler.extent_limits import check_targets
-from ..compiler.relabelling import relabelled
-from ..compiler.requested_outputs import Mask, checked_mask
+from ..compiler.error_models.detector_error_model import detector_error_model
+from ..compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
+from ..compiler.program.extent import extent_of
+from ..compiler.program.extent_limits import check_targets
+from ..compiler.program.relabelling import relabelled
 from ..errors import InexactErrorModelWarning, ResourceLimitError
-from ..logical_errors import warn_of_observables_flipped_by_chance
-from ..memory import memory_is_a_limit
-from ..noiseless_outputs import outcome_dependent, outputs_of_chance
+from ..logical_errors.coherent_noise import twirl_advice
+from ..logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
+from ..logical_errors.refusals import warn_of_observables_flipped_by_chance
 from .editing import check_coordinates, check_flattened
 from .random_outputs import is_of_random_outputs, random_outputs
 

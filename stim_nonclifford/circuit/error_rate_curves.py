@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
-from ..arguments import check_types, iterable
-from ..compiler.requested_outputs import Mask
+from ..base.arguments import check_types, iterable
+from ..base.masks import Mask
 from ..decoded_rates.results import DecodedErrorRate
 from ..fault_sets.interface import estimate_rates
-from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.results import LogicalErrorRate
+from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..logical_states import LogicalState, LogicalStateCheck
 from .circuit import Circuit
 from .decoded_circuits import check_only_decoded, rates_with_decoder

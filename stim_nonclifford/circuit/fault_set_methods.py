@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import stim
 
+from ..base.masks import Mask, postselected_outputs
 from ..compiler import CompiledCircuit
-from ..compiler.requested_outputs import Mask, postselected_outputs
 from ..decoded_rates.results import DecodedErrorRate
 from ..fault_sets.interface import PlannedCircuit, estimate_rates
-from ..fault_sets.limits import DEFAULT_MAX_BYTES, Limits
 from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..fault_sets.results import LogicalErrorRate
+from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..faults import FaultTable
-from ..logical_errors import check_logical_errors
+from ..logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
 from .decoded_circuits import check_only_decoded, rates_with_decoder
 
@@ -92,7 +92,7 @@ class CircuitFaultSets:
         of threads, unless ``max_seconds`` ends it early.
 
         Without noise, each observable must have one value in the shots that are kept, up to what rotations by
-        small angles do; ``stim_nonclifford/noiseless_outputs.py`` says how that is looked at.
+        small angles do; ``stim_nonclifford/logical_errors/noiseless_outputs.py`` says how that is looked at.
 
         Args:
             decoder: The name of a decoder that Sinter knows, such as ``"pymatching"``, or a

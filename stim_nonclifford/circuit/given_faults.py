@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import stim
 
-from ..arguments import iterable, refuse_argument
-from ..compiler.requested_outputs import Mask, checked_mask
+from ..base.arguments import iterable, refuse_argument
+from ..base.masks import Mask, checked_mask
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
-from ..logical_errors import check_no_detector_is_left
+from ..logical_errors.refusals import check_no_detector_is_left
 
 __all__ = ["CircuitFaults"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import stim
 
-from ..arguments import flag, integer, integer_or_none, iterable
-from ..compiler.clifford_records import without_gaps
+from ..base.arguments import flag, integer, integer_or_none, iterable
+from ..base.memory import memory_is_a_limit
+from ..base.notebook import Diagram, preformatted, scrolled
+from ..compiler.sweeps.clifford_records import without_gaps
 from ..dialect import extended_text
-from ..memory import memory_is_a_limit
-from ..notebook import Diagram, preformatted, scrolled
 from .diagrams import diagram_type, labelled_diagram
 from .editing import check_flattened
 from .random_outputs import is_of_random_outputs, random_outputs

@@ -17,30 +17,25 @@ The passes, in their order, each a module with one entry point:
 10. ``sampling_tables``: tables that turn random words into events;
 11. ``plan_construction``: writes the plan as plain arrays.
 
-``expectations`` has the plans that report expectation values, too.
+The rooms, each of which imports from those before it: ``algebra`` (GF(2), Paulis, Clifford gates),
+``program`` (pass 1), ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 11; ``scheduling`` runs 6 to 8, and
+``requested_outputs`` is the question that a plan answers) and ``error_models`` (what decoders get).
 
-``compile_circuit`` runs the first two, which do not depend on the question. ``CompiledCircuit`` runs the
-others when it constructs the plan for a question (``requested_outputs``). ``scheduling`` runs passes 6 to 8.
-
-``extent`` and ``relabelling`` are about circuits before the first pass. ``loops`` and ``iterations`` are
-about steps that are repeated. ``operations``, ``effects``, ``paulis``, ``clifford_gates``, ``channels``,
-``gf2`` and ``sparse_rows`` have the types and the algebra that the passes share. ``native_program`` writes
-the program for native code, which follows it in both sweeps (``native/forward_sweep.h``,
-``native/effect_sweep.h``); passes 9 and 10 call native code, too (``native/sparse_rows.h``). ``progress``
-shows how far a sweep is.
-``width_limit`` refuses plans that are too wide.
-``detector_error_model`` converts the effects to Stim's error model, and ``error_model_changes`` conditions
-and decomposes such models.
+``compile_circuit`` runs the first two passes, which do not depend on the question. ``CompiledCircuit`` runs
+the others when it constructs the plan for a question. ``expectations`` has the plans that report expectation
+values, too. Native code follows the program in both sweeps (``native/sweeps/forward_sweep.h``,
+``native/sweeps/effect_sweep.h``), and does the algebra of passes 9 and 10 (``native/algebra/sparse_rows.h``).
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from .expectations import ExpectationPlan
+from .expectations import ExpectationCircuit, ExpectationPlan
+from .plans.requested_outputs import RequestedOutputs
 from .reference_sample import LikelyOutputs
-from .requested_outputs import RequestedOutputs
 
 __all__ = [
     "DEFAULT_MAX_ACTIVE_COORDINATES",
     "CompiledCircuit",
+    "ExpectationCircuit",
     "ExpectationPlan",
     "LikelyOutputs",
     "RequestedOutputs",

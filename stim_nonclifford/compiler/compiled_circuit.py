@@ -8,23 +8,22 @@ from functools import cached_property
 import numpy as np
 import stim
 
-from ..memory import collector_paused, memory_is_a_limit
+from ..base.memory import collector_paused, memory_is_a_limit
 from ..plan import MAX_INDEX_BITS, SamplingPlan
-from .backward_sweep import backward_sweep, list_faults, outcome_effects
-from .clifford_records import clifford_records
-from .effects import EffectTable, Fault, NoiseEffects, Outputs
-from .expectations import ExpectationCircuit
-from .flattening import program_of
-from .forward_sweep import QuantumProgram, forward_sweep
-from .gf2 import mask_of, ones
-from .needed_operations import needed_operations
-from .operations import Operation, peak_width
-from .plan_construction import construct_plan
-from .program import Program
+from .algebra.gf2 import mask_of, ones
+from .plans.needed_operations import needed_operations
+from .plans.plan_construction import construct_plan
+from .plans.requested_outputs import RequestedOutputs
+from .plans.scheduling import schedule
+from .plans.width_limit import check_width
+from .program.flattening import program_of
+from .program.program import Program
 from .reference_sample import LikelyOutputs, reference_records
-from .requested_outputs import RequestedOutputs
-from .scheduling import schedule
-from .width_limit import check_width
+from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
+from .sweeps.clifford_records import clifford_records
+from .sweeps.effects import EffectTable, Fault, NoiseEffects, Outputs
+from .sweeps.forward_sweep import QuantumProgram, forward_sweep
+from .sweeps.operations import Operation, peak_width
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
@@ -98,11 +97,6 @@ class CompiledCircuit:
             with memory_is_a_limit(), collector_paused():
                 self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
         return self._effects[outputs]
-
-    @cached_property
-    def expectations(self) -> ExpectationCircuit:
-        """The circuit with its expectation values, from which plans that report them are constructed."""
-        return ExpectationCircuit(self.circuit, self)
 
     @cached_property
     def faults(self) -> list[Fault]:

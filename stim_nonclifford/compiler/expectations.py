@@ -7,7 +7,7 @@ measurement.
 
 The expectation value on the coefficient vector depends on the *path* of the shot alone: on the signs of the
 rotations and the outcomes of the measurements before it. The plan reports the path as further outputs, so
-that every engine can sample it, and ``native/path_expectations.h`` computes the values of a path.
+that every engine can sample it, and ``native/simulation/path_expectations.h`` computes the values of a path.
 """
 
 from __future__ import annotations
@@ -16,30 +16,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import stim
 
-from .. import _native
-from ..memory import memory_is_a_limit
+from .._native import PathExpectations
+from ..base.memory import memory_is_a_limit
 from ..plan import SamplingPlan, SparseRows
-from .backward_sweep import backward_sweep
-from .effects import EffectTable, NoiseEffects, Outputs
-from .flattening import program_of
-from .forward_sweep import ExpectedPauli, forward_sweep
-from .gf2 import masks_of, ones
-from .needed_operations import needed_operations
-from .operations import Operation, OperationKind, peak_width
-from .plan_construction import construct_plan
-from .requested_outputs import RequestedOutputs
-from .scheduling import schedule
-from .sparse_rows import odd_sums
-from .width_limit import check_width
-
-if TYPE_CHECKING:
-    from .compiled_circuit import CompiledCircuit
+from .algebra.gf2 import masks_of, ones
+from .algebra.sparse_rows import odd_sums
+from .compiled_circuit import CompiledCircuit
+from .plans.needed_operations import needed_operations
+from .plans.plan_construction import construct_plan
+from .plans.requested_outputs import RequestedOutputs
+from .plans.scheduling import schedule
+from .plans.width_limit import check_width
+from .program.flattening import program_of
+from .sweeps.backward_sweep import backward_sweep
+from .sweeps.effects import EffectTable, NoiseEffects, Outputs
+from .sweeps.forward_sweep import ExpectedPauli, forward_sweep
+from .sweeps.operations import Operation, OperationKind, peak_width
 
 __all__ = ["ExpectationCircuit", "ExpectationPlan"]
 
@@ -63,24 +59,24 @@ class ExpectationPlan:
     signed: npt.NDArray[np.intp]
     num_path_bits: int
     num_expectations: int
-    paths: _native.PathExpectations
+    paths: PathExpectations
 
 
 class ExpectationCircuit:
     r"""A circuit after both sweeps, with its expectation values.
 
     Args:
-        circuit: A circuit in the dialect of ``stim_nonclifford.dialect``.
-        compiled: The same circuit, compiled without its expectation values: it knows the reference sample.
+        compiled: The circuit, compiled without its expectation values: it knows the reference sample.
 
     Raises:
         ResourceLimitError: The circuit is too large.
 
     Examples:
+        >>> import stim
         >>> from stim_nonclifford.compiler import compile_circuit
         >>> from stim_nonclifford.engines import likely_outputs
         >>> circuit = stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nI[EXP_VAL(X)] 0\nMX 0")
-        >>> swept = compile_circuit(circuit, likely_outputs).expectations
+        >>> swept = ExpectationCircuit(compile_circuit(circuit, likely_outputs))
         >>> found = swept.record_plan(max_active_coordinates=24)
         >>> found.plan.num_outputs, found.num_requested, found.num_path_bits  # the record, and the sign
         (2, 1, 0)
@@ -88,10 +84,10 @@ class ExpectationCircuit:
         array([0.707107])
     """
 
-    def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
+    def __init__(self, compiled: CompiledCircuit) -> None:
         self._compiled = compiled
         with memory_is_a_limit():
-            self._program = program_of(circuit, with_expectations=True)
+            self._program = program_of(compiled.circuit, with_expectations=True)
             self._quantum = forward_sweep(self._program)
         self._tables: dict[Outputs, EffectTable] = {}
 
@@ -225,7 +221,7 @@ def _with_path(table: EffectTable, path: Sequence[Operation]) -> EffectTable:
 
 def _path_expectations(
     operations: Sequence[Operation], path: Sequence[Operation], values: Sequence[ExpectedPauli]
-) -> _native.PathExpectations:
+) -> PathExpectations:
     bits = {id(operation): k for k, operation in enumerate(path)}
     steps = []
     for operation in operations:
@@ -245,4 +241,4 @@ def _path_expectations(
         )
     # Values of 0 need no vector, and may come after the last operation that others need.
     expected = [(min(v.place, len(steps)), v.x, v.z, v.i_power, v.is_zero) for v in values]
-    return _native.PathExpectations(steps, expected, len(path))
+    return PathExpectations(steps, expected, len(path))

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..plan import SamplingPlan
-from .effects import EffectTable
-from .forward_sweep import QuantumProgram
-from .gf2 import mask_of, ones
-from .needed_operations import needed_operations
-from .operations import Operation
-from .plan_construction import construct_plan
-from .requested_outputs import RequestedOutputs
-from .scheduling import schedule
+from .algebra.gf2 import mask_of, ones
+from .plans.needed_operations import needed_operations
+from .plans.plan_construction import construct_plan
+from .plans.requested_outputs import RequestedOutputs
+from .plans.scheduling import schedule
+from .sweeps.effects import EffectTable
+from .sweeps.forward_sweep import QuantumProgram
+from .sweeps.operations import Operation
 
 __all__ = ["LikelyOutputs", "reference_records"]
 

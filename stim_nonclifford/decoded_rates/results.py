@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..notebook import html_table
+from ..base.notebook import html_table
 
 __all__ = ["DecodedErrorRate", "DecodedLevel"]
 

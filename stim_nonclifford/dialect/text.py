@@ -12,8 +12,8 @@ import re
 
 import stim
 
+from ..base.memory import can_be_allocated
 from ..errors import ResourceLimitError
-from ..memory import can_be_allocated
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
 from .conditional import conditional_gate
 from .control_pairs import groups_of_pairs, is_classical, text_of_target

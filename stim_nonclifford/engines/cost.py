@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from ..base.memory import machine_bytes
 from ..errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
-from ..memory import machine_bytes
 from ..plan import SamplingPlan
 
 __all__ = ["check_memory", "warn_of_slow_shots"]

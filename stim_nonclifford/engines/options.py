@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ..arguments import choice, integer, integer_or_none
+from ..base.arguments import choice, integer, integer_or_none
 from .cpu import DEFAULT_CACHE_BYTES, MAX_THREADS
 
 __all__ = ["EngineName", "EngineOptions"]

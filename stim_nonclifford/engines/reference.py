@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native, coefficients
-from ..coefficients import IndexPauli
+from .._native import TIE, check_plan
 from ..errors import ResourceLimitError
 from ..plan import (
     ACTIVATE,
@@ -27,6 +26,8 @@ from ..plan import (
     SamplingPlan,
     plain_attributes,
 )
+from . import coefficients
+from .coefficients import IndexPauli
 from .contract import PackedBits, Tally
 from .random_streams import OutcomeDecisions, Stream, words
 
@@ -45,7 +46,7 @@ Bits = npt.NDArray[np.bool_]
 
 MAX_AVERAGED_COINS = 16
 
-_TIE = _native.TIE
+_TIE = TIE
 """Closer probabilities are equal, but for rounding."""
 
 
@@ -98,7 +99,7 @@ class ReferenceEngine:
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
-        _native.check_plan(plain_attributes(plan))
+        check_plan(plain_attributes(plan))
         self.plan = plan
 
     def count(

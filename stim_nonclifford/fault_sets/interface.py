@@ -10,20 +10,19 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from ..arguments import flag, integer, seed_of
+from ..base.arguments import flag, integer, seed_of
 from ..compiler import CompiledCircuit, RequestedOutputs
-from ..compiler.requested_outputs import requested_by
 from ..engines.cpu import MAX_THREADS
 from ..errors import ResourceLimitError
 from ..plan import SamplingPlan
-from .estimator import Estimator
-from .exploration import Exploration
 from .interval import COVERAGE
-from .limits import Limits
-from .mechanisms import mechanisms_of
 from .results import LogicalErrorRate, WeightShare
-from .two_searches import TwoSearches, decided_by_faults
-from .wrong_tool import WrongToolError, cause_of
+from .search.estimator import Estimator
+from .search.exploration import Exploration
+from .search.limits import Limits
+from .search.mechanisms import mechanisms_of
+from .search.two_searches import TwoSearches, decided_by_faults
+from .search.wrong_tool import WrongToolError, cause_of
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
@@ -49,8 +48,8 @@ class PlannedCircuit:
     def of(compiled: CompiledCircuit, postselected: Collection[int]) -> PlannedCircuit:
         """A circuit with its observables, in shots in which the postselected outputs are 0."""
         num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
-        requested = requested_by("sample_counts", num_detectors, num_observables, postselected)
-        return PlannedCircuit(compiled, requested)
+        observables = range(num_detectors, num_detectors + num_observables)
+        return PlannedCircuit(compiled, RequestedOutputs.of(observables, postselected))
 
     def plan(self) -> SamplingPlan:
         """Its plan."""
@@ -138,7 +137,7 @@ def estimate_rates(
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
     """
-    from .budget import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
 
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)

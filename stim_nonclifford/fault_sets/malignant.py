@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arguments import integer, integer_or_none
+from ..base.arguments import integer, integer_or_none
 from ..faults import CircuitFault, NamedMechanisms
 from ..plan import SamplingPlan
-from .enumeration import enumerate_to
-from .exploration import Exploration
 from .interface import exploration_of
-from .limits import Limits
-from .wrong_tool import refuse
+from .search.enumeration import enumerate_to
+from .search.exploration import Exploration
+from .search.limits import Limits
+from .search.wrong_tool import refuse
 
 __all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..notebook import html_table
-from .budget_table import ErrorBudget, Grouping
+from ..base.notebook import html_table
+from .budget.table import ErrorBudget, Grouping
 from .uncertainty import rate_text, uncertainty_of
 
 __all__ = ["LogicalErrorRate", "WeightShare"]
@@ -106,7 +106,7 @@ class LogicalErrorRate:
         r"""What part of the logical error rate comes from which noise, and what less noise would bring.
 
         A set of k faults that makes a kept shot wrong counts 1/k for each of its faults. What each number
-        means is said at ``BudgetShare``, where it comes from in ``stim_nonclifford/fault_sets/budget.py``.
+        means is said at ``BudgetShare``, where it comes from in ``stim_nonclifford.fault_sets.budget``.
 
         Args:
             by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"qubit"``, ``"tick"``

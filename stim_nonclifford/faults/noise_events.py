@@ -8,7 +8,8 @@ as *patterns*, and an event's pattern is what it adds (mod 2) to the usual one: 
 happens is absent.
 
 The draw of a place may be equivalent to independent events, several of which can happen: their patterns then
-add up (``compiler.channels``). Otherwise the place is a *site*, and at most one of its events happens.
+add up (``compiler.program.channels``). Otherwise the place is a *site*, and at most one of its events
+happens.
 
 Events of all draws that flip the same bits of a plan's row are one mechanism of the plan; those of a site are
 mechanisms of their own.
@@ -26,10 +27,10 @@ from itertools import groupby
 import numpy as np
 
 from ..compiler import CompiledCircuit
-from ..compiler.channels import Channel, channel_of_patterns
-from ..compiler.effects import Fault
-from ..compiler.gf2 import independent, mask_of, parities
-from ..compiler.steps import CorrelatedError, Measure, Noise
+from ..compiler.algebra.gf2 import independent, mask_of, parities
+from ..compiler.program.channels import Channel, channel_of_patterns
+from ..compiler.program.steps import CorrelatedError, Measure, Noise
+from ..compiler.sweeps.effects import Fault
 from ..plan import SamplingPlan
 
 __all__ = ["Draw", "LocatedEvent", "NoiseEvent", "NoiseEvents", "located", "noise_events"]

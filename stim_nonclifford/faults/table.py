@@ -12,9 +12,9 @@ import numpy.typing as npt
 import stim
 
 from ..compiler import CompiledCircuit, RequestedOutputs
-from ..compiler.effects import Fault
-from ..compiler.flattening import unrolled
-from ..compiler.steps import CorrelatedError, Measure, Noise
+from ..compiler.program.flattening import unrolled
+from ..compiler.program.steps import CorrelatedError, Measure, Noise
+from ..compiler.sweeps.effects import Fault
 from ..engines.row_fates import fates_of_rows
 from ..plan import SamplingPlan
 from .named import NamedMechanisms

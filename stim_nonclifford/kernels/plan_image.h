@@ -1,4 +1,4 @@
-// A plan in one piece of memory, as the device kernels read it. Made by `native/device_plan.cc`.
+// A plan in one piece of memory, as the device kernels read it. Made by `native/device/device_plan.cc`.
 #pragma once
 
 #include "noise_draws.h"

@@ -1,4 +1,4 @@
-// Threads that work together, on the GPU. `native/team_host.h` has the same, run one after another.
+// Threads that work together, on the GPU. `native/device/team_host.h` has the same, run one after another.
 //
 // A kernel is a sequence of sections. Between sections, all threads of the team do the same with the same values. In a section,
 // each thread has its own indices, and the team synchronizes at its end.

@@ -1,4 +1,4 @@
-// Shots walk through the stored trees of outcomes; `native/law_store.h` defines the trees.
+// Shots walk through the stored trees of outcomes; `native/laws/law_store.h` defines the trees.
 //
 // At each open end, one shot at a time grows a tree: the walk reserves the end for a shot and requests its simulation, and
 // other shots that reach this end wait for the next round. A launch reads only data of earlier launches, and words that are

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import stim
 
-from ..arguments import choice
+from ..base.arguments import choice
 from .operators import expected_paulis, observable_paulis, shown_product
 from .state_check import LogicalStateCheck
 

@@ -10,7 +10,7 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
-from .. import arguments
+from ..base import arguments
 from ..dialect import num_expectations
 from .operators import expected_paulis, observable_paulis, shown_product
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.paulis import Factors
-from ..compiler.program import Program
-from ..compiler.steps import Measure, Reset, Rotate, Step
+from ..compiler.algebra.paulis import Factors
+from ..compiler.program.program import Program
+from ..compiler.program.steps import Measure, Reset, Rotate, Step
 from ..dialect import bare_name
 from ..plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 

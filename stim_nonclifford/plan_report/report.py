@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import integer
+from ..base.arguments import integer
+from ..base.notebook import Diagram, preformatted, scrolled
 from ..compiler import CompiledCircuit
-from ..compiler.program import Program
-from ..compiler.requested_outputs import requested_by
-from ..notebook import Diagram, preformatted, scrolled
+from ..compiler.program.program import Program
 from ..plan import MAX_INDEX_BITS, SamplingPlan
+from ..sampling.requests import requested_by
 from .operations import PlannedOperation, planned_operations
 from .picture import width_picture
 from .table import operation_table, summary, total_coefficients

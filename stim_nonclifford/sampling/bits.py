@@ -1,4 +1,4 @@
-"""Conversions between packed and unpacked rows of bits, and the arrays of the caller."""
+"""Conversions between packed and unpacked rows of bits."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import refuse_argument
 from ..engines import PackedBits
-from ..errors import ResourceLimitError
-from ..memory import machine_bytes
 from .device_bits import pack_on_device, unpack_on_device
 
 __all__ = [
-    "check_out",
-    "check_result_bytes",
     "columns",
     "pack",
     "unpack",
@@ -60,63 +55,3 @@ def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
     if num_bits % 8:
         part[:, -1] &= np.uint8((1 << num_bits % 8) - 1)
     return part
-
-
-def check_result_bytes(shots: int, num_bits: int, bit_packed: bool, instead: str) -> None:
-    """Checks that the machine has memory for a result, before anything is sampled.
-
-    Args:
-        shots: Number of shots.
-        num_bits: Bits of a shot.
-        bit_packed: Whether eight bits are one byte of the result.
-        instead: What to do if it has not.
-
-    Raises:
-        ResourceLimitError: The result is larger than the memory of the machine.
-
-    Examples:
-        >>> check_result_bytes(2**61, 3, True, "Use sample_counts.")
-        Traceback (most recent call last):
-        ...
-        stim_nonclifford.errors.ResourceLimitError: 2,305,843,009,213,693,952 shots of 3 bits need ...
-    """
-    packed = -(-num_bits // 8)
-    # Bits are unpacked from rows that are packed.
-    num_bytes = shots * (packed if bit_packed else packed + num_bits)
-    limit = machine_bytes()
-    if num_bytes > limit:
-        raise ResourceLimitError(
-            f"{shots:,} shots of {num_bits:,} bits need {num_bytes:,} bytes; this machine has {limit:,} bytes"
-            f" of memory. {instead}"
-        )
-
-
-def check_out(out: Any, name: str, shape: tuple[int, int], bit_packed: bool) -> None:
-    """Checks an array of the caller, to which a result will be written.
-
-    Args:
-        out: The array, or None.
-        name: The name of the argument.
-        shape: Shots and bits.
-        bit_packed: Whether eight bits are one byte.
-
-    Raises:
-        ValueError: The array does not have the shape and dtype of the result.
-
-    Examples:
-        >>> check_out(np.zeros((2, 3), dtype=bool), "dets_out", (2, 4), False)
-        Traceback (most recent call last):
-        ...
-        ValueError: Output buffer dets_out must be a NumPy array of dtype bool and shape (2, 4), but has ...
-    """
-    if out is None:
-        return
-    dtype = np.dtype(np.uint8 if bit_packed else np.bool_)
-    shape = (shape[0], -(-shape[1] // 8)) if bit_packed else shape
-    wanted = f"a NumPy array of dtype {dtype} and shape {shape}"
-    if not isinstance(out, np.ndarray):
-        refuse_argument(f"Output buffer {name}", wanted, out, kind=ValueError)
-    if out.dtype != dtype or out.shape != shape:
-        raise ValueError(
-            f"Output buffer {name} must be {wanted}, but has dtype {out.dtype} and shape {out.shape}."
-        )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compiler import CompiledCircuit, RequestedOutputs
-from ..compiler.requested_outputs import DetectorMethod
+from ..compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
 from .bits import unpack
 from .expectation_values import ExpectationEngine, sampled_in_chunks
+from .requests import DetectorMethod
 from .shot_numbers import ShotNumbers
 
 __all__ = ["DetectorExpectations"]
@@ -91,8 +91,12 @@ class DetectorExpectations:
         """The engine for all outputs and the expectation values of kept shots."""
         return self._expectations_of("sample_kept") if self._postselected else self._expectation_engine
 
+    @cached_property
+    def _swept(self) -> ExpectationCircuit:
+        return ExpectationCircuit(self._compiled)
+
     def _expectations_of(self, method: DetectorMethod) -> ExpectationEngine:
-        plan = self._compiled.expectations.detector_plan(
+        plan = self._swept.detector_plan(
             self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,
             max_active_coordinates=self._max_active_coordinates,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import MOST_SHOTS, choice, flag, integer_or_none, number_of_shots
+from ..base.arguments import MOST_SHOTS, choice, flag, integer_or_none, number_of_shots
+from ..base.memory import check_result_bytes
 from ..compiler import CompiledCircuit
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
-from .bits import check_result_bytes
 from .destinations import OUTPUT_NAMES, OutputName, kept_rows_from
 from .device_bits import namespace_of
 from .expectation_values import ExpectationEngine

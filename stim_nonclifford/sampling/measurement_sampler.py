@@ -10,12 +10,13 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import choice, flag, integer, number_of_shots, path_or_file, seed_of
-from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
-from ..compiler.width_limit import within_memory
+from ..base.arguments import choice, flag, integer, number_of_shots, path_or_file, seed_of
+from ..base.memory import check_result_bytes
+from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
+from ..compiler.plans.width_limit import within_memory
 from ..dialect import num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
-from .bits import check_result_bytes, unpack
+from .bits import unpack
 from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
@@ -196,7 +197,7 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
 
     @cached_property
     def _expectation_engine(self) -> ExpectationEngine:
-        plan = self._compiled.expectations.record_plan(
+        plan = ExpectationCircuit(self._compiled).record_plan(
             reference=self._changed, max_active_coordinates=self._max_active_coordinates
         )
         return ExpectationEngine(plan, self._make_engine)

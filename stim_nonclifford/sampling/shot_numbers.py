@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..arguments import integer
+from ..base.arguments import integer
 from ..engines.turns import Turns
 
 __all__ = ["NumberedShots", "ShotNumbers"]

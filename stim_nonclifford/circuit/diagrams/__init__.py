@@ -11,7 +11,7 @@ from typing import Any
 
 import stim
 
-from ...notebook import Diagram, scrolled
+from ...base.notebook import Diagram, scrolled
 from .drawn_gates import with_errors_for_gates
 from .svg import on_white, with_gates, with_regions_of
 from .text import text_with_gates

@@ -10,7 +10,7 @@ from typing import Literal
 
 import stim
 
-from ...compiler.paulis import X, Y, Z, product_of
+from ...compiler.algebra.paulis import X, Y, Z, product_of
 from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim
 
-from ...arguments import choice, refuse_argument
+from ...base.arguments import choice, refuse_argument
 
 __all__ = ["DIAGRAM_TYPES", "check_drawable", "diagram_type"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ... import _native
+from ..._native import device_constants, image_sizes, plan_image
 from ...errors import ResourceLimitError
 from ...plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 from .backend import Array, Backend
@@ -32,7 +32,7 @@ _MULTIPROCESSOR_THREADS = 512
 
 _COEFFICIENT_BYTES = 16
 _MAX_SHARED_VECTOR_WIDTH = 13
-_MAX_VECTOR_WIDTH = _native.device_constants()["max_vector_width"]
+_MAX_VECTOR_WIDTH = device_constants()["max_vector_width"]
 
 
 class DevicePlan:
@@ -62,9 +62,9 @@ class DevicePlan:
     """
 
     def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
-        words = _native.plan_image(plain_attributes(plan))
+        words = plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
-        sizes = _native.image_sizes(words)
+        sizes = image_sizes(words)
         self.signature_words: int = sizes["signature_words"]
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]

@@ -1,0 +1,131 @@
+"""Plan construction: writes operations, rows and tables to plain arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ...plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
+from ..algebra.gf2 import ones
+from ..algebra.sparse_rows import odd_sums, single_bits
+from ..sweeps.effects import EffectTable
+from ..sweeps.operations import Operation, OperationKind, RotationTerm, peak_width
+from .requested_outputs import RequestedOutputs
+from .row_layout import RowLayout, split_checks
+from .sampling_tables import alias_table, poisson_thresholds
+
+__all__ = ["construct_plan"]
+
+
+def construct_plan(
+    table: EffectTable,
+    needed: Sequence[Operation],
+    scheduled: Sequence[Operation],
+    requested: RequestedOutputs,
+    output_constant: int,
+) -> SamplingPlan:
+    """Constructs the plan for one question.
+
+    Args:
+        table: The result of the backward sweep.
+        needed: The needed operations in the order of the forward sweep, in which signs and checks are
+            numbered.
+        scheduled: The same operations after the passes that reorder, merge and join them.
+        requested: The requested outputs.
+        output_constant: The outputs on the base path, as a mask.
+
+    Returns:
+        The plan.
+    """
+    signs = [
+        table.num_outputs + term.sign
+        for operation in needed
+        if operation.kind == OperationKind.ROTATE
+        for term in operation.terms
+    ]
+    effects_of_outcomes = [table.outcomes[operation.outcome] for operation in needed if operation.measures]
+    checks = split_checks(effects_of_outcomes, requested.postselected)
+    constant = table.constant ^ output_constant
+    layout = RowLayout(table, constant, signs, checks, requested.reported)
+    mechanism_rows, mechanism_rates, sites = layout.mechanisms()
+    alias_thresholds, alias_indices = alias_table(mechanism_rates)
+
+    num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
+    first_output = num_signs + num_outcome_checks
+    branch_bits = single_bits([*signs, *checks.outcome_dependent, *requested.reported])
+
+    def branch_rows(effects: Iterable[int]) -> SparseRows:
+        return odd_sums(SparseRows.of(map(ones, effects)), branch_bits, table.num_outputs + table.num_signs)
+
+    outcome_rows = branch_rows(table.outcomes[op.outcome] for op in scheduled if op.measures)
+    deadlines = np.full(num_outcome_checks, -1, dtype=np.int32)
+    is_check = (outcome_rows.bits >= num_signs) & (outcome_rows.bits < first_output)
+    outcomes_of_bits = np.repeat(np.arange(len(outcome_rows), dtype=np.int32), np.diff(outcome_rows.starts))
+    np.maximum.at(deadlines, outcome_rows.bits[is_check] - num_signs, outcomes_of_bits[is_check])
+    branch_constant = {k for k in branch_rows([constant]).bits.tolist() if k < first_output}
+    branch_constant ^= set(layout.implied_branch_bits)
+    terms = [term for operation in scheduled for term in operation.terms]
+    return SamplingPlan(
+        num_checks=layout.num_checks,
+        num_signature_bits=layout.num_signature_bits,
+        num_outputs=len(requested.reported),
+        never_kept=layout.never_kept,
+        row_sources=layout.row_sources,
+        constant=_int32(layout.constant_row()),
+        effects=mechanism_rows,
+        rates=mechanism_rates,
+        sites=sites,
+        count_thresholds=poisson_thresholds(float(mechanism_rates.sum())),
+        alias_thresholds=alias_thresholds,
+        alias_indices=alias_indices,
+        coins=layout.coins(),
+        operations=_operation_array(scheduled),
+        operation_steps=_int32(operation.step for operation in scheduled),
+        rotation_terms=_term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),
+        rotation_term_steps=_int32(term.step for term in terms),
+        num_signs=num_signs,
+        num_outcome_checks=num_outcome_checks,
+        branch_constant=_int32(sorted(branch_constant)),
+        signature_images=SparseRows.of(layout.signature_images),
+        outcome_effects=outcome_rows,
+        outcome_check_deadlines=deadlines,
+        peak_width=peak_width(scheduled),
+    )
+
+
+def _operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
+    array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
+    segment = first_term = 0
+    for k, operation in enumerate(operations):
+        end_term = first_term + len(operation.terms)
+        array[k] = (
+            operation.x,
+            operation.z,
+            operation.kind,
+            operation.width,
+            operation.i_power,
+            operation.pivot,
+            segment if operation.measures else -1,
+            segment,
+            first_term,
+            end_term,
+        )
+        segment += operation.measures
+        first_term = end_term
+    return array
+
+
+def _term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> npt.NDArray[np.void]:
+    array = np.zeros(len(terms), dtype=ROTATION_TERM_DTYPE)
+    for k, term in enumerate(terms):
+        angle = term.half_turns * math.pi / 2
+        bit = branch_bits.get(term.sign, -1)  # the sign of an activation is always +
+        array[k] = math.cos(angle), math.sin(angle), bit, term.is_reversed
+    return array
+
+
+def _int32(values: Iterable[int]) -> npt.NDArray[np.int32]:
+    return np.fromiter(values, dtype=np.int32)

@@ -1,0 +1,28 @@
+"""Scheduling: runs the passes that reorder, merge and join operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..sweeps.effects import EffectTable
+from ..sweeps.operations import Operation
+from .rotation_merging import merge_rotations
+from .weak_measurements import join_weak_measurements
+from .width_reordering import reorder_for_width
+
+__all__ = ["schedule"]
+
+
+def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operation]:
+    """The operations in the order and form in which an engine applies them.
+
+    Args:
+        operations: The operations in the order of the forward sweep.
+        table: The result of the backward sweep.
+
+    Returns:
+        An equivalent list.
+    """
+    reordered = reorder_for_width(operations, table.outcomes, table.num_outputs)
+    merged = merge_rotations(reordered)
+    return join_weak_measurements(merged)

@@ -1,0 +1,137 @@
+"""The steps of a circuit, which the compiler's two sweeps follow.
+
+Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Measurement
+records have absolute indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits
+are numbered as ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..algebra.clifford_gates import CliffordGate
+from ..algebra.paulis import Factors
+from .channels import Channel
+
+__all__ = [
+    "Clifford",
+    "CorrelatedError",
+    "DetectorStep",
+    "ExpectationStep",
+    "Feedback",
+    "Measure",
+    "Noise",
+    "ObservableStep",
+    "Reset",
+    "Rotate",
+    "Step",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Clifford:
+    """A Clifford gate, applied to one group of targets after the other."""
+
+    gate: CliffordGate
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rotate:
+    """exp(-i π/2 a P) with ``half_turns`` a, not a multiple of 1/2."""
+
+    factors: Factors
+    half_turns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A Pauli product measurement.
+
+    ``record`` is outcome ⊕ ``inverted`` ⊕ readout flip (with ``flip_probability``). With ``resets``, the
+    (single) qubit is then put into the +1 eigenstate of the measured Pauli.
+    """
+
+    factors: Factors
+    record: int
+    inverted: bool
+    flip_probability: float
+    resets: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Puts a qubit into the +1 eigenstate of a Pauli (code)."""
+
+    qubit: int
+    pauli: int
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Applies a Pauli (code) to a qubit if the record is 1."""
+
+    record: int
+    qubit: int
+    pauli: int
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A noise channel on each group of targets.
+
+    Bit 2k (2k+1) of the channel's patterns is an X (Z) on target k of the group; with ``herald`` the
+    next bit flips the record ``first_herald + (index of the group)``.
+    """
+
+    channel: Channel
+    groups: tuple[tuple[int, ...], ...]
+    first_herald: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelatedError:
+    """A Pauli product that happens with ``probability``, excluding all others of the same ``chain``."""
+
+    chain: int
+    probability: float
+    factors: Factors
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorStep:
+    """Detector ``index`` is the parity of these records."""
+
+    index: int
+    records: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservableStep:
+    """Adds records, and Paulis (whose anticommuting faults flip it), to observable ``index``."""
+
+    index: int
+    records: tuple[int, ...]
+    factors: Factors
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationStep:
+    """Asks for the expectation value of a Pauli product, with its sign, at this place; it changes nothing."""
+
+    factors: Factors
+    is_negative: bool
+
+
+Step = (
+    Clifford
+    | Rotate
+    | Measure
+    | Reset
+    | Feedback
+    | Noise
+    | CorrelatedError
+    | DetectorStep
+    | ObservableStep
+    | ExpectationStep
+)

@@ -1,0 +1,69 @@
+"""The noiseless sample of a Clifford circuit, which has no operations on a coefficient vector: Stim's."""
+
+from __future__ import annotations
+
+import numpy as np
+import stim
+
+from ..program.extent import extent_of
+from ..program.extent_limits import check_extent
+from ..program.program import Program
+from ..program.relabelling import relabelled
+from .forward_sweep import forward_sweep
+from .patches import check_tableau_bytes, connected_qubits
+
+__all__ = ["clifford_records", "without_gaps"]
+
+_MANY_QUBITS = 4096
+
+_MAX_GAPS = 1.2
+"""With up to this many numbers per qubit, numbering them anew costs more time than it saves."""
+
+
+def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
+    r"""The measurement records without noise, with 0 for every fair coin.
+
+    Args:
+        circuit: The circuit, without non-Clifford gates.
+        program: Its steps.
+
+    Raises:
+        ResourceLimitError: The circuit has too many qubits.
+
+    Examples:
+        >>> from ..program.flattening import program_of
+        >>> circuit = stim.Circuit("H 1000000\nX 7\nM 1000000 7")
+        >>> clifford_records(circuit, program_of(circuit))
+        [0, 1]
+    """
+    if not program.num_records:
+        return []
+    num_qubits = program.num_qubits
+    if num_qubits > _MANY_QUBITS and max(map(len, connected_qubits(program))) < num_qubits // 4:
+        return forward_sweep(program).base_records
+    records: list[int] = without_gaps(circuit).reference_sample().astype(np.uint8).tolist()
+    return records
+
+
+def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
+    r"""The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
+
+    Args:
+        circuit: The circuit, without non-Clifford gates.
+
+    Raises:
+        ResourceLimitError: The simulator would run out of memory, or run for too long.
+
+    Examples:
+        >>> without_gaps(stim.Circuit("H 1000000\nM 1000000"))
+        stim.Circuit('''
+            H 0
+            M 0
+        ''')
+    """
+    extent = extent_of(circuit)
+    check_extent(extent)
+    check_tableau_bytes([len(extent.qubits)], 1)
+    if not extent.has_powers and circuit.num_qubits <= _MAX_GAPS * len(extent.qubits):
+        return circuit
+    return relabelled(extent, {label: k for k, label in enumerate(sorted(extent.qubits))})

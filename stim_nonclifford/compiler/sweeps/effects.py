@@ -1,0 +1,115 @@
+"""Effects: the bits that a fault, a random outcome or a coin flips.
+
+Pauli noise, feedback and random outcomes never change which operations a circuit performs. They change only
+signs and records. An *effect* is the set of bits that one cause flips: a row of a ``SparseRows``, or a
+Python int where there are few. It has one bit per **output** (detectors and then observables, or records),
+followed by one bit per **sign** of a rotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...plan import SparseRows
+from ..algebra.gf2 import masks_of, ones
+from ..algebra.paulis import Factors
+
+__all__ = ["EffectTable", "Fault", "NoiseEffects", "Outputs"]
+
+Outputs = Literal["detectors", "records"]
+
+
+@dataclass(frozen=True)
+class NoiseEffects:
+    """The effects of noise: first those of independent causes, then those at sites.
+
+    Attributes:
+        effects: For each cause, the bits that it flips.
+        rates: float64, shape (num_causes,). For an independent cause, the rate of its Poisson events. For a
+            cause at a site, its probability.
+        sites: int32, shape (num_causes,): -1 for independent causes, else the number of the site, ascending.
+            Causes at the same site exclude each other.
+    """
+
+    effects: SparseRows
+    rates: npt.NDArray[np.float64]
+    sites: npt.NDArray[np.int32]
+
+    @staticmethod
+    def of(rates: Mapping[int, float], sites: Iterable[Mapping[int, float]] = ()) -> NoiseEffects:
+        """The same from effects as ints.
+
+        Args:
+            rates: Effect -> rate of independent causes.
+            sites: For each site, effect -> probability.
+        """
+        exclusive = [(effect, p, k) for k, site in enumerate(sites) for effect, p in site.items()]
+        return NoiseEffects(
+            SparseRows.of(ones(effect) for effect in (*rates, *(effect for effect, _, _ in exclusive))),
+            np.array([*rates.values(), *(p for _, p, _ in exclusive)], dtype=np.float64),
+            np.array([-1] * len(rates) + [k for _, _, k in exclusive], dtype=np.int32),
+        )
+
+    def independent(self) -> dict[int, float]:
+        """Effect -> rate of the independent causes."""
+        count = int(np.count_nonzero(self.sites < 0))
+        return dict(zip(masks_of(self.effects)[:count], self.rates[:count].tolist(), strict=True))
+
+    def exclusive(self) -> list[dict[int, float]]:
+        """For each site, effect -> probability."""
+        found: list[dict[int, float]] = [{} for _ in range(int(self.sites.max(initial=-1)) + 1)]
+        causes = zip(masks_of(self.effects), self.rates.tolist(), self.sites.tolist(), strict=True)
+        for effect, probability, site in causes:
+            if site >= 0:
+                found[site][effect] = probability
+        return found
+
+
+@dataclass
+class EffectTable:
+    """The effects of all random causes.
+
+    Attributes:
+        num_outputs: Bits [0, num_outputs) of an effect are outputs.
+        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs. The signs of ACTIVATE operations are
+            chosen as +, and occur in no effect.
+        constant: The effect that is present in every shot.
+        noise: The effects of noise.
+        coins: Independent effects, each present with probability 1/2.
+        outcomes: For each MEASURE of the forward sweep, the effect if its outcome is 1.
+        tosses: For each coin of the forward sweep, the effect if its outcome is 1.
+        base_outputs: The outputs on the base path (no noise, all random outcomes 0).
+    """
+
+    num_outputs: int
+    num_signs: int
+    constant: int = 0
+    noise: NoiseEffects = field(default_factory=lambda: NoiseEffects.of({}))
+    coins: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    outcomes: list[int] = field(default_factory=list)
+    tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    base_outputs: int = 0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One error at one place of the circuit.
+
+    Attributes:
+        step: The index of the step in the program.
+        group: The index of the group of targets in the step.
+        factors: The Pauli of the fault, on the qubits of the program; empty if it flips only records.
+        records: The records that the fault flips directly: readout errors and heralds.
+        effect: The effect of the fault.
+    """
+
+    step: int
+    group: int
+    factors: Factors
+    records: tuple[int, ...]
+    effect: int

@@ -1,0 +1,105 @@
+"""Operations on the coefficient vector: the type on which all passes of the compiler work.
+
+The forward sweep returns one operation for each rotation and each measurement that acts on the vector. Later
+passes drop, reorder, merge and join operations. The last pass writes them to the arrays of a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ...plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE
+
+__all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
+
+
+class OperationKind(IntEnum):
+    """The kinds of operations on the coefficient vector."""
+
+    ROTATE = ROTATE
+    """v <- exp(-i φ P) v, with φ the sum of the angles of the terms."""
+    ACTIVATE = ACTIVATE
+    """Activates a coordinate, the new highest bit of the index, by a rotation about P on it. If P is Z, the
+    coordinate is first prepared in |+>: v <- [exp(-i φ) v, exp(i φ) v] / √2. If P is X, it is in |0>:
+    v <- [cos φ v, -i sin φ v]."""
+    MEASURE = MEASURE
+    """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot`` from the index."""
+    WEAK_MEASURE = WEAK_MEASURE
+    """An ACTIVATE about Z, followed by a MEASURE of a P with an X on the new coordinate, which it removes.
+    Together they are a weak measurement of P on the other coordinates, so the vector need not grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationTerm:
+    """One rotation of the circuit, as a part of an operation.
+
+    Attributes:
+        half_turns: The angle a in exp(-i a π/2 Q) on the base path, with Q the rotation's own Pauli.
+        sign: The number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect.
+        step: The index of the step of the program that has the rotation.
+        is_reversed: Whether Q is minus the operation's P.
+    """
+
+    half_turns: float
+    sign: int
+    step: int
+    is_reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation on the coefficient vector.
+
+    Its Pauli is P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
+
+    Attributes:
+        kind: The kind of operation.
+        width: Number of active coordinates before the operation.
+        x: The bits of the index that P flips.
+        z: The bits of the index whose parity is the sign in P.
+        i_power: The power of i in the prefactor, 0 to 3; it includes the sign of P on the base path.
+        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (a bit of
+            ``x`` if that is not 0, otherwise of ``z``); 0 for ROTATE.
+        terms: The rotations of ROTATE, ACTIVATE and WEAK_MEASURE.
+        outcome: The number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
+            for other kinds.
+        step: The index of the step of the program that has the measurement; -1 for rotations, where each term
+            has its own step.
+    """
+
+    kind: OperationKind
+    width: int
+    x: int
+    z: int
+    i_power: int
+    pivot: int
+    terms: tuple[RotationTerm, ...] = ()
+    outcome: int = -1
+    step: int = -1
+
+    @property
+    def measures(self) -> bool:
+        """Whether the operation has an outcome."""
+        return self.outcome >= 0
+
+    @property
+    def is_diagonal_rotation(self) -> bool:
+        """Whether the operation is a ROTATE that changes only the phases of coefficients."""
+        return self.kind == OperationKind.ROTATE and not self.x
+
+    @property
+    def largest_width(self) -> int:
+        """Width of the largest vector that the operation needs."""
+        return self.width + (self.kind == OperationKind.ACTIVATE)
+
+
+def peak_width(operations: Iterable[Operation]) -> int:
+    """The largest width that any of the operations needs.
+
+    Examples:
+        >>> peak_width([Operation(OperationKind.ACTIVATE, 2, 0, 4, 0, 2)])
+        3
+    """
+    return max((operation.largest_width for operation in operations), default=0)

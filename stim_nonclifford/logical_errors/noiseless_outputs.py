@@ -1,0 +1,346 @@
+"""Noiseless outputs: which detectors and observables are random even if nothing goes wrong.
+
+An observable whose value is random without noise defines no error: in half of the shots, say, it is "flipped"
+whatever the noise is. What is asked here of an output (a detector or an observable):
+
+* :func:`outputs_of_chance`: does it depend on any random outcome, of a stabilizer measurement (a coin) or of
+  a quantum measurement? The gates alone decide that. It may be certain all the same, if the outcomes that it
+  depends on are certain, or cancel.
+* :func:`random_outputs`: has it both values in noiseless shots that are kept? To find out, paths of outcomes
+  that a shot can take are followed. Each outcome that is not certain is 0 or 1 with equal chances, so that an
+  unlikely one is met as often as a likely one. An output is a parity of outcomes. If the same outcomes are
+  certain on all paths, as in Clifford circuits, a random output has either value on half of the paths, and 64
+  paths miss it with probability 2^-63. Where earlier outcomes decide which later ones are certain, more paths
+  may be needed, if the output is random only after a long chain of special outcomes.
+
+Coherent noise is noise, too: an output that is random only because of rotations by small angles is none of
+those. An angle counts as noise if it is at most ``coherent_noise.MAX_NOISE_ANGLE`` half-turns away from a
+multiple of 1/4.
+(A rotation that a record controls consists of two by half of its angle.)
+
+Observables with Pauli targets have no record in a circuit, and samplers count the flips of the Pauli frame.
+They are random unless the state is an eigenstate. So they are measured here, by a further qubit that controls
+these Paulis.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import operator
+import random
+from collections.abc import Collection, Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
+from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
+from ..engines import CpuEngine, likely_outputs
+from ..plan import SamplingPlan
+from .coherent_noise import half_turns_of, is_noise_angle
+
+__all__ = [
+    "frames_of_chance",
+    "lines_of_observable",
+    "outcome_dependent",
+    "outcome_dependent_observables",
+    "outputs_of_chance",
+    "random_outputs",
+]
+
+_PATHS = 64
+_FEWEST_PATHS = 8
+_PATH_WORK = 4e9
+"""Coefficients that all paths together may go through: some seconds. There are fewer paths then."""
+
+_ATTEMPTS_PER_PATH = 4
+"""Some paths are discarded."""
+
+_GATES = {"X": "CX", "Y": "CY", "Z": "CZ"}
+
+Question = tuple[tuple[int, ...], tuple[int, ...]]
+
+_measured: WeakKeyDictionary[CompiledCircuit, dict[tuple[int, ...], CompiledCircuit]] = WeakKeyDictionary()
+_answers: WeakKeyDictionary[CompiledCircuit, dict[Question, list[int]]] = WeakKeyDictionary()
+
+
+def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
+    """The detectors that depend on outcomes of quantum measurements, not on coins alone.
+
+    Args:
+        compiled: The circuit, compiled.
+
+    Returns:
+        bool, shape (num_detectors,).
+    """
+    found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
+    found[ones(_mask_of_outcomes(compiled))] = True
+    return found[: compiled.program.num_detectors]
+
+
+def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
+    """The same for the records of observables: bool, shape (num_observables,)."""
+    num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
+    found = np.zeros(num_detectors + num_observables, dtype=np.bool_)
+    found[ones(_mask_of_outcomes(compiled))] = True
+    return found[num_detectors:]
+
+
+def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
+    r"""The outputs that depend on random outcomes, of coins or of quantum measurements.
+
+    Args:
+        compiled: The circuit, compiled.
+
+    Returns:
+        Their indices, ascending: detectors, then observables.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("H 0\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]\nH 0\nT 0\nH 0\nM 0")
+        >>> circuit += snc.Circuit("OBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) X1")
+        >>> outputs_of_chance(circuit.compile())  # one detector, and both observables
+        [0, 2, 3]
+    """
+    found = _mask_of_chance(compiled)
+    for output in _with_paulis(compiled):
+        found |= _mask_of_chance(_with_measured(compiled, [output])) & 1 << output
+    return ones(found)
+
+
+def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
+    r"""The observables with Pauli targets whose value depends on quantum outcomes, and not on noise alone.
+
+    Samplers count the flips of the Pauli frame by noise. The value of such an observable changes otherwise,
+    too: in the example, X flips it in half of the shots, and the frame of the logical X never.
+
+    Args:
+        compiled: The circuit, compiled.
+
+    Returns:
+        Their indices as outputs, ascending.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nOBSERVABLE_INCLUDE(0) X0")
+        >>> frames_of_chance(circuit.compile())
+        [0]
+    """
+    return [
+        output
+        for output in _with_paulis(compiled)
+        if _mask_of_outcomes(_with_measured(compiled, [output])) >> output & 1
+    ]
+
+
+def random_outputs(
+    compiled: CompiledCircuit,
+    asked: Collection[int],
+    postselected: Collection[int] = (),
+    *,
+    max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+) -> list[int]:
+    r"""The outputs that have both values in noiseless shots that are kept; see the head of this module.
+
+    Args:
+        compiled: The circuit, compiled.
+        asked: The outputs to look at, by their indices: detectors, then observables.
+        postselected: The outputs that must be 0 in a kept shot.
+        max_active_coordinates: Limit for the width of the coefficient vector.
+
+    Returns:
+        Those that are random, ascending. None of them, if no shot is kept without noise.
+
+    Raises:
+        ResourceLimitError: The circuit is too wide.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("RX 0\nT 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) Z1")
+        >>> random_outputs(circuit.compile(), [0, 1])
+        [0]
+        >>> random_outputs(circuit.compile(), [0, 1], postselected=[0])
+        []
+        >>> circuit = snc.Circuit("RX 0\nR_Z(0.01) 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+        >>> random_outputs(circuit.compile(), [0])  # a small angle is noise
+        []
+    """
+    question = tuple(sorted(asked)), tuple(sorted(postselected))
+    known = _answers.setdefault(compiled, {})
+    if question not in known:
+        known[question] = _random_outputs(compiled, *question, max_active_coordinates)
+    return known[question]
+
+
+def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
+    r"""The lines of the printed circuit in which an observable is declared, counted from 1.
+
+    Examples:
+        >>> circuit = stim.Circuit("M 0\nREPEAT 2 {\n    M 0\n    OBSERVABLE_INCLUDE(3) rec[-1]\n}")
+        >>> circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1)], 3)
+        >>> lines_of_observable(circuit, 3)
+        [4, 6]
+    """
+    return [
+        number
+        for number, line in enumerate(str(circuit).splitlines(), start=1)
+        if line.lstrip().startswith("OBSERVABLE_INCLUDE") and f"({observable})" in line
+    ]
+
+
+def _mask_of_outcomes(compiled: CompiledCircuit) -> int:
+    table = compiled.effects("detectors")
+    return functools.reduce(operator.or_, table.outcomes, 0) & ((1 << table.num_outputs) - 1)
+
+
+def _mask_of_chance(compiled: CompiledCircuit) -> int:
+    table = compiled.effects("detectors")
+    coins = mask_of(np.unique(table.coins.bits[table.coins.bits < table.num_outputs]).tolist())
+    return _mask_of_outcomes(compiled) | coins
+
+
+def _random_outputs(
+    compiled: CompiledCircuit,
+    asked: Sequence[int],
+    postselected: Sequence[int],
+    max_active_coordinates: int,
+) -> list[int]:
+    def among(swept: CompiledCircuit, outputs: Collection[int]) -> list[int]:
+        possible = ones(_mask_of_chance(swept) & mask_of(outputs))
+        if not possible:
+            return []
+        requested = RequestedOutputs.of(possible, postselected)
+        plan = swept.noiseless_plan(requested, max_active_coordinates=max_active_coordinates)
+        found = _both_values(plan)
+        if found and (without := _without_small_angles(plan)) is not None:
+            found &= _both_values(without)
+        return [possible[k] for k in ones(found)]
+
+    paulis = set(_with_paulis(compiled)).intersection(asked)
+    if not paulis:
+        return among(compiled, asked)
+    # To measure one observable may make another one random, but never a random one certain.
+    suspects = among(_with_measured(compiled, sorted(paulis)), asked)
+    found = among(compiled, set(suspects) - paulis)
+    for output in paulis.intersection(suspects):
+        found += among(_with_measured(compiled, [output]), [output])
+    return sorted(found)
+
+
+def _both_values(plan: SamplingPlan) -> int:
+    """The outputs of a plan without noise that have both values in kept shots, as a mask."""
+    num_checks = plan.num_checks
+    checks = (1 << num_checks) - 1
+    rows = [*masks_of(plan.coins), mask_of(plan.constant.tolist())]
+    # Of the coins those that together flip no check, and those that give the checks their value.
+    _, dependent = relations([row & checks for row in rows])
+    if plan.never_kept or len(rows) - 1 not in dependent:
+        return 0
+    *free, start = (
+        functools.reduce(operator.xor, (rows[k] for k in ones(sources)), rows[row])
+        for row, sources in sorted(dependent.items())
+    )
+    first_output = num_checks + plan.num_signature_bits
+    if not len(plan.operations):
+        return functools.reduce(operator.or_, free, 0) >> first_output
+    engine = CpuEngine(plan, cache_bytes=0)
+    ever, always = 0, -1
+    num_paths, kept = _num_paths(plan), 0
+    for number in range(num_paths * _ATTEMPTS_PER_PATH):
+        chosen = random.Random(number).getrandbits(len(free) + 1)
+        row = functools.reduce(operator.xor, (free[k] for k in ones(chosen) if k < len(free)), start)
+        signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
+        signature[ones((row >> num_checks) & ((1 << plan.num_signature_bits) - 1))] = True
+        flipped = engine.possible_path(signature, 0, number)
+        if flipped is None:
+            continue
+        outputs = row >> first_output ^ mask_of(np.flatnonzero(flipped).tolist())
+        ever, always = ever | outputs, always & outputs
+        kept += 1
+        if kept == num_paths:
+            break
+    return ever & ~always if kept else 0
+
+
+def _num_paths(plan: SamplingPlan) -> int:
+    work = float(np.exp2(plan.operations["width"]).sum())
+    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / work)))
+
+
+def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:
+    """The plan with each angle moved to a near multiple of 1/4 half-turns; None if all are multiples."""
+    half_turns = half_turns_of(plan)
+    small = np.array([is_noise_angle(angle) for angle in half_turns.tolist()], dtype=np.bool_)
+    if not small.any():
+        return None
+    rounded = np.round(4 * half_turns) / 4
+    terms = plan.rotation_terms.copy()
+    terms["cosine"][small] = np.cos(rounded[small] * math.pi / 2)
+    terms["sine"][small] = np.sin(rounded[small] * math.pi / 2)
+    return dataclasses.replace(plan, rotation_terms=terms)
+
+
+def _with_paulis(compiled: CompiledCircuit) -> list[int]:
+    """The observables with Pauli targets, as outputs. In Clifford circuits their coins are known."""
+    if not compiled.program.has_non_clifford_gates:
+        return []
+    found: set[int] = set()
+
+    def look(circuit: stim.Circuit) -> None:
+        for instruction in circuit:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                look(instruction.body_copy())
+            elif instruction.name == "OBSERVABLE_INCLUDE" and _paulis_of(instruction):
+                found.add(int(instruction.gate_args_copy()[0]))
+
+    look(compiled.circuit)
+    return [compiled.program.num_detectors + observable for observable in sorted(found)]
+
+
+def _paulis_of(instruction: stim.CircuitInstruction) -> list[stim.GateTarget]:
+    return [target for target in instruction.targets_copy() if target.pauli_type in _GATES]
+
+
+def _with_measured(compiled: CompiledCircuit, outputs: Sequence[int]) -> CompiledCircuit:
+    """The circuit without noise in which these observables have records in place of Pauli targets."""
+    key = tuple(outputs)
+    known = _measured.setdefault(compiled, {})
+    if key not in known:
+        observables = [output - compiled.program.num_detectors for output in outputs]
+        known[key] = compile_circuit(_measuring(compiled.circuit, observables), likely_outputs)
+    return known[key]
+
+
+def _measuring(circuit: stim.Circuit, observables: Sequence[int]) -> stim.Circuit:
+    """Measures the Pauli targets of observables, each with a qubit that controls these Paulis."""
+    qubit_of = {observable: circuit.num_qubits + k for k, observable in enumerate(observables)}
+
+    def rewritten(part: stim.Circuit) -> stim.Circuit:
+        result = stim.Circuit()
+        for instruction in part:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                body = rewritten(instruction.body_copy())
+                result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
+                continue
+            paulis = _paulis_of(instruction) if instruction.name == "OBSERVABLE_INCLUDE" else []
+            observable = int(instruction.gate_args_copy()[0]) if paulis else -1
+            if observable not in qubit_of:
+                result.append(instruction)
+                continue
+            for target in paulis:
+                result.append(_GATES[target.pauli_type], [qubit_of[observable], target.value])
+            records = [target for target in instruction.targets_copy() if target.is_measurement_record_target]
+            result.append("OBSERVABLE_INCLUDE", records, observable)
+        return result
+
+    result = stim.Circuit()
+    result.append("RX", list(qubit_of.values()))
+    result += rewritten(circuit.without_noise())
+    for observable, qubit in qubit_of.items():
+        result.append("MX", [qubit])
+        result.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1)], observable)
+    return result

@@ -1,0 +1,239 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "base/argument_checks.h"
+#include "base/memory.h"
+#include "base/not_a_number.h"
+#include "base/resource_limit.h"
+#include "bindings/bindings.h"
+#include "bindings/gil.h"
+#include "bindings/list_caster.h"
+#include "device/device_plan.h"
+#include "engine/engine.h"
+#include "kernels/philox.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+using Bytes = nb::ndarray<nb::numpy, uint8_t>;
+using Numbers = nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>;
+
+Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
+    auto* owned = new std::vector<uint8_t>(std::move(data));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
+    return Bytes(owned->data(), {rows, columns}, owner);
+}
+
+// Shot numbers are also int64. Those of the last block may be above the range.
+void check_shots(uint64_t first_shot, uint64_t shots) {
+    constexpr uint64_t end = uint64_t{1} << 63;
+    snc::require(first_shot <= end && shots <= end - first_shot, "The numbers of shots must be below 2^63.");
+}
+
+nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
+               bool list_errors) {
+    check_shots(first_shot, shots);
+    const snc::Tally tally = [&] {
+        const WithoutGil released;
+        return engine.count(seed, first_shot, shots, max_errors, list_errors, WithoutGil::check_signals);
+    }();
+    nb::dict patterns;
+    tally.patterns.for_each([&](const std::vector<uint64_t>& words, uint64_t number) {
+        nb::int_ pattern(0);
+        for (size_t w = words.size(); w-- > 0;)
+            pattern = nb::int_((pattern << nb::int_(64)) | nb::int_(words[w]));
+        patterns[pattern] = number;
+    });
+    nb::dict result;
+    result["shots"] = tally.shots;
+    result["discards"] = tally.discards;
+    result["errors"] = tally.errors;
+    result["patterns"] = patterns;
+    result["error_shots"] = tally.error_shots;
+    return result;
+}
+
+// Memory for an array; its bytes have no values yet.
+struct RawBytes {
+    size_t size;
+    uint8_t* data;
+
+    explicit RawBytes(size_t bytes) : size(std::max<size_t>(bytes, 1)), data(static_cast<uint8_t*>(snc::allocate_aligned(size))) {}
+    ~RawBytes() { snc::free_aligned(data, size); }
+    RawBytes(const RawBytes&) = delete;
+    RawBytes& operator=(const RawBytes&) = delete;
+};
+
+Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs) {
+    check_shots(first_shot, shots);
+    snc::require(num_outputs <= engine.plan().layout.num_outputs, "num_outputs is above the number of outputs of the plan.");
+    const size_t row_bytes = snc::Engine::row_bytes(num_outputs);
+    if (row_bytes != 0 && shots > PTRDIFF_MAX / row_bytes) throw std::bad_alloc();
+    auto rows = std::make_unique<RawBytes>(shots * row_bytes);
+    {
+        const WithoutGil released;
+        // The engine may leave out the rows of discarded shots.
+        if (engine.discards()) std::memset(rows->data, 0, shots * row_bytes);
+        engine.sample(seed, first_shot, shots, num_outputs, rows->data, WithoutGil::check_signals);
+    }
+    uint8_t* const data = rows->data;
+    nb::capsule owner(rows.get(), [](void* p) noexcept { delete static_cast<RawBytes*>(p); });
+    rows.release();
+    return Bytes(data, {shots, row_bytes}, owner);
+}
+
+std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+    check_shots(first_shot, shots);
+    snc::KeptRows kept;
+    {
+        const WithoutGil released;
+        kept = engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals);
+    }
+    const size_t size = kept.shots.size();
+    auto* owned = new std::vector<int64_t>(std::move(kept.shots));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
+    return {to_array(std::move(kept.rows), size, engine.row_bytes()), Numbers(owned->data(), {size}, owner)};
+}
+
+using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
+
+void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& signature) {
+    const snc::RowLayout& layout = engine.plan().layout;
+    snc::require(signature.size() == layout.signature_words, "The signature has the wrong number of words.");
+    snc::require(!snc::has_bits_beyond(signature.data(), layout.signature_words, layout.num_signature_bits),
+                 "The signature has bits beyond the signature bits of the plan.");
+}
+
+std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
+    check_signature(engine, signature);
+    std::vector<Branch> result;
+    auto branches = [&] {
+        const WithoutGil released;
+        return engine.outcome_law(signature, WithoutGil::check_signals);
+    }();
+    for (auto& branch : branches)
+        result.emplace_back(branch.probability, branch.discarded, std::move(branch.outputs));
+    return result;
+}
+
+std::pair<bool, std::vector<uint64_t>> possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed,
+                                                     uint64_t number) {
+    check_signature(engine, signature);
+    const WithoutGil released;
+    auto path = engine.possible_path(signature, seed, number, WithoutGil::check_signals);
+    return {path.kept, std::move(path.outputs)};
+}
+
+std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
+    const WithoutGil released;
+    return engine.likely_outputs(WithoutGil::check_signals);
+}
+
+Bytes plan_image(nb::handle plan) {
+    const snc::Plan packed = to_plan(plan);
+    const std::vector<uint64_t> words =
+        without_gil([&] { return snc::make_plan_image(packed, snc::kernels(), WithoutGil::check_signals); });
+    const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
+    return to_array({bytes, bytes + words.size() * sizeof(uint64_t)}, words.size(), sizeof(uint64_t));
+}
+
+nb::dict statistics(const snc::Engine& engine) {
+    const snc::LawStatistics law = [&] {
+        const WithoutGil released;
+        return engine.statistics(WithoutGil::check_signals);
+    }();
+    nb::dict result;
+    result["signatures"] = law.signatures;
+    result["nodes"] = law.nodes;
+    result["checkpoints"] = law.checkpoints;
+    result["bytes"] = law.bytes;
+    result["lookups"] = law.lookups;
+    result["simulations"] = law.simulations;
+    result["steps"] = law.work.steps;
+    result["coefficients_read"] = law.work.coefficients_read;
+    result["coefficients_written"] = law.work.coefficients_written;
+    result["flops"] = law.work.flops;
+    return result;
+}
+
+std::vector<uint64_t> random_words(uint64_t seed, uint64_t stream, uint64_t index, uint64_t count) {
+    snc::require(count <= uint64_t{1} << 27, "count must be at most 2^27.");
+    std::vector<uint64_t> words;
+    for (uint64_t quad = 0; words.size() < count; ++quad)
+        for (uint64_t word : snc::random_words(seed, static_cast<snc::Stream>(stream), index, quad))
+            if (words.size() < count) words.push_back(word);
+    return words;
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    WithoutGil::prepare();
+    // A daemon thread that is sampling when the program ends never deletes its engine; see gil.h.
+    nb::set_leak_warnings(false);
+    // A std::vector that is too large for any memory throws this instead of std::bad_alloc.
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::length_error& error) {
+            PyErr_SetString(PyExc_MemoryError, error.what());
+        } catch (const snc::ResourceLimit& error) {
+            const nb::object type = nb::module_::import_("stim_nonclifford.errors").attr("ResourceLimitError");
+            PyErr_SetString(type.ptr(), error.what());
+        } catch (const snc::NotANumber& error) {
+            PyErr_SetString(PyExc_FloatingPointError, error.what());
+        }
+    });
+    m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
+    m.def("available_instruction_sets", &snc::available_instruction_sets, "Instruction sets that this machine can run, slowest first.");
+    m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
+          "The first words of a random stream, as in engines/random_streams.py.");
+    m.def("check_plan", [](nb::handle plan) { to_plan(plan); }, nb::arg("plan"), "Raises an exception unless a plan is right.");
+    m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
+    bind_constants(m);
+    bind_device(m);
+    bind_fault_sets(m);
+    bind_path_expectations(m);
+    bind_compiler(m);
+    nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
+        .def(
+            "__init__",
+            [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels) {
+                snc::require(num_threads >= 1 && num_threads <= snc::max_threads,
+                             "num_threads must be from 1 to " + std::to_string(snc::max_threads) + ".");
+                const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
+                snc::Plan packed = to_plan(plan);
+                without_gil([&] { new (self) snc::Engine(std::move(packed), table, num_threads, cache_bytes, WithoutGil::check_signals); });
+            },
+            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "")
+        .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
+             nb::arg("list_errors"),
+             "Shots, discards, errors, counts of output patterns of kept shots, and the numbers of the shots with"
+             " errors if they are asked for.")
+        .def("sample", &sample, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("num_outputs"),
+             "The first outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
+        .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
+             "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)); and their numbers.")
+        .def("outcome_law", &outcome_law, nb::arg("signature"),
+             "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("possible_path", &possible_path, nb::arg("signature"), nb::arg("seed"), nb::arg("number"),
+             "Whether a path of a signature (as words) is kept, and the outputs (as words) that its outcomes flip. Each"
+             " outcome that is not certain is chosen fairly, whatever its probability.")
+        .def("likely_outputs", &likely_outputs,
+             "The outputs (as words) that the outcomes of signature 0 flip if they are the likely ones.")
+        .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
+        .def_prop_ro("instruction_set", &snc::Engine::instruction_set, "The instruction set in use.");
+}

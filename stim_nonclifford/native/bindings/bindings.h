@@ -1,0 +1,24 @@
+// The parts of the Python module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "plan/plan.h"
+
+// The plan of plan.py.
+snc::Plan to_plan(nanobind::handle plan);
+
+// What the GPU engine needs: plans as the device reads them, and its kernels on the host.
+void bind_device(nanobind::module_& m);
+
+// The constants that Python and C++ share.
+void bind_constants(nanobind::module_& m);
+
+// Fault sets and their outcome laws.
+void bind_fault_sets(nanobind::module_& m);
+
+// Expectation values along given paths.
+void bind_path_expectations(nanobind::module_& m);
+
+// What the compiler's passes do in native code: the sweeps, the merging of rows, the alias table.
+void bind_compiler(nanobind::module_& m);

@@ -1,0 +1,30 @@
+#include <nanobind/nanobind.h>
+
+#include "bindings/bindings.h"
+#include "kernels/noise_draws.h"
+#include "kernels/philox.h"
+#include "plan/plan.h"
+#include "sweeps/effect_sweep.h"
+
+// The constants that Python and C++ share, under the names that they have in Python.
+void bind_constants(nanobind::module_& m) {
+    m.attr("ROTATE") = static_cast<int32_t>(snc::Kind::rotate);
+    m.attr("ACTIVATE") = static_cast<int32_t>(snc::Kind::activate);
+    m.attr("MEASURE") = static_cast<int32_t>(snc::Kind::measure);
+    m.attr("WEAK_MEASURE") = static_cast<int32_t>(snc::Kind::weak_measure);
+    m.attr("MAX_EFFECT_WORK") = snc::EffectSweep::max_work;
+    m.attr("BLOCK_SHOTS") = snc::block_shots;
+    m.attr("CERTAIN") = snc::certain;
+    m.attr("TIE") = snc::tie;
+    m.attr("MIN_MASS") = snc::OutcomeDecisions::min_mass;
+    m.attr("COUNTS") = static_cast<uint64_t>(snc::Stream::counts);
+    m.attr("EVENTS") = static_cast<uint64_t>(snc::Stream::events);
+    m.attr("COINS") = static_cast<uint64_t>(snc::Stream::coins);
+    m.attr("OUTCOMES") = static_cast<uint64_t>(snc::Stream::outcomes);
+    m.attr("SET_DRAWS") = static_cast<uint64_t>(snc::Stream::set_draws);
+    m.attr("LEFT_PARTS") = static_cast<uint64_t>(snc::Stream::left_parts);
+    m.attr("RIGHT_PARTS") = static_cast<uint64_t>(snc::Stream::right_parts);
+    m.attr("SELECTIONS") = static_cast<uint64_t>(snc::Stream::selections);
+    m.attr("ROUNDS") = static_cast<uint64_t>(snc::Stream::rounds);
+    m.attr("MAX_INDEX_BITS") = 8 * sizeof(snc::Operation::x);
+}

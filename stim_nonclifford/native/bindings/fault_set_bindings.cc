@@ -1,0 +1,269 @@
+#include <nanobind/nanobind.h>
+
+#include <climits>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/argument_checks.h"
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/gil.h"
+#include "fault_sets/fault_set_search.h"
+#include "fault_sets/fault_set_study.h"
+#include "laws/fault_set_laws.h"
+#include "laws/insertion_laws.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+using snc::FaultSetTable;
+template <typename T>
+using Input = snc::InputArray<T>;
+using snc::to_array;
+using snc::to_vector;
+
+using snc::FaultSetStudy;
+using snc::require;
+
+// Coins whose tosses are all looked at: 2^coins of them for each key.
+constexpr size_t max_coins = 24;
+// The first bits of a random stream's index are those of the weight.
+constexpr uint64_t end_of_rounds = uint64_t{1} << 24;
+// Room for factors in limits.
+constexpr uint64_t most_draws = uint64_t{1} << 48;
+
+// Whether rows of key words have signature bits and outputs of the plan only.
+bool are_keys(const std::vector<uint64_t>& keys, const snc::RowLayout& layout) {
+    const size_t words = layout.signature_words + layout.output_words;
+    for (size_t k = 0; k < keys.size(); k += words)
+        if (snc::has_bits_beyond(&keys[k], layout.signature_words, layout.num_signature_bits) ||
+            snc::has_bits_beyond(&keys[k] + layout.signature_words, layout.output_words, layout.num_outputs))
+            return false;
+    return true;
+}
+
+void check_mechanisms(const snc::FaultSetMechanisms& mechanisms, const std::vector<uint64_t>& coins, const snc::RowLayout& layout) {
+    const size_t size = mechanisms.size(), key_words = mechanisms.key_words;
+    require(key_words == layout.signature_words + layout.output_words, "base must have the signature words and the output words of the plan.");
+    require(size < FaultSetTable::none && mechanisms.checks.size() == size * mechanisms.check_words,
+            "checks must be [mechanisms][words of target].");
+    require(mechanisms.keys.size() == size * key_words, "keys must be [mechanisms][words of base].");
+    require(mechanisms.sites.size() == size, "There must be a site for each weight.");
+    require(key_words == 0 ? coins.empty() : coins.size() % key_words == 0, "coins must be [coins][words of base].");
+    require(key_words == 0 || coins.size() / key_words <= max_coins,
+            "There are 2^coins tosses for each key; there may be at most " + std::to_string(max_coins) + " coins.");
+    snc::require_not_negative(mechanisms.weights, "weights");
+    snc::require_range(mechanisms.sites, -1, INT32_MAX, "sites");
+    for (const auto* keys : {&mechanisms.keys, &mechanisms.base, &coins})
+        require(are_keys(*keys, layout), "A key has bits beyond the signature bits and the outputs of the plan.");
+}
+
+void construct(FaultSetStudy* self, nb::handle plan, const Input<uint64_t>& checks, const Input<uint64_t>& keys,
+               const Input<uint64_t>& target, const Input<uint64_t>& base, const Input<double>& weights, const Input<int32_t>& sites,
+               const Input<uint64_t>& coins, uint32_t max_weight, uint32_t threads, uint64_t max_pair_bytes, uint64_t max_bytes) {
+    require(max_weight >= 1 && max_weight <= snc::max_fault_set_weight,
+            "max_weight must be from 1 to " + std::to_string(snc::max_fault_set_weight) + ", but is " + std::to_string(max_weight) + ".");
+    require(threads >= 1 && threads <= snc::max_threads,
+            "threads must be from 1 to " + std::to_string(snc::max_threads) + ", but is " + std::to_string(threads) + ".");
+    snc::FaultSetMechanisms mechanisms{static_cast<uint32_t>(target.shape(0)), static_cast<uint32_t>(base.shape(0)),
+                                       to_vector(checks), to_vector(keys), to_vector(target), to_vector(base), to_vector(weights),
+                                       to_vector(sites)};
+    std::vector<uint64_t> of_coins = to_vector(coins);
+    snc::Plan packed = to_plan(plan);
+    without_gil([&] {
+        check_mechanisms(mechanisms, of_coins, packed.layout);
+        new (self) FaultSetStudy(std::move(packed), snc::kernels(), std::move(mechanisms), std::move(of_coins),
+                                 {max_weight, threads, max_pair_bytes, max_bytes}, WithoutGil::check_signals);
+    });
+}
+
+void check_weight(const FaultSetStudy& study, uint64_t weight, uint64_t least) {
+    require(weight >= least && weight <= study.max_weight(),
+            "weight must be from " + std::to_string(least) + " to the max_weight " + std::to_string(study.max_weight()) +
+                " of the study, but is " + std::to_string(weight) + ".");
+}
+
+// One number for each mechanism of each circuit.
+void check_circuits(const FaultSetStudy& study, const std::vector<double>& numbers, uint64_t num_circuits, const char* name) {
+    const uint64_t size = study.table().num_mechanisms();
+    require(num_circuits >= 1 && numbers.size() / num_circuits == size && numbers.size() % num_circuits == 0,
+            std::string(name) + " must be [num_circuits][" + std::to_string(size) + " mechanisms], with at least one circuit.");
+    snc::require_not_negative(numbers, name);
+}
+
+FaultSetStudy::Storage storage_of(bool kept_only) {
+    return kept_only ? FaultSetStudy::Storage::can_be_kept : FaultSetStudy::Storage::all;
+}
+
+nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, size_t num_circuits, uint64_t max_steps,
+                   uint64_t max_keys, bool kept_only, double max_seconds) {
+    const std::vector<double> weights = to_vector(circuits);
+    check_weight(study, weight, 0);
+    check_circuits(study, weights, num_circuits, "circuits");
+    require(max_seconds > 0, "max_seconds must be positive.");
+    auto found = without_gil(
+        [&] { return study.enumerate(weight, weights, num_circuits, {max_steps, max_keys, max_seconds}, storage_of(kept_only)); });
+    nb::dict result;
+    result["is_complete"] = found.is_complete;
+    result["steps"] = found.steps;
+    result["sets"] = found.sets;
+    result["num_keys"] = found.num_keys;
+    result["left_out"] = to_array(std::move(found.left_out));
+    result["keys"] = to_array(std::move(found.keys));
+    result["masses"] = to_array(std::move(found.masses));
+    return result;
+}
+
+nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double negligible) {
+    const std::vector<double> known = to_vector(closed);
+    snc::require_not_negative(known, "closed");
+    require(negligible >= 0, "negligible must not be negative.");
+    auto found = without_gil([&] { return study.bounds(known, negligible); });
+    nb::dict result;
+    result["passing"] = to_array(std::move(found.passing));
+    result["most"] = to_array(std::move(found.most));
+    return result;
+}
+
+nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
+    check_weight(study, weight, 1);
+    require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
+    require(max_draws <= most_draws, "max_draws must be at most 2^48.");
+    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws); });
+    nb::dict result;
+    result["is_complete"] = found.is_complete;
+    result["steps"] = found.steps;
+    result["members"] = to_array(std::move(found.members));
+    return result;
+}
+
+nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
+    const std::vector<double> of_mechanisms = to_vector(ratios);
+    for (const uint32_t weight : {left, right}) {
+        check_weight(study, weight, 1);
+        require(study.sampler().total(weight) > 0, "There is no set of " + std::to_string(weight) + " mechanisms to draw.");
+    }
+    require(left + right <= snc::max_fault_set_weight, "left and right must be at most " + std::to_string(snc::max_fault_set_weight) + " together.");
+    require(stride > 0 && std::isfinite(stride), "stride must be positive and finite.");
+    require(round < end_of_rounds, "round must be below 2^24.");
+    check_circuits(study, of_mechanisms, num_circuits, "ratios");
+    auto found = without_gil([&] {
+        return study.join(left, right, draws, stride, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+    });
+    nb::dict result;
+    result["is_complete"] = found.is_complete;
+    result["sets"] = found.sets;
+    result["left_squares"] = found.left_squares;
+    result["right_squares"] = found.right_squares;
+    result["most_of_draw"] = found.most_of_draw;
+    result["members"] = to_array(std::move(found.members));
+    result["left"] = to_array(std::move(found.left));
+    result["right"] = to_array(std::move(found.right));
+    result["keys"] = to_array(std::move(found.keys));
+    result["left_out"] = to_array(std::move(found.left_out));
+    return result;
+}
+
+nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
+    const std::vector<uint32_t> of_sets = to_vector(members);
+    check_weight(study, weight, 1);
+    require(of_sets.size() % weight == 0, "members must be [sets][weight].");
+    snc::require_range(of_sets, 0, study.table().num_mechanisms(), "members");
+    return to_array(without_gil([&] { return study.number_keys(of_sets, weight, storage_of(kept_only)); }));
+}
+
+nb::object member_sums(FaultSetStudy& study, uint32_t weight, const Input<double>& odds, const Input<double>& values, uint32_t columns) {
+    const std::vector<double> of_mechanisms = to_vector(odds), of_keys = to_vector(values);
+    check_weight(study, weight, 0);
+    check_circuits(study, of_mechanisms, 1, "odds");
+    require(columns >= 1 && of_keys.size() % columns == 0, "values must be [keys][columns], with at least one column.");
+    snc::require_not_negative(of_keys, "values");
+    return to_array(without_gil([&] { return study.member_sums(weight, of_mechanisms, of_keys, columns); }));
+}
+
+nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>& values) {
+    const std::vector<double> of_keys = to_vector(values);
+    check_weight(study, weight, 0);
+    snc::require_not_negative(of_keys, "values");
+    return to_array(without_gil([&] { return study.sets_with(weight, of_keys); }));
+}
+
+nb::dict to_dict(snc::KeptBranches branches) {
+    nb::dict result;
+    result["starts"] = to_array(std::move(branches.starts));
+    result["outputs"] = to_array(std::move(branches.outputs));
+    result["probabilities"] = to_array(std::move(branches.probabilities));
+    return result;
+}
+
+nb::dict evaluate(FaultSetStudy& study) {
+    auto found = without_gil([&] { return study.evaluate(); });
+    nb::dict result = to_dict(std::move(found.branches));
+    result["first"] = found.first;
+    return result;
+}
+
+nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count, uint32_t width_of_sums) {
+    const snc::Plan packed = to_plan(plan);
+    const std::vector<uint64_t> words = to_vector(signatures);
+    const uint32_t words_each = packed.layout.signature_words;
+    require(count < snc::FaultSetKeys::none && words.size() == count * words_each, "signatures must be [count][words of a signature].");
+    for (size_t k = 0; k < words.size(); k += words_each)
+        require(!snc::has_bits_beyond(&words[k], words_each, packed.layout.num_signature_bits),
+                "A signature has bits beyond the signature bits of the plan.");
+    return to_dict(without_gil([&] {
+        return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals, width_of_sums);
+    }));
+}
+
+}  // namespace
+
+void bind_fault_sets(nb::module_& m) {
+    m.def("kept_branches", &kept_branches, nb::arg("plan"), nb::arg("signatures"), nb::arg("count"), nb::arg("width_of_sums") = snc::long_vector_width,
+          "The ways in which shots with these signatures are kept. From a peak width on, as sums where the plan allows it.");
+    m.def(
+        "has_insertion_laws",
+        [](nb::handle plan) {
+            const snc::Plan packed = to_plan(plan);
+            return without_gil([&] { return snc::InsertionLaws::of(packed, snc::kernels(), WithoutGil::check_signals).has_value(); });
+        },
+        nb::arg("plan"),
+        "Whether the laws of a plan can be sums.");
+    nb::class_<FaultSetStudy>(m, "FaultSetStudy", "Fault sets of a plan. Calls from several threads follow one another.")
+        .def("__init__", &construct, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
+             nb::arg("sites"), nb::arg("coins"), nb::arg("max_weight"), nb::arg("threads"), nb::arg("max_pair_bytes"), nb::arg("max_bytes"))
+        .def("total",
+             [](const FaultSetStudy& study, uint32_t weight) {
+                 check_weight(study, weight, 0);
+                 return study.sampler().total(weight);
+             },
+             nb::arg("weight"), "The sum of the weights of all sets of that many mechanisms.")
+        .def_prop_ro("num_twins", [](const FaultSetStudy& study) { return study.table().twins().size(); })
+        .def_prop_ro("weight_of_twins", [](const FaultSetStudy& study) { return study.table().weight_of_twins(); },
+                     "The total weight of the pairs of mechanisms that flip the same checks and do not exclude each other.")
+        .def_prop_ro("bound_on_twins", &FaultSetStudy::bound_on_twins,
+                     "The upper bound on it by which sets are drawn; infinite without the table of pairs.")
+        .def_prop_ro("branching", [](const FaultSetStudy& study) { return study.table().branching(); },
+                     "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
+        .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return without_gil([&] { return study.num_keys(); }); })
+        .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
+             nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, "All sets of a weight, added up by key.")
+        .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
+             "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
+        .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
+             "A Poisson process of draws from all sets of a weight.")
+        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),
+             nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
+        .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
+             "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
+        .def("evaluate", &evaluate, "The laws of the keys that are new since the last call.")
+        .def("member_sums", &member_sums, nb::arg("weight"), nb::arg("odds"), nb::arg("values"), nb::arg("columns"),
+             "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
+        .def("release", [](FaultSetStudy& study) { without_gil([&] { study.release(); }); },
+             "Gives back the memory that only makes searches faster.")
+        .def("sets_with", &sets_with, nb::arg("weight"), nb::arg("values"), "The sets of a weight with a key of positive value.");
+}

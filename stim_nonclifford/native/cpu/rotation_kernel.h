@@ -1,0 +1,257 @@
+// Rotations of the coefficient vector, one by one or in groups.
+//
+// Included by kernels_isa.cc, once per instruction set, inside its namespace.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "cpu/complex_block.h"
+#include "cpu/kernels.h"
+
+namespace snc::SNC_ISA {
+
+// Vectors with fewer coefficients than a block has lanes.
+namespace scalar {
+
+inline void rotate(double* vector, const VectorRotation& rotation) {
+    const uint64_t size = uint64_t{1} << rotation.width;
+    // -i sin P
+    const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);
+    double old_re[lanes], old_im[lanes];
+    std::copy_n(vector, size, old_re);
+    std::copy_n(vector + lanes, size, old_im);
+    for (uint64_t a = 0; a < size; ++a) {
+        const uint64_t b = a ^ rotation.x;
+        const double f = factor.value * sign_of(b & rotation.z);
+        put(vector, a, rotation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b])),
+            rotation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]));
+    }
+}
+
+}  // namespace scalar
+
+// A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine (which is 1 if `unit`)
+// times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
+// odd if `has_signs`.
+template <bool real, bool has_signs, bool exchanges, bool unit>
+inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
+                         const LaneExchange& partner) {
+    const int top = highest_bit(x);
+    const Block signs_of_b = odd(x & z) ? -signs : signs;
+    for (uint64_t r = 0; r < blocks / 2; ++r) {
+        const uint64_t a = insert_zero(r, top), b = a ^ x;
+        Block f_a = signs_of_b, f_b = signs;
+        if constexpr (has_signs) {
+            const double sign = sign_of(a & z);
+            f_a *= sign;
+            f_b *= sign;
+        }
+        const Block r_a = load_re(vector, a), i_a = load_im(vector, a), r_b = load_re(vector, b), i_b = load_im(vector, b);
+        Block to_r = r_a, to_i = i_a, from_r = r_b, from_i = i_b;
+        if constexpr (exchanges) {
+            to_r = partner(r_a);
+            to_i = partner(i_a);
+            from_r = partner(r_b);
+            from_i = partner(i_b);
+        }
+        const auto scaled = [&](Block block) { return unit ? block : cosine * block; };
+        if constexpr (real) {
+            store_re(vector, a, scaled(r_a) + f_a * from_r);
+            store_im(vector, a, scaled(i_a) + f_a * from_i);
+            store_re(vector, b, scaled(r_b) + f_b * to_r);
+            store_im(vector, b, scaled(i_b) + f_b * to_i);
+        } else {
+            store_re(vector, a, scaled(r_a) - f_a * from_i);
+            store_im(vector, a, scaled(i_a) + f_a * from_r);
+            store_re(vector, b, scaled(r_b) - f_b * to_i);
+            store_im(vector, b, scaled(i_b) + f_b * to_r);
+        }
+    }
+}
+
+inline void rotate(double* vector, const VectorRotation& rotation) {
+    if (rotation.width < lane_bits) return scalar::rotate(vector, rotation);
+    const uint64_t blocks = uint64_t{1} << (rotation.width - lane_bits);
+    const uint64_t x = rotation.x >> lane_bits, z = rotation.z >> lane_bits;
+    const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);  // -i sin P
+    const Block signs = lane_signs(rotation.x, rotation.z) * factor.value;
+    const Block cosine = all(rotation.cosine);
+    const LaneExchange partner(rotation.x);
+    const bool exchanges = (rotation.x & (lanes - 1)) != 0;
+    const auto turned = [&](Block block) { return exchanges ? partner(block) : block; };
+
+    if (x == 0) {  // partners lie in the same block
+        for (uint64_t a = 0; a < blocks; ++a) {
+            const Block f = signs * sign_of(a & z);
+            const Block r = load_re(vector, a), i = load_im(vector, a);
+            const Block other_r = turned(r), other_i = turned(i);
+            store_re(vector, a, cosine * r + (factor.real ? f * other_r : -(f * other_i)));
+            store_im(vector, a, cosine * i + (factor.real ? f * other_i : f * other_r));
+        }
+        return;
+    }
+    // Decisions that are the same for all blocks are taken here.
+    with_flag(factor.real, [&](auto real) {
+        with_flag(z != 0, [&](auto has_signs) {
+            with_flag(exchanges, [&](auto exchange) {
+                with_flag(rotation.cosine == 1, [&](auto unit) {
+                    rotate_pairs<real, has_signs, exchange, unit>(vector, blocks, x, z, signs, cosine, partner);
+                });
+            });
+        });
+    });
+}
+
+// The rotations of a group (rotation_groups.h), one after the other, of a vector of `mixed` blocks or more: those that they mix
+// go through the registers once for all of them.
+class GroupKernel {
+   public:
+    explicit GroupKernel(std::span<const VectorRotation> rotations)
+        : size_(rotations.size()), bits_(rotations.front().width - lane_bits) {
+        find_masks(rotations);
+        for (size_t k = 0; k < size_; ++k) {
+            const VectorRotation& rotation = rotations[k];
+            Turn& turn = turns_[k];
+            const uint64_t x = rotation.x >> lane_bits;
+            while (turn.element < mixed - 1 && sum_of(turn.element) != x) ++turn.element;
+            turn.z = rotation.z >> lane_bits;
+            turn.cosine = all(rotation.cosine);
+            turn.exchanges = (rotation.x & (lanes - 1)) != 0;
+            turn.partner = LaneExchange(rotation.x);
+            const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);  // -i sin P
+            turn.is_real = factor.real;
+            const Block plus = lane_signs(rotation.x, rotation.z) * factor.value;
+            for (uint32_t block = 0; block < mixed; ++block) {
+                const bool minus = odd(sum_of(block ^ turn.element) & turn.z);
+                turn.factors[minus][block] = plus;
+                turn.factors[!minus][block] = -plus;
+            }
+            is_unit_ = is_unit_ && rotation.cosine == 1;
+        }
+    }
+
+    size_t size() const { return size_; }
+
+    // `reversed` has a bit for each rotation: whether its sign is reversed.
+    void apply(double* vector, uint64_t reversed) const {
+        with_flag(is_unit_, [&](auto unit) { apply<unit>(vector, reversed); });
+    }
+
+   private:
+    static constexpr uint32_t mixed = 1U << max_group_masks;
+    static constexpr int parities_at = 64 - static_cast<int>(max_group_size);
+
+    struct Turn {
+        uint32_t element = 0;  // the rotation mixes block b with block b ^ element
+        bool is_real, exchanges;
+        uint64_t z;
+        Block cosine;
+        LaneExchange partner;
+        // The factor of the other block, for each mixed block and for both parities of the first block.
+        Block factors[2][mixed];
+    };
+
+    uint64_t sum_of(uint32_t element) const {
+        uint64_t sum = 0;
+        for (uint32_t j = 0; j < max_group_masks; ++j)
+            if ((element >> j & 1) != 0) sum ^= masks_[j];
+        return sum;
+    }
+
+    // Masks with different highest bits, each set in one mask only. If the rotations need fewer masks, the others are
+    // arbitrary.
+    void find_masks(std::span<const VectorRotation> rotations) {
+        uint32_t count = 0;
+        const auto add = [&](uint64_t mask) {
+            for (uint32_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks_[j]);
+            if (mask == 0) return;
+            for (uint32_t j = 0; j < count; ++j)
+                if ((masks_[j] & std::bit_floor(mask)) != 0) masks_[j] ^= mask;
+            masks_[count++] = mask;
+        };
+        for (const VectorRotation& rotation : rotations) add(rotation.x >> lane_bits);
+        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add(bit);
+    }
+
+    template <bool unit>
+    void apply(double* vector, uint64_t reversed) const {
+        // The place of a block in the vector, and in the bits above, the rotations that it reverses.
+        const auto column = [&](uint64_t block) {
+            uint64_t sum = 2 * lanes * block;
+            for (size_t k = 0; k < size_; ++k) sum |= uint64_t{odd(block & turns_[k].z)} << (parities_at + static_cast<int>(k));
+            return sum;
+        };
+        constexpr uint64_t places = (uint64_t{1} << parities_at) - 1;
+        uint64_t offsets[mixed], pivots = 0;
+        for (uint32_t block = 0; block < mixed; ++block) offsets[block] = 2 * lanes * sum_of(block);
+        for (const uint64_t mask : masks_) pivots |= std::bit_floor(mask);
+        BlockWalk walk(bits_, pivots, [&](int bit) { return column(uint64_t{1} << bit); });
+        for (uint64_t r = 0; r < uint64_t{1} << (bits_ - static_cast<int>(max_group_masks)); ++r) {
+            const uint64_t first = walk.now() & places;
+            ComplexBlock blocks[mixed];
+#pragma GCC unroll 8
+            for (uint32_t j = 0; j < mixed; ++j) blocks[j] = complex_at(vector + (first ^ offsets[j]), 0);
+            uint64_t parities = walk.now() >> parities_at ^ reversed;
+            for (size_t k = 0; k < size_; ++k, parities >>= 1) turn_all<unit>(blocks, turns_[k], parities & 1);
+#pragma GCC unroll 8
+            for (uint32_t j = 0; j < mixed; ++j) put_complex(vector + (first ^ offsets[j]), 0, blocks[j]);
+            walk.advance(r);
+        }
+    }
+
+    // Constants keep the blocks in registers.
+    template <bool unit>
+    [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
+        static_assert(mixed == 8);
+        switch (turn.element) {
+            case 0: return turn_all<unit, 0>(blocks, turn, parity);
+            case 1: return turn_all<unit, 1>(blocks, turn, parity);
+            case 2: return turn_all<unit, 2>(blocks, turn, parity);
+            case 3: return turn_all<unit, 3>(blocks, turn, parity);
+            case 4: return turn_all<unit, 4>(blocks, turn, parity);
+            case 5: return turn_all<unit, 5>(blocks, turn, parity);
+            case 6: return turn_all<unit, 6>(blocks, turn, parity);
+            default: return turn_all<unit, 7>(blocks, turn, parity);
+        }
+    }
+    template <bool unit, uint32_t element>
+    [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
+        if (turn.exchanges)
+            turn.is_real ? turn_all<unit, element, true, true>(blocks, turn, parity)
+                         : turn_all<unit, element, true, false>(blocks, turn, parity);
+        else
+            turn.is_real ? turn_all<unit, element, false, true>(blocks, turn, parity)
+                         : turn_all<unit, element, false, false>(blocks, turn, parity);
+    }
+    template <bool unit, uint32_t element, bool exchanges, bool is_real>
+    [[gnu::always_inline]] static void turn_all(ComplexBlock (&blocks)[mixed], const Turn& turn, uint64_t parity) {
+        const auto& factors = turn.factors[parity];
+        const auto& minus_factors = turn.factors[1 - parity];
+        const auto turned = [&](const ComplexBlock& own, const ComplexBlock& partner, uint32_t j) -> ComplexBlock {
+            const ComplexBlock other = exchanges ? exchanged(partner, turn.partner) : partner;
+            const ComplexBlock scaled = unit ? own : ComplexBlock{turn.cosine * own.re, turn.cosine * own.im};
+            if constexpr (is_real)
+                return {fused(factors[j], other.re, scaled.re), fused(factors[j], other.im, scaled.im)};
+            else
+                return {fused(minus_factors[j], other.im, scaled.re), fused(factors[j], other.re, scaled.im)};
+        };
+#pragma GCC unroll 8
+        for (uint32_t j = 0; j < mixed; ++j) {
+            const uint32_t partner = j ^ element;
+            if (partner < j) continue;
+            const ComplexBlock own = blocks[j], other = blocks[partner];
+            blocks[j] = turned(own, other, j);
+            if (partner != j) blocks[partner] = turned(other, own, partner);
+        }
+    }
+
+    size_t size_;
+    int bits_;
+    uint64_t masks_[max_group_masks] = {};
+    bool is_unit_ = true;
+    Turn turns_[max_group_size];
+};
+
+}  // namespace snc::SNC_ISA

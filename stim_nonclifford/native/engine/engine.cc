@@ -1,0 +1,420 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+#include "base/parallel_parts.h"
+
+namespace snc {
+
+namespace {
+
+// The largest number of blocks per thread between two looks at the number of errors.
+constexpr uint64_t wave_blocks = 256;
+
+// From the first width on, 64 shots are enough work for a thread; from the second one on, 8 shots.
+constexpr uint32_t long_work_width = 8;
+constexpr uint32_t longer_work_width = 16;
+
+// The mask of the outputs in the last word of a row.
+uint64_t last_word_mask(uint32_t num_outputs) { return ~uint64_t{0} >> ((64 - num_outputs % 64) % 64); }
+
+// Writes the XOR of two rows of words to the row of a shot.
+void write_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+    static_assert(std::endian::native == std::endian::little);
+    const size_t end = bytes.row_bytes;
+    uint8_t* const to = bytes.row(shot);
+    size_t b = 0;
+    for (; b + sizeof(uint64_t) < end; b += sizeof(uint64_t)) {
+        const uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
+        std::memcpy(to + b, &word, sizeof word);
+    }
+    if (b == end) return;
+    uint64_t word = (outputs[b / sizeof word] ^ flipped[b / sizeof word]) & bytes.last_word;
+    // Copies of fixed sizes: a copy of unknown length would be a function call.
+    const auto write = [&](auto part) {
+        if (((end - b) & sizeof part) == 0) return;
+        part = static_cast<decltype(part)>(word);
+        std::memcpy(to + b, &part, sizeof part);
+        b += sizeof part;
+        if constexpr (sizeof part < sizeof word) word >>= 8 * sizeof part;
+    };
+    write(uint64_t{});
+    write(uint32_t{});
+    write(uint16_t{});
+    write(uint8_t{});
+}
+
+// Flips outputs in the row of a shot.
+void flip_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* flipped) {
+    const size_t end = bytes.row_bytes;
+    uint8_t* const to = bytes.row(shot);
+    size_t b = 0;
+    for (; b + sizeof(uint64_t) < end; b += sizeof(uint64_t)) {
+        uint64_t word;
+        std::memcpy(&word, to + b, sizeof word);
+        word ^= flipped[b / sizeof word];
+        std::memcpy(to + b, &word, sizeof word);
+    }
+    if (b == end) return;
+    for (uint64_t word = flipped[b / sizeof word] & bytes.last_word; b < end; ++b, word >>= 8) to[b] ^= static_cast<uint8_t>(word);
+}
+
+}  // namespace
+
+// Patterns
+
+PatternCounts::PatternCounts(uint32_t num_outputs)
+    : words_(words_for(num_outputs)), table_(num_outputs <= max_table_bits ? size_t{1} << num_outputs : 0) {}
+
+size_t PatternCounts::Hash::operator()(const std::vector<uint64_t>& words) const {
+    uint64_t h = 0;
+    for (uint64_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15;
+    return h ^ h >> 32;
+}
+
+void PatternCounts::add(const uint64_t* outputs, const uint64_t* flipped) {
+    if (!table_.empty()) {
+        ++table_[words_ == 0 ? 0 : outputs[0] ^ flipped[0]];
+        return;
+    }
+    std::vector<uint64_t> pattern(words_);
+    for (uint32_t w = 0; w < words_; ++w) pattern[w] = outputs[w] ^ flipped[w];
+    ++map_[std::move(pattern)];
+}
+
+void PatternCounts::merge(const PatternCounts& other) {
+    for (size_t k = 0; k < table_.size(); ++k) table_[k] += other.table_[k];
+    for (const auto& [pattern, count] : other.map_) map_[pattern] += count;
+}
+
+void PatternCounts::for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const {
+    for (size_t k = 0; k < table_.size(); ++k)
+        if (table_[k] != 0) use({k}, table_[k]);
+    for (const auto& [pattern, count] : map_) use(pattern, count);
+}
+
+void Tally::merge(const Tally& other) {
+    shots += other.shots;
+    discards += other.discards;
+    errors += other.errors;
+    patterns.merge(other.patterns);
+    error_shots.insert(error_shots.end(), other.error_shots.begin(), other.error_shots.end());
+}
+
+// Engine
+
+Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll)
+    : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
+    const Call call(*this, poll);
+    for (Worker& worker : workers_)
+        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] { interruption_->look(); });
+    zero_law_ = workers_[0].laws->zero_signature_law();
+}
+
+uint32_t Engine::piece_shots(uint64_t blocks) const {
+    constexpr uint64_t enough = 16;  // for each thread; each part of a block draws the noise of the block again
+    if (workers_.size() == 1 || blocks >= enough * workers_.size()) return block_shots;
+    if (plan_.peak_width >= longer_work_width) return block_shots / 128;
+    return plan_.peak_width >= long_work_width ? block_shots / 16 : block_shots;
+}
+
+Engine::Pieces Engine::pieces(uint64_t first_shot, uint64_t shots) const {
+    const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
+    const uint64_t end_block = (end_shot + block_shots - 1) / block_shots;
+    const uint64_t blocks = shots == 0 ? 0 : end_block - first_block;
+    const uint32_t size = piece_shots(blocks);
+    return {first_block, first_shot, end_shot, size, block_shots / size, blocks * (block_shots / size)};
+}
+
+Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
+    const uint64_t block = first_block + number / per_block, start = block * block_shots;
+    const uint64_t begin = start + number % per_block * size;
+    const auto within = [&](uint64_t shot) {
+        return static_cast<uint32_t>(std::clamp(shot, first_shot, end_shot) - start);
+    };
+    return {block, within(begin), within(begin + size)};
+}
+
+void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
+    store_.forget_old_tables();
+    // Starting a thread takes as long as several pieces of a circuit with little quantum work.
+    const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
+    const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
+    std::atomic<size_t> next_worker = 0;
+    run_parts(pieces.count, std::min<uint64_t>(workers_.size(), useful), *interruption_, [&] {
+        return [&, &worker = workers_[next_worker++]](uint64_t k) {
+            if (const Piece piece = pieces[k]; piece.begin < piece.end) use(worker, piece, k);
+        };
+    });
+}
+
+template <typename Keep>
+uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep,
+                           const OutputBytes* bytes) {
+    if (plan_.never_kept) return 0;
+    const RowLayout& layout = plan_.layout;
+    NoiseBlock& noise = worker.noise;
+    noise.output_bytes = plan_.has_register_rows() ? nullptr : bytes;
+    kernels_.sample_noise(plan_, seed, piece.block, piece.begin, piece.end, noise);
+    const uint64_t first_shot = piece.block * block_shots;
+    uint64_t kept = 0;
+
+    // Shots whose outcomes have to be drawn, and the outputs of their rows.
+    std::vector<OutcomeLaws::Shot>& drawn = worker.drawn;
+    std::vector<const uint64_t*>& drawn_outputs = worker.drawn_outputs;
+    drawn.clear();
+    drawn_outputs.clear();
+
+    const auto finish = [&](uint16_t shot, const uint64_t* signature_words, const uint64_t* outputs) {
+        const std::span<const uint64_t> signature(signature_words, layout.signature_words);
+        if (zero_law_.fixed && LawStore::is_zero(signature)) {
+            if (!zero_law_.kept) return;
+            keep(shot, outputs, zero_law_.outputs.data());
+            ++kept;
+        } else {
+            drawn.push_back({signature, first_shot + shot});
+            drawn_outputs.push_back(outputs);
+        }
+    };
+    const auto finish_row = [&](uint16_t shot, const uint64_t* row) {
+        finish(shot, row + layout.check_words, row + layout.first_output_word());
+    };
+
+    const bool event_free_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
+                                          [](uint64_t w) { return w == 0; });
+    if (event_free_passes && noise.num_event_free != 0) {
+        bool all_zero = zero_law_.fixed && zero_law_.kept;
+        for (uint32_t w = 0; all_zero && w < layout.output_words; ++w)
+            all_zero = plan_.constant[layout.first_output_word() + w] == zero_law_.outputs[w];
+        const bool constant_flips = std::any_of(plan_.constant.begin() + layout.first_output_word(), plan_.constant.end(),
+                                                [](uint64_t w) { return w != 0; });
+        if (all_zero && !every) {
+            kept += noise.num_event_free;
+        } else if (!zero_law_.fixed) {
+            using Fate = LawStore::Fate;
+            uint16_t cells[block_shots], open[block_shots];
+            kernels_.draw_outcome_cells(seed, first_shot, noise.event_free, noise.num_event_free, cells);
+            uint32_t num_open = 0;
+            if (!every && !constant_flips) {
+                // Most shots are counted here, without a branch.
+                for (uint32_t k = 0; k < noise.num_event_free; ++k) {
+                    const Fate fate = store_.zero_fate(cells[k]);
+                    kept += fate == Fate::kept_without_flips;
+                    open[num_open] = noise.event_free[k];
+                    num_open += fate == Fate::open || fate == Fate::kept;
+                }
+            } else {
+                const uint64_t* outputs = plan_.constant.data() + layout.first_output_word();
+                for (uint32_t k = 0; k < noise.num_event_free; ++k) {
+                    const Fate fate = store_.zero_fate(cells[k]);
+                    if (fate == Fate::open) {
+                        open[num_open++] = noise.event_free[k];
+                    } else if (fate != Fate::discarded) {
+                        keep(noise.event_free[k], outputs, store_.outputs_of(store_.zero_leaf(cells[k])));
+                        ++kept;
+                    }
+                }
+            }
+            for (uint32_t k = 0; k < num_open; ++k) finish_row(open[k], plan_.constant.data());
+        } else {
+            for (uint32_t k = 0; k < noise.num_event_free; ++k) finish_row(noise.event_free[k], plan_.constant.data());
+        }
+    }
+    if (noise.output_bytes == nullptr) {
+        for (uint32_t k = 0; k < noise.num_shots; ++k) finish_row(noise.shots[k], noise.rows.data() + size_t{k} * layout.words());
+    } else {
+        // The outputs of the row are written already.
+        for (uint32_t k = 0; k < noise.num_shots; ++k)
+            finish(noise.shots[k], noise.rows.data() + size_t{k} * layout.signature_words, nullptr);
+    }
+    worker.laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
+        if (!result.kept) return;
+        keep(static_cast<uint16_t>(drawn[k].number - first_shot), drawn_outputs[k], result.outputs);
+        ++kept;
+    });
+    return kept;
+}
+
+Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
+                    const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    Tally total = max_errors == 0 ? count_all(seed, first_shot, shots, list_errors)
+                                  : count_until(seed, first_shot, shots, max_errors, list_errors);
+    std::ranges::sort(total.error_shots);
+    return total;
+}
+
+template <typename OnError>
+uint64_t Engine::for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error) {
+    const uint64_t block_start = piece.block * block_shots;
+    const uint32_t words = plan_.layout.output_words;
+    return run_piece(worker, seed, piece, false,
+                     [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                         uint64_t any = 0;
+                         for (uint32_t w = 0; w < words; ++w) any |= outputs[w] ^ flipped[w];
+                         if (any != 0) on_error(block_start + shot, outputs, flipped);
+                     });
+}
+
+Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors) {
+    std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
+    for_each_piece(
+        pieces(first_shot, shots),
+        [&](Worker& worker, const Piece& piece, uint64_t) {
+            Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
+            const uint64_t size = piece.end - piece.begin;
+            const uint64_t kept = for_each_error(
+                worker, seed, piece, [&](uint64_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                    ++tally.errors;
+                    tally.patterns.add(outputs, flipped);
+                    if (list_errors) tally.error_shots.push_back(shot);
+                });
+            tally.shots += size;
+            tally.discards += size - kept;
+        });
+    Tally total(plan_.layout.num_outputs);
+    for (const Tally& tally : tallies) total.merge(tally);
+    return total;
+}
+
+// Blocks are drawn in waves, all threads at once, and counted in order. What a wave has drawn beyond the last block that
+// counts is dropped.
+Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors) {
+    const uint32_t words = plan_.layout.output_words;
+    const std::vector<uint64_t> no_flips(words, 0);
+    const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
+    const uint64_t end_block = shots == 0 ? first_block : (end_shot + block_shots - 1) / block_shots;
+    Tally total(plan_.layout.num_outputs);
+    uint64_t block = first_block;
+    while (block < end_block && total.errors < max_errors) {
+        // Waves grow, so that frequent errors do not draw many blocks that do not count.
+        const uint64_t wanted = std::max<uint64_t>(workers_.size(), block - first_block);
+        const uint64_t end = std::min({end_block, block + wanted, block + wave_blocks * workers_.size()});
+        const uint64_t from = std::max(first_shot, block * block_shots), to = std::min(end_shot, end * block_shots);
+        // For each error the number of the shot, then the words of its outputs.
+        std::vector<std::vector<uint64_t>> found(workers_.size());
+        std::vector<std::atomic<uint64_t>> kept(end - block), errors(end - block);
+        for_each_piece(
+            pieces(from, to - from),
+            [&](Worker& worker, const Piece& piece, uint64_t) {
+                std::vector<uint64_t>& list = found[static_cast<size_t>(&worker - workers_.data())];
+                const size_t before = list.size();
+                kept[piece.block - block] += for_each_error(
+                    worker, seed, piece, [&](uint64_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                        list.push_back(shot);
+                        for (uint32_t w = 0; w < words; ++w) list.push_back(outputs[w] ^ flipped[w]);
+                    });
+                errors[piece.block - block] += (list.size() - before) / (1 + words);
+            });
+        const uint64_t start = block;
+        uint64_t kept_shots = 0;
+        for (; block < end && total.errors < max_errors; ++block) {
+            total.errors += errors[block - start];
+            kept_shots += kept[block - start];
+        }
+        const uint64_t counted_end = std::min(to, block * block_shots);
+        total.shots += counted_end - from;
+        total.discards += counted_end - from - kept_shots;
+        for (const std::vector<uint64_t>& list : found) {
+            for (size_t k = 0; k < list.size(); k += 1 + words) {
+                if (list[k] >= counted_end) continue;
+                total.patterns.add(&list[k + 1], no_flips.data());
+                if (list_errors) total.error_shots.push_back(list[k]);
+            }
+        }
+    }
+    return total;
+}
+
+template <typename Note>
+uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note) {
+    const uint64_t* const zero_flips = zero_law_.outputs.data();
+    const bool zero_is_plain = std::ranges::all_of(zero_law_.outputs, [](uint64_t word) { return word == 0; });
+    return run_piece(
+        worker, seed, piece, true,
+        [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+            note(shot);
+            if (outputs != nullptr)
+                write_row(bytes, shot, outputs, flipped);
+            else if (!zero_is_plain || flipped != zero_flips)
+                flip_row(bytes, shot, flipped);
+        },
+        &bytes);
+}
+
+void Engine::sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs, uint8_t* out,
+                    const std::function<void()>& poll) {
+    if (num_outputs == 0) return;
+    const Call call(*this, poll);
+    for_each_piece(
+        pieces(first_shot, shots),
+        [&](Worker& worker, const Piece& piece, uint64_t) {
+            const OutputBytes bytes{out, piece.block * block_shots - first_shot, row_bytes(num_outputs),
+                                    last_word_mask(num_outputs)};
+            write_piece(worker, seed, piece, bytes, [](uint16_t) {});
+        });
+}
+
+KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    const Pieces all = pieces(first_shot, shots);
+    const size_t bytes = row_bytes();
+    std::vector<KeptRows> parts(all.count);
+    for_each_piece(
+        all,
+        [&](Worker& worker, const Piece& piece, uint64_t k) {
+            // Shots arrive in any order: write each row to its place, then join the rows of kept shots.
+            worker.rows.resize(block_shots * bytes);
+            std::vector<bool> is_kept(block_shots);
+            const OutputBytes to{worker.rows.data(), 0, bytes, last_word_mask(plan_.layout.num_outputs)};
+            write_piece(worker, seed, piece, to, [&](uint16_t shot) { is_kept[shot] = true; });
+            for (uint32_t shot = 0; shot < block_shots; ++shot)
+                if (is_kept[shot]) {
+                    parts[k].rows.insert(parts[k].rows.end(), to.row(shot), to.row(shot + 1));
+                    parts[k].shots.push_back(int64_t(piece.block * block_shots + shot));
+                }
+        });
+    KeptRows result;
+    size_t kept = 0;
+    for (const KeptRows& part : parts) kept += part.shots.size();
+    result.rows.reserve(kept * bytes);
+    result.shots.reserve(kept);
+    for (KeptRows& part : parts) {
+        result.rows.insert(result.rows.end(), part.rows.begin(), part.rows.end());
+        result.shots.insert(result.shots.end(), part.shots.begin(), part.shots.end());
+        part = {};
+    }
+    return result;
+}
+
+std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    std::vector<uint64_t> found;
+    for_each_piece(
+        pieces(0, 1), [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->likely_outputs(); });
+    return found;
+}
+
+OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
+                                                const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    return workers_[0].laws->possible_path(signature, seed, number);
+}
+
+std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,
+                                                     const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    return workers_[0].laws->branches(signature);
+}
+
+LawStatistics Engine::statistics(const std::function<void()>& poll) const {
+    const Turns::Turn turn(turns_, poll);
+    LawStatistics total = store_.statistics();
+    for (const Worker& worker : workers_) total += worker.laws->statistics();
+    return total;
+}
+
+}  // namespace snc

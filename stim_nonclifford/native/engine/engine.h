@@ -1,0 +1,169 @@
+// The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/interruption.h"
+#include "base/turns.h"
+#include "cpu/kernels.h"
+#include "laws/law_store.h"
+#include "laws/outcome_law.h"
+#include "plan/plan.h"
+
+namespace snc {
+
+// Counts of kept shots by the pattern of their outputs. Pattern 0 is not counted.
+class PatternCounts {
+   public:
+    explicit PatternCounts(uint32_t num_outputs);
+    // The pattern is the XOR of two rows of words.
+    void add(const uint64_t* outputs, const uint64_t* flipped);
+    void merge(const PatternCounts& other);
+    // Calls use(pattern words, count) for each pattern seen.
+    void for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const;
+
+   private:
+    // Few outputs: a counter for every pattern.
+    static constexpr uint32_t max_table_bits = 10;
+    struct Hash {
+        size_t operator()(const std::vector<uint64_t>& words) const;
+    };
+    uint32_t words_;
+    std::vector<uint64_t> table_;
+    std::unordered_map<std::vector<uint64_t>, uint64_t, Hash> map_;
+};
+
+struct Tally {
+    explicit Tally(uint32_t num_outputs) : patterns(num_outputs) {}
+    uint64_t shots = 0, discards = 0, errors = 0;
+    PatternCounts patterns;
+    std::vector<uint64_t> error_shots;  // the numbers of the shots with errors, if they are asked for
+    void merge(const Tally& other);
+};
+
+struct KeptRows {
+    std::vector<uint8_t> rows;   // [kept shots][bytes per row]
+    std::vector<int64_t> shots;  // [kept shots]: their numbers
+};
+
+// Calls from several threads are executed one after another. Each call passes a `poll`. The calling thread calls it several
+// times a second, while it waits and while it works; it may throw to stop the call.
+class Engine {
+   public:
+    Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll);
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    // Attempts `shots` shots from number `first_shot` on. With max_errors > 0 it stops at the end of the block in which
+    // the number of errors reaches max_errors. With `list_errors` the result has the numbers of the shots with errors,
+    // ascending.
+    Tally count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
+                const std::function<void()>& poll);
+
+    // Writes the first num_outputs outputs of all shots, bit-packed, to out[shots][row_bytes(num_outputs)]. If the plan
+    // discards shots, their rows have no meaning, or keep what they have.
+    void sample(uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs, uint8_t* out,
+                const std::function<void()>& poll);
+
+    // The outputs of the kept shots, in order.
+    KeptRows sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
+
+    // What the outcomes of signature 0 flip, bit-packed, if they are the likely ones.
+    std::vector<uint64_t> likely_outputs(const std::function<void()>& poll);
+
+    OutcomeLaws::PossiblePath possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
+                                            const std::function<void()>& poll);
+
+    std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature,
+                                                 const std::function<void()>& poll);
+
+    LawStatistics statistics(const std::function<void()>& poll) const;
+    static size_t row_bytes(uint32_t num_outputs) { return (size_t{num_outputs} + 7) / 8; }
+    // Whether some shots may be discarded.
+    bool discards() const {
+        return plan_.never_kept || plan_.layout.num_checks + plan_.num_outcome_checks != 0;
+    }
+    size_t row_bytes() const { return row_bytes(plan_.layout.num_outputs); }
+    const Plan& plan() const { return plan_; }
+    const char* instruction_set() const { return kernels_.name; }
+
+   private:
+    struct Worker {
+        std::unique_ptr<OutcomeLaws> laws;  // of the common store
+        NoiseBlock noise;
+        // Scratch of run_piece.
+        std::vector<OutcomeLaws::Shot> drawn;
+        std::vector<const uint64_t*> drawn_outputs;
+        // Scratch of sample_kept.
+        std::vector<uint8_t> rows;
+    };
+    // A part of a block: shots [begin, end) of it.
+    struct Piece {
+        uint64_t block;
+        uint32_t begin, end;
+    };
+
+    // See `count`. The first attempts all shots; the second stops once there are max_errors errors.
+    Tally count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors);
+    Tally count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors);
+    // Draws the shots of a piece, and returns how many are kept. Calls on_error(shot number, outputs of its row, outputs
+    // flipped by its outcomes) for the kept shots in which an output is 1.
+    template <typename OnError>
+    uint64_t for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error);
+    // The number of shots of a piece, for a range of this many blocks. Pieces are small if shots take long and blocks are
+    // few, so that all threads have work.
+    uint32_t piece_shots(uint64_t blocks) const;
+    // The pieces of a range of shots, in order. Some may be empty.
+    struct Pieces {
+        uint64_t first_block, first_shot, end_shot;
+        uint32_t size, per_block;
+        uint64_t count;
+
+        Piece operator[](uint64_t number) const;
+    };
+    Pieces pieces(uint64_t first_shot, uint64_t shots) const;
+    // Calls use(worker, piece, number of the piece) for every piece that is not empty, from all threads. An exception in one
+    // thread stops all of them.
+    void for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use);
+    // Calls keep(shot of the block, outputs of its row, outputs flipped by its outcomes) for kept shots, and
+    // returns how many were kept. Shots that are certain to have all outputs 0 are kept without a call unless
+    // `every` is set.
+    template <typename Keep>
+    uint64_t run_piece(Worker& worker, uint64_t seed, const Piece& piece, bool every, Keep keep,
+                       const OutputBytes* bytes = nullptr);
+    // Writes the outputs of the kept shots of a piece, calls note(shot of the block) for each of them, and returns how many
+    // there are.
+    template <typename Note>
+    uint64_t write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note);
+
+    // A call: the turn of its thread, and its interruption.
+    class Call {
+       public:
+        Call(Engine& engine, const std::function<void()>& poll) : turn_(engine.turns_, poll), engine_(engine), interruption_(poll) {
+            engine.interruption_ = &interruption_;
+        }
+        ~Call() { engine_.interruption_ = nullptr; }
+        Call(const Call&) = delete;
+        Call& operator=(const Call&) = delete;
+
+       private:
+        const Turns::Turn turn_;
+        Engine& engine_;
+        Interruption interruption_;
+    };
+
+    mutable Turns turns_{"engine"};
+    const Plan plan_;
+    const Kernels& kernels_;
+    LawStore store_;
+    std::vector<Worker> workers_;
+    PathSimulation::ZeroSignatureLaw zero_law_;
+    Interruption* interruption_ = nullptr;  // of the current call
+};
+
+}  // namespace snc

@@ -1,0 +1,201 @@
+#include "fault_sets/fault_set_study.h"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace snc {
+
+FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
+                             const Options& options, std::function<void()> interrupted)
+    : plan_(std::move(plan)),
+      kernels_(kernels),
+      table_([&] {
+          Interruption interruption(interrupted);
+          return FaultSetTable(std::move(mechanisms), options.max_bytes, interruption);
+      }()),
+      sampler_(table_, options.max_weight),
+      coins_(std::move(coins)),
+      options_(options),
+      interrupted_(std::move(interrupted)),
+      keys_(table_.key_words()) {
+    Interruption interruption(interrupted_);
+    list_pairs(interruption);
+}
+
+void FaultSetStudy::list_pairs(Interruption& interruption) {
+    if (!table_.knows_pairs() && table_.bytes_for_pairs() <= options_.max_pair_bytes) table_.list_pairs(interruption);
+}
+
+uint64_t FaultSetStudy::num_keys() const {
+    const Turns::Turn turn = this->turn();
+    return keys_.size();
+}
+
+double FaultSetStudy::bound_on_twins() const {
+    const Turns::Turn turn = this->turn();
+    return table_.knows_pairs() ? table_.weight_of_pairs(0) : std::numeric_limits<double>::infinity();
+}
+
+void FaultSetStudy::release() {
+    const Turns::Turn turn = this->turn();
+    table_.forget_pairs();
+    closed_ = {};
+}
+
+FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits,
+                                                    const EnumerationLimits& limits, Storage storage) {
+    const Turns::Turn turn = this->turn();
+    const size_t size = table_.num_mechanisms();
+    struct Group {
+        FaultSetKeys keys;
+        std::vector<double> masses;
+        uint64_t sets = 0;
+        bool is_done = false;
+    };
+    std::vector<Group> groups(max_groups, Group{FaultSetKeys(table_.key_words()), {}});
+    SearchSteps steps(options_.num_threads, limits.max_steps, limits.max_seconds);
+    struct Visitor {
+        const FaultSetTable& table;
+        const Weights& circuits;
+        size_t size, num_circuits;
+        uint32_t weight;
+        uint64_t max_keys;
+        SearchSteps& steps;
+        Group& group;
+        std::vector<uint64_t> key;
+
+        enum : bool { draws = false };
+        void start(size_t) {}
+        void operator()(const uint32_t* members, double) {
+            ++group.sets;
+            table.key_of({members, weight}, key.data());
+            if (group.keys.size() >= max_keys) steps.end_here();
+            const size_t number = group.keys.number_of(key.data());
+            if (group.masses.size() <= number * num_circuits) group.masses.resize((number + 1) * num_circuits);
+            for (size_t c = 0; c < num_circuits; ++c) {
+                double product = 1;
+                for (uint32_t k = 0; k < weight; ++k) product *= circuits[c * size + members[k]];
+                group.masses[number * num_circuits + c] += product;
+            }
+        }
+    };
+    Enumeration found;
+    FaultSetKeys keys(table_.key_words());
+    // Groups are added up in order, and as soon as they are complete, so that few of them are stored at a time.
+    std::mutex adding;
+    size_t next_group = 0;
+    const auto add_up = [&](size_t done, Interruption& interruption) {
+        const std::lock_guard lock(adding);
+        Looks look(interruption);
+        groups[done].is_done = true;
+        for (; next_group < max_groups && groups[next_group].is_done; ++next_group) {
+            Group group = std::exchange(groups[next_group], Group{FaultSetKeys(table_.key_words()), {}});
+            found.sets += group.sets;
+            for (uint32_t k = 0; k < group.keys.size(); ++k) {
+                look(num_circuits);
+                const size_t number = keys.number_of(group.keys.key(k));
+                if (found.masses.size() <= number * num_circuits) found.masses.resize((number + 1) * num_circuits);
+                for (size_t c = 0; c < num_circuits; ++c) found.masses[number * num_circuits + c] += group.masses[k * num_circuits + c];
+            }
+            if (keys.size() > limits.max_keys) steps.end_here();
+        }
+    };
+    const auto make_visitor = [&](size_t group, Interruption&) {
+        return Visitor{table_,          circuits, size,          num_circuits,
+                       weight,          limits.max_keys, steps, groups[group],
+                       std::vector<uint64_t>(table_.key_words())};
+    };
+    search(weight, FaultSetGoal::target, steps, make_visitor, add_up);
+    found.steps = steps.total();
+    found.is_complete = !steps.has_ended();
+    if (!found.is_complete) return found;
+    found.num_keys = keys.size();
+    found.left_out.resize(num_circuits);
+    const std::vector<uint32_t> numbers = store(keys, storage);
+    for (uint32_t k = 0; k < keys.size(); ++k) {
+        const double* const from = &found.masses[k * num_circuits];
+        double* const to = numbers[k] == FaultSetKeys::none ? found.left_out.data() : &found.masses[found.keys.size() * num_circuits];
+        for (size_t c = 0; c < num_circuits; ++c) to[c] = (numbers[k] == FaultSetKeys::none ? to[c] : 0) + from[c];
+        if (numbers[k] != FaultSetKeys::none) found.keys.push_back(numbers[k]);
+    }
+    found.masses.resize(found.keys.size() * num_circuits);
+    return found;
+}
+
+std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns) {
+    const Turns::Turn turn = this->turn();
+    const size_t size = table_.num_mechanisms();
+    std::vector<std::vector<double>> groups(max_groups, std::vector<double>(size * columns));
+    struct Visitor {
+        const FaultSetTable& table;
+        const FaultSetKeys& keys;
+        const Weights& odds;
+        const std::vector<double>& values;
+        uint32_t weight, columns;
+        std::vector<double>& sums;
+        std::vector<uint64_t> key;
+
+        enum : bool { draws = false };
+        void start(size_t) {}
+        void operator()(const uint32_t* members, double) {
+            table.key_of({members, weight}, key.data());
+            const size_t number = keys.find(key.data());
+            if (number >= values.size() / columns) return;
+            const double* const of_key = values.data() + number * columns;
+            if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
+            double product = 1;
+            for (uint32_t k = 0; k < weight; ++k) product *= odds[members[k]];
+            for (uint32_t k = 0; k < weight; ++k)
+                for (uint32_t c = 0; c < columns; ++c) sums[size_t{members[k]} * columns + c] += product * of_key[c];
+        }
+    };
+    {
+        Interruption interruption(interrupted_);
+        list_pairs(interruption);
+    }
+    SearchSteps steps(options_.num_threads);
+    const auto make_visitor = [&](size_t group, Interruption&) {
+        return Visitor{table_, keys_, odds, values, weight, columns, groups[group], std::vector<uint64_t>(table_.key_words())};
+    };
+    search(weight, FaultSetGoal::target, steps, make_visitor, [](size_t, Interruption&) {});
+    std::vector<double> sums(size * columns);
+    for (const auto& group : groups)
+        for (size_t k = 0; k < sums.size(); ++k) sums[k] += group[k];
+    return sums;
+}
+
+std::vector<uint32_t> FaultSetStudy::sets_with(uint32_t weight, const std::vector<double>& values) {
+    const Turns::Turn turn = this->turn();
+    std::vector<std::vector<uint32_t>> groups(max_groups);
+    struct Visitor {
+        const FaultSetTable& table;
+        const FaultSetKeys& keys;
+        const std::vector<double>& values;
+        uint32_t weight;
+        std::vector<uint32_t>& found;
+        std::vector<uint64_t> key;
+
+        enum : bool { draws = false };
+        void start(size_t) {}
+        void operator()(const uint32_t* members, double) {
+            table.key_of({members, weight}, key.data());
+            const uint32_t number = keys.find(key.data());
+            if (number < values.size() && values[number] > 0) found.insert(found.end(), members, members + weight);
+        }
+    };
+    SearchSteps steps(options_.num_threads);
+    const auto make_visitor = [&](size_t group, Interruption&) {
+        return Visitor{table_, keys_, values, weight, groups[group], std::vector<uint64_t>(table_.key_words())};
+    };
+    search(weight, FaultSetGoal::target, steps, make_visitor, [](size_t, Interruption&) {});
+    std::vector<uint32_t> all;
+    for (auto& group : groups) {
+        all.insert(all.end(), group.begin(), group.end());
+        group = {};
+    }
+    return all;
+}
+
+}  // namespace snc

@@ -1,0 +1,181 @@
+// Examines the fault sets of a plan: all sets of a weight, or a random sample of them.
+//
+// Draws depend on the seed alone, and sums are taken in a fixed order, so that results do not depend on the number of
+// threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/parallel_parts.h"
+#include "base/turns.h"
+#include "cpu/kernels.h"
+#include "fault_sets/fault_set_bounds.h"
+#include "fault_sets/fault_set_keys.h"
+#include "fault_sets/fault_set_search.h"
+#include "fault_sets/fault_sets.h"
+#include "fault_sets/search_steps.h"
+#include "laws/fault_set_laws.h"
+#include "plan/plan.h"
+
+namespace snc {
+
+// Calls from several threads are executed one after another. The calling thread calls `interrupted` several times a second, while
+// it waits and while it works; it may throw to stop the call. A call that ends with an exception stores nothing but keys.
+class FaultSetStudy {
+   public:
+    struct Options {
+        uint32_t max_weight, num_threads;
+        uint64_t max_pair_bytes;  // for tables that make searches faster
+        uint64_t max_bytes;       // for lists that searches need; throws ResourceLimit if that does not suffice
+    };
+    // `coins`, [coins][key_words]: each is added to the key of a shot or not, with probability 1/2.
+    FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
+                  const Options& options, std::function<void()> interrupted);
+
+    uint32_t max_weight() const { return options_.max_weight; }
+    const Plan& plan() const { return plan_; }
+    const FaultSetTable& table() const { return table_; }
+    const FaultSetSampler& sampler() const { return sampler_; }
+    uint64_t num_keys() const;
+    double bound_on_twins() const;
+
+    // The weights of the mechanisms in several circuits, [circuits][mechanisms]. There is a mass for each circuit.
+    using Weights = std::vector<double>;
+
+    // What is stored of the sets that a search finds: all of them, or only those with which a shot can be kept. Where laws are
+    // long, most sets are never kept, and those that are take little room.
+    enum class Storage : uint8_t { all, can_be_kept };
+
+    struct Enumeration {
+        bool is_complete = false;        // false: the search would have exceeded its limits
+        uint64_t steps = 0, sets = 0;
+        uint64_t num_keys = 0;           // distinct keys, stored or not
+        std::vector<uint32_t> keys;
+        std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
+        std::vector<double> left_out;    // [circuits]: the same for all keys that are not stored
+    };
+    // All sets of a weight.
+    struct EnumerationLimits {
+        uint64_t max_steps, max_keys;
+        double max_seconds;
+    };
+    Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, const EnumerationLimits& limits,
+                          Storage storage);
+
+    // Upper bounds for all sizes up to the largest; see fault_set_bounds.
+    FaultSetBounds bounds(const std::vector<double>& closed, double negligible) const {
+        const Turns::Turn turn = this->turn();
+        return fault_set_bounds(table_, options_.max_weight, closed, negligible, options_.num_threads, interrupted_);
+    }
+
+    struct Draws {
+        bool is_complete = false;
+        uint64_t steps = 0;
+        std::vector<uint32_t> members;   // [draws][weight]
+    };
+    // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
+    // The result is incomplete if there would be many more than max_draws draws.
+    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws);
+
+    struct Join {
+        bool is_complete = true;         // false: there would have been more than max_sets sets
+        double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
+        uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
+        uint64_t sets = 0;
+        std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
+        std::vector<uint32_t> left, right;
+        std::vector<uint32_t> keys;
+        std::vector<double> left_out;    // [circuits]: sum of the ratios of selected sets that are not stored
+    };
+    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. Each set that is
+    // found is selected with probability 1 / stride. The ratio of a set is the product of `ratios`, [circuits][mechanisms].
+    Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round, uint64_t max_sets,
+              const Weights& ratios, size_t num_circuits, Storage storage);
+
+    // The number of the key of each set, [sets][weight]; FaultSetKeys::none if it is not stored.
+    std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
+
+    // The laws of the keys that are new since the last call: entries of key first + k.
+    struct Laws {
+        uint32_t first = 0;
+        KeptBranches branches;
+    };
+    Laws evaluate();
+
+    // For each mechanism, sums over the sets of a weight that contain it, [mechanisms][columns]: the product of the odds of the
+    // members times the values of their key, [keys][columns].
+    std::vector<double> member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns);
+    // The sets of a weight with a key of positive value, [sets][weight].
+    std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
+
+    // Gives back the memory that only makes searches faster.
+    void release();
+
+   private:
+    // Parts of the search are combined into groups. Sums are taken within each group, then over the groups in order.
+    static constexpr size_t max_groups = 64;
+
+    Turns::Turn turn() const { return Turns::Turn(turns_, interrupted_); }
+    void list_pairs(Interruption& interruption);
+    std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage);
+    // Appends the laws of the keys from `begin` on, so many signatures at a time.
+    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const;
+    // Evaluates the stored keys that have no laws yet.
+    void evaluate_stored();
+    // Stores keys. Returns their numbers; FaultSetKeys::none for those that are not stored.
+    std::vector<uint32_t> store(const FaultSetKeys& keys, Storage storage);
+    // Numbers the keys of the sets of a join that have no number yet, and leaves out sets that are not stored.
+    void number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage);
+
+    // Searches on all threads. make_visitor(group, interruption) returns the visitor for the sets of a group; start(part) tells
+    // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.
+    template <typename MakeVisitor, typename Finish>
+    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const;
+
+    const ClosedSets& closed_sets(uint32_t weight);
+
+    mutable Turns turns_{"study"};
+    const Plan plan_;
+    const Kernels& kernels_;
+    FaultSetTable table_;
+    const FaultSetSampler sampler_;
+    const std::vector<uint64_t> coins_;
+    const Options options_;
+    const std::function<void()> interrupted_;
+    FaultSetKeys keys_;
+    uint64_t evaluated_ = 0;  // keys with laws
+    KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
+    std::array<ClosedSets, 4> closed_;
+
+};
+
+template <typename MakeVisitor, typename Finish>
+void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const {
+    const size_t num_parts = num_search_parts(table_, weight, goal);
+    const size_t num_groups = std::min(num_parts, max_groups);
+    run_parts(num_groups, options_.num_threads, interrupted_, [&](Interruption& interruption) {
+        return [&](size_t group) {
+            if (steps.has_ended()) return;
+            auto visitor = make_visitor(group, interruption);
+            FaultSetSearch<decltype(visitor)> search(table_, weight, visitor, goal, [&](uint64_t more) {
+                interruption.look();
+                return steps.add(more);
+            });
+            try {
+                for (size_t part = group; part < num_parts; part += num_groups) {
+                    visitor.start(part);
+                    search.run_part(static_cast<uint32_t>(part));
+                }
+                search.finish();
+                finish(group, interruption);
+            } catch (const SearchSteps::Ended&) {
+            }
+        };
+    });
+}
+
+}  // namespace snc

@@ -1,0 +1,321 @@
+#include "laws/fault_set_laws.h"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/parallel_parts.h"
+#include "laws/insertion_laws.h"
+#include "simulation/path_simulation.h"
+
+namespace snc {
+
+namespace {
+
+// Signatures that a thread takes at a time.
+constexpr size_t chunk_size = 4096;
+
+// The questions of the simulation about a signature, in its order: parities of bits.
+class Questions {
+   public:
+    explicit Questions(const Plan& plan) : words_(plan.layout.signature_words) {
+        const size_t num_operations = plan.operations.size();
+        // For each bit of the branch row, the number of operations up to the first one that reads it.
+        std::vector<size_t> positions(size_t{64} * plan.sign_words, num_operations + 1);
+        for (size_t k = num_operations; k-- > 0;)
+            for (int32_t t = plan.operations[k].first_term; t < plan.operations[k].end_term; ++t)
+                if (const int32_t sign = plan.terms[static_cast<size_t>(t)].sign; sign >= 0) positions[static_cast<size_t>(sign)] = k + 1;
+        up_to_.assign(plan.num_outcomes, num_operations);
+        const auto& steps = plan.steps.steps;
+        for (size_t k = 0; k < steps.size(); ++k) {
+            using enum SimulationStep::Kind;
+            if (steps[k].kind != measure && steps[k].kind != weakly_measure && steps[k].kind != measure_through) continue;
+            const auto outcome = static_cast<size_t>(plan.operations[steps[k].operation].outcome);
+            up_to_[outcome] = k + 1 < steps.size() ? steps[k + 1].begin : num_operations;
+        }
+        for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
+            plan.final_checks.for_each_one(
+                outcome, [&](uint32_t bit) { positions[bit] = std::min(positions[bit], up_to_[outcome]); });
+        std::vector<size_t> order(positions.size());
+        std::iota(order.begin(), order.end(), size_t{0});
+        std::ranges::stable_sort(order, {}, [&](size_t bit) { return positions[bit]; });
+        for (size_t bit : order) {
+            if (positions[bit] > num_operations) break;
+            std::vector<uint64_t> parity(words_);
+            for (uint32_t s = 0; s < plan.layout.num_signature_bits; ++s)
+                if (plan.signature_images.has(s, static_cast<uint32_t>(bit))) parity[s / 64] |= uint64_t{1} << (s % 64);
+            if (is_new(parity)) {
+                parities_.insert(parities_.end(), parity.begin(), parity.end());
+                positions_.push_back(positions[bit]);
+            }
+        }
+    }
+
+    // The number of questions up to an operation, and up to the outcome of a MEASURE.
+    size_t before_operation(size_t operations) const {
+        return static_cast<size_t>(std::ranges::upper_bound(positions_, operations) - positions_.begin());
+    }
+    size_t before_outcome(int32_t outcome) const { return before_operation(up_to_[static_cast<size_t>(outcome)]); }
+    size_t size() const { return positions_.size(); }
+    uint32_t answer_words() const { return std::max(1U, words_for(static_cast<uint32_t>(size()))); }
+    // The answers for a signature; the first one is the leading bit of the first word.
+    void answer(const uint64_t* signature, uint64_t* answers) const {
+        std::fill_n(answers, answer_words(), 0);
+        for (size_t q = 0; q < size(); ++q) {
+            uint64_t sum = 0;
+            for (uint32_t w = 0; w < words_; ++w) sum ^= signature[w] & parities_[q * words_ + w];
+            answers[q / 64] |= static_cast<uint64_t>(std::popcount(sum) & 1) << (63 - q % 64);
+        }
+    }
+
+   private:
+    // Whether the answer does not follow from earlier answers.
+    bool is_new(std::vector<uint64_t> parity) {
+        for (const auto& row : echelon_) {
+            uint32_t w = 0;
+            while (row[w] == 0) ++w;
+            if ((parity[w] & row[w] & -row[w]) != 0)
+                for (uint32_t v = 0; v < words_; ++v) parity[v] ^= row[v];
+        }
+        if (std::ranges::all_of(parity, [](uint64_t word) { return word == 0; })) return false;
+        echelon_.push_back(std::move(parity));
+        return true;
+    }
+
+    uint32_t words_;
+    std::vector<size_t> up_to_;       // for each outcome, the number of operations up to its MEASURE
+    std::vector<uint64_t> parities_;  // [questions][signature_words]
+    std::vector<size_t> positions_;   // for each question, the number of operations up to the one that asks it
+    std::vector<std::vector<uint64_t>> echelon_;
+};
+
+// Signatures in the order of their answers.
+struct Sorted {
+    const Plan& plan;
+    const Questions& questions;
+    const std::vector<uint64_t>& signatures;
+    std::vector<uint64_t> answers;  // [signatures][answer_words]
+    std::vector<uint32_t> order;
+
+    const uint64_t* signature(size_t place) const { return signatures.data() + size_t{order[place]} * plan.layout.signature_words; }
+    // Whether two signatures have the same answers to the first `count` questions.
+    bool agree(size_t a, size_t b, size_t count) const {
+        const uint64_t* x = answers.data() + size_t{order[a]} * questions.answer_words();
+        const uint64_t* y = answers.data() + size_t{order[b]} * questions.answer_words();
+        for (; count >= 64; count -= 64)
+            if (*x++ != *y++) return false;
+        return count == 0 || (*x ^ *y) >> (64 - count) == 0;
+    }
+};
+
+// Runs the simulations of a range of signatures.
+class Walk {
+   public:
+    Walk(const Sorted& sorted, const Kernels& kernels, Interruption& interruption)
+        : sorted_(sorted), simulation_(sorted.plan, kernels, [&interruption] { interruption.look(); }), look_(interruption) {}
+
+    struct Entry {
+        uint32_t signature;
+        double probability;
+    };
+    std::vector<Entry> entries;
+    std::vector<uint64_t> outputs;
+
+    void run(size_t begin, size_t end) { walk(begin, end, nullptr, 1); }
+
+   private:
+    using Checkpoint = PathSimulation::Checkpoint;
+    using Stop = PathSimulation::Stop;
+
+    void set_off(size_t place, const Checkpoint* from) {
+        simulation_.choose({sorted_.signature(place), sorted_.plan.layout.signature_words});
+        if (from == nullptr)
+            simulation_.start();
+        else
+            simulation_.resume(*from);  // whose checks have not fired for any of the range
+    }
+
+    // Signatures [begin, end) agree in all answers before a checkpoint; `probability` is that of the path to the checkpoint.
+    void walk(size_t begin, size_t end, const Checkpoint* from, double probability) {
+        while (begin < end) {
+            look_(steps_of_walk);
+            set_off(begin, from);
+            const Stop stop = simulation_.advance();
+            const size_t asked = questions_up_to(stop);
+            size_t group = begin + 1;
+            while (group < end && sorted_.agree(begin, group, asked)) ++group;
+            if (group == begin + 1)
+                follow(begin, from, stop, probability);
+            else
+                branch(begin, group, from, stop, probability);
+            begin = group;
+        }
+    }
+
+    size_t questions_up_to(const Stop& stop) const {
+        if (stop.outcome == PathSimulation::kept) return sorted_.questions.size();
+        if (stop.outcome == PathSimulation::discarded) return sorted_.questions.before_operation(simulation_.operations_made());
+        return sorted_.questions.before_outcome(stop.outcome);
+    }
+
+    void branch(size_t begin, size_t end, const Checkpoint* from, const Stop& stop, double probability) {
+        if (stop.outcome == PathSimulation::discarded) return;
+        if (stop.outcome == PathSimulation::kept) return note(begin, end, probability);
+        const bool discards[2] = {simulation_.would_discard(false), simulation_.would_discard(true)};
+        for (bool is_second = false; bool outcome : {false, true}) {
+            if (discards[outcome]) continue;
+            if (is_second) {
+                set_off(begin, from);
+                simulation_.advance();
+            }
+            is_second = true;
+            simulation_.take(outcome);
+            const Checkpoint after = simulation_.shared_checkpoint();
+            walk(begin, end, &after, probability * (outcome ? stop.probability_of_one : 1 - stop.probability_of_one));
+        }
+    }
+
+    // The same for a single signature. While only one of the outcomes is kept, no checkpoint is needed.
+    void follow(size_t place, const Checkpoint* from, Stop stop, double probability) {
+        while (stop.outcome >= 0) {
+            const bool zero = !simulation_.would_discard(false), one = !simulation_.would_discard(true);
+            if (!zero && !one) return;
+            if (zero && one) {
+                simulation_.take(true);
+                const Checkpoint after = simulation_.shared_checkpoint();
+                // First the other outcome, from the last checkpoint, which is near.
+                fork(place, from, stop, probability);
+                return walk(place, place + 1, &after, probability * stop.probability_of_one);
+            }
+            probability *= one ? stop.probability_of_one : 1 - stop.probability_of_one;
+            simulation_.take(one);
+            stop = simulation_.advance();
+        }
+        if (stop.outcome == PathSimulation::kept) note(place, place + 1, probability);
+    }
+
+    // Takes outcome 0 at a MEASURE after the decisions since the checkpoint.
+    void fork(size_t place, const Checkpoint* from, const Stop& stop, double probability) {
+        set_off(place, from);
+        for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance()) {
+            if (here.outcome < 0) throw std::logic_error("A repeated simulation took another path.");
+            simulation_.take(simulation_.would_discard(false));
+        }
+        simulation_.take(false);
+        const Checkpoint after = simulation_.shared_checkpoint();
+        walk(place, place + 1, &after, probability * (1 - stop.probability_of_one));
+    }
+
+    // Shots are kept here.
+    void note(size_t begin, size_t end, double probability) {
+        const Plan& plan = sorted_.plan;
+        const uint32_t words = plan.layout.output_words;
+        const uint64_t* first = sorted_.signature(begin);
+        for (size_t place = begin; place < end; ++place) {
+            entries.push_back({sorted_.order[place], probability});
+            const size_t at = outputs.size();
+            outputs.insert(outputs.end(), simulation_.outputs(), simulation_.outputs() + words);
+            const uint64_t* other = sorted_.signature(place);
+            for (uint32_t w = 0; w < plan.layout.signature_words; ++w)
+                for (uint64_t bits = first[w] ^ other[w]; bits != 0; bits &= bits - 1) {
+                    const size_t bit = 64 * size_t{w} + static_cast<size_t>(std::countr_zero(bits));
+                    plan.signature_images.for_each_one(bit, [&](uint32_t one) {
+                        if (one >= 64 * plan.sign_words)
+                            outputs[at + one / 64 - plan.sign_words] ^= uint64_t{1} << (one % 64);
+                    });
+                }
+        }
+    }
+
+    // A walk takes at least as long as so many look-ups.
+    static constexpr uint64_t steps_of_walk = 64;
+
+    const Sorted& sorted_;
+    PathSimulation simulation_;
+    Looks look_;
+};
+
+struct Part {
+    std::vector<Walk::Entry> entries;
+    std::vector<uint64_t> outputs;
+};
+
+std::vector<Part> walk_all(const Sorted& sorted, const Kernels& kernels, uint32_t num_threads,
+                           const std::function<void()>& interrupted) {
+    std::vector<Part> parts((sorted.order.size() + chunk_size - 1) / chunk_size);
+    run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
+        return [&, walk = std::make_unique<Walk>(sorted, kernels, interruption)](size_t part) {
+            walk->run(part * chunk_size, std::min((part + 1) * chunk_size, sorted.order.size()));
+            parts[part] = {std::exchange(walk->entries, {}), std::exchange(walk->outputs, {})};
+        };
+    });
+    return parts;
+}
+
+// The same by sums, in the order of the signatures.
+std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std::vector<uint64_t>& signatures, size_t count,
+                          uint32_t num_threads, const std::function<void()>& interrupted) {
+    std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
+    run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
+        return [&](size_t part) {
+            for (size_t k = part * chunk_size; k < std::min((part + 1) * chunk_size, count); ++k) {
+                interruption.look();
+                for (const auto& [probability, outputs] : laws.kept_branches(signatures.data() + k * plan.layout.signature_words)) {
+                    parts[part].entries.push_back({static_cast<uint32_t>(k), probability});
+                    parts[part].outputs.insert(parts[part].outputs.end(), outputs.begin(), outputs.end());
+                }
+            }
+        };
+    });
+    return parts;
+}
+
+std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
+                               uint32_t num_threads, const std::function<void()>& interrupted) {
+    const Questions questions(plan);
+    Sorted sorted{plan, questions, signatures, std::vector<uint64_t>(count * questions.answer_words()), std::vector<uint32_t>(count)};
+    const uint32_t answer_words = questions.answer_words();
+    Interruption interruption(interrupted);
+    Looks look(interruption);
+    for (size_t k = 0; k < count; ++k) {
+        look(questions.size());
+        questions.answer(signatures.data() + k * plan.layout.signature_words, &sorted.answers[k * answer_words]);
+    }
+    std::iota(sorted.order.begin(), sorted.order.end(), 0U);
+    sort_with_looks(sorted.order, interruption, [&](uint32_t a, uint32_t b) {
+        const uint64_t *x = &sorted.answers[size_t{a} * answer_words], *y = &sorted.answers[size_t{b} * answer_words];
+        const auto order = std::lexicographical_compare_three_way(x, x + answer_words, y, y + answer_words);
+        return order != 0 ? order < 0 : a < b;
+    });
+    return walk_all(sorted, kernels, num_threads, interrupted);
+}
+
+}  // namespace
+
+KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
+                           uint32_t num_threads, const std::function<void()>& interrupted, uint32_t width_of_sums) {
+    const uint32_t output_words = plan.layout.output_words;
+    const auto laws = plan.peak_width >= width_of_sums ? InsertionLaws::of(plan, kernels, interrupted) : std::nullopt;
+    const std::vector<Part> parts = laws ? sum_all(*laws, plan, signatures, count, num_threads, interrupted)
+                                         : simulate_all(plan, kernels, signatures, count, num_threads, interrupted);
+    KeptBranches found;
+    found.starts.assign(count + 1, 0);
+    for (const Part& part : parts)
+        for (const Walk::Entry& entry : part.entries) ++found.starts[entry.signature + 1];
+    std::partial_sum(found.starts.begin(), found.starts.end(), found.starts.begin());
+    std::vector<uint64_t> at(found.starts.begin(), found.starts.end() - 1);
+    found.probabilities.resize(found.starts.back());
+    found.outputs.resize(found.starts.back() * output_words);
+    for (const Part& part : parts)
+        for (size_t k = 0; k < part.entries.size(); ++k) {
+            const uint64_t place = at[part.entries[k].signature]++;
+            found.probabilities[place] = part.entries[k].probability;
+            std::copy_n(part.outputs.begin() + static_cast<ptrdiff_t>(k * output_words), output_words,
+                        found.outputs.begin() + static_cast<ptrdiff_t>(place * output_words));
+        }
+    return found;
+}
+
+}  // namespace snc

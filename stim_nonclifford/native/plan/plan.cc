@@ -1,0 +1,90 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace snc {
+
+namespace {
+
+void flip(uint64_t* row, uint32_t bit) { row[bit / 64] ^= uint64_t{1} << (bit % 64); }
+
+// A table of rows whose bits are renumbered.
+template <typename PackedBit>
+RowTable pack_rows(SparseRows rows, bool are_lists, uint32_t num_words, PackedBit packed_bit) {
+    for (int32_t& bit : rows.bits) bit = static_cast<int32_t>(packed_bit(static_cast<uint32_t>(bit)));
+    return {rows, are_lists, num_words};
+}
+
+void pack_noise(const PlanArrays& arrays, Plan& plan) {
+    const RowLayout& layout = plan.layout;
+    plan.constant.assign(layout.words(), 0);
+    for (int32_t bit : arrays.constant) flip(plan.constant.data(), layout.packed_bit(bit));
+    plan.count_thresholds = arrays.count_thresholds;
+    plan.alias.reserve(arrays.alias_indices.size());
+    for (size_t m = 0; m < arrays.alias_indices.size(); ++m)
+        plan.alias.push_back({arrays.alias_thresholds[m], arrays.alias_indices[m]});
+    const bool has_sites = std::ranges::any_of(arrays.sites, [](int32_t site) { return site >= 0; });
+    if (has_sites) {
+        plan.sites = arrays.sites;
+        plan.num_sites = static_cast<uint32_t>(*std::ranges::max_element(arrays.sites)) + 1;
+    }
+
+    const auto packed_bit = [&](uint32_t bit) { return layout.packed_bit(bit); };
+    plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout.words(), packed_bit);
+    plan.coins = pack_rows(arrays.coins, arrays.coins_are_lists, layout.words(), packed_bit);
+    plan.num_coins = static_cast<uint32_t>(arrays.coins.size());
+}
+
+// For each outcome the checks that are final after it.
+SparseRows checks_by_deadline(const PlanArrays& arrays, uint32_t num_outcomes) {
+    const std::vector<int32_t>& deadlines = arrays.outcome_check_deadlines;
+    SparseRows checks{std::vector<int64_t>(num_outcomes + 1), std::vector<int32_t>(deadlines.size())};
+    for (int32_t deadline : deadlines) ++checks.starts[static_cast<size_t>(deadline) + 1];
+    std::partial_sum(checks.starts.begin(), checks.starts.end(), checks.starts.begin());
+    std::vector<int64_t> next(checks.starts.begin(), checks.starts.end() - 1);
+    for (size_t c = 0; c < deadlines.size(); ++c)
+        checks.bits[static_cast<size_t>(next[static_cast<size_t>(deadlines[c])]++)] = static_cast<int32_t>(arrays.num_signs + c);
+    return checks;
+}
+
+void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
+    plan.operations = arrays.operations;
+    plan.terms = arrays.terms;
+    plan.steps = find_steps(plan.operations, cpu_step_rules);
+    plan.peak_width = arrays.peak_width;
+    plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
+    plan.num_outcome_checks = arrays.num_outcome_checks;
+    const uint32_t first_output = arrays.num_signs + arrays.num_outcome_checks;
+    plan.sign_words = words_for(first_output);
+    plan.branch_words = plan.sign_words + words_for(arrays.num_outputs);
+    const auto packed_bit = [&](uint32_t bit) {
+        return bit < first_output ? bit : 64 * plan.sign_words + (bit - first_output);
+    };
+    plan.branch_constant.assign(plan.branch_words, 0);
+    for (int32_t bit : arrays.branch_constant) flip(plan.branch_constant.data(), packed_bit(bit));
+    plan.signature_images =
+        pack_rows(arrays.signature_images, arrays.signature_images_are_lists, plan.branch_words, packed_bit);
+    plan.outcome_effects = pack_rows(arrays.outcome_effects, arrays.outcome_effects_are_lists, plan.branch_words, packed_bit);
+    plan.final_checks = RowTable(checks_by_deadline(arrays, plan.num_outcomes), arrays.outcome_effects_are_lists, plan.sign_words);
+}
+
+}  // namespace
+
+Plan pack_plan(const PlanArrays& arrays) {
+    Plan plan;
+    plan.never_kept = arrays.never_kept;
+    plan.layout = {
+        .num_checks = arrays.num_checks,
+        .num_signature_bits = arrays.num_signature_bits,
+        .num_outputs = arrays.num_outputs,
+        .check_words = words_for(arrays.num_checks),
+        .signature_words = words_for(arrays.num_signature_bits),
+        .output_words = words_for(arrays.num_outputs),
+    };
+    pack_noise(arrays, plan);
+    pack_outcomes(arrays, plan);
+    return plan;
+}
+
+}  // namespace snc

@@ -1,0 +1,90 @@
+// The plan as the engine reads it: the arrays of `stim_nonclifford/plan.py` with rows packed into words.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+#include "kernels/noise_draws.h"
+#include "kernels/rotation_term.h"
+#include "plan/row_table.h"
+#include "steps/operation.h"
+#include "steps/simulation_steps.h"
+
+namespace snc {
+
+// The places of the parts of a row. Each part starts at a word of its own.
+struct RowLayout {
+    uint32_t num_checks = 0, num_signature_bits = 0, num_outputs = 0;
+    uint32_t check_words = 0, signature_words = 0, output_words = 0;
+
+    uint32_t words() const { return check_words + signature_words + output_words; }
+    uint32_t first_output_word() const { return check_words + signature_words; }
+    // Position of a row bit, numbered as in Python, among the bits of the packed row.
+    uint32_t packed_bit(uint32_t bit) const {
+        if (bit < num_checks) return bit;
+        bit -= num_checks;
+        if (bit < num_signature_bits) return 64 * check_words + bit;
+        return 64 * first_output_word() + (bit - num_signature_bits);
+    }
+};
+
+struct Plan {
+    RowLayout layout;
+    bool never_kept = false;
+
+    // Noise. Rows are relative to `constant`: no event gives the zero row.
+    std::vector<uint64_t> constant;           // [words]
+    std::vector<uint64_t> count_thresholds;
+    std::vector<AliasCell, Aligned<AliasCell>> alias;  // [mechanisms]
+    std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
+    uint32_t num_sites = 0;
+    RowTable effects;                         // one row for each mechanism
+    RowTable coins;
+    uint32_t num_coins = 0;
+
+    // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
+    std::vector<Operation> operations;
+    std::vector<RotationTerm> terms;
+    StepList steps;
+    uint32_t num_outcomes = 0, num_outcome_checks = 0;
+    uint32_t sign_words = 0;                  // words with signs and outcome checks
+    uint32_t branch_words = 0;
+    uint32_t peak_width = 0;
+    std::vector<uint64_t> branch_constant;    // [branch_words]
+    RowTable signature_images;                // for each signature bit a row of branch_words
+    RowTable outcome_effects;                 // for each outcome a row of branch_words
+    RowTable final_checks;                    // for each outcome a row of sign_words: checks that are final after it
+
+    // Whether rows are kept in registers: few words, and tables of words.
+    bool has_register_rows() const {
+        return layout.words() != 0 && layout.words() <= max_narrow_words && !effects.are_lists && !coins.are_lists;
+    }
+};
+
+// The arrays of the Python plan, by their names there.
+struct PlanArrays {
+    uint32_t num_checks, num_signature_bits, num_outputs, num_signs, num_outcome_checks, peak_width;
+    bool never_kept;
+    std::vector<int32_t> constant;
+    SparseRows effects;
+    bool effects_are_lists;
+    std::vector<int32_t> sites;
+    std::vector<uint64_t> count_thresholds, alias_thresholds;
+    std::vector<int32_t> alias_indices;
+    SparseRows coins;
+    bool coins_are_lists;
+    std::vector<Operation> operations;
+    std::vector<RotationTerm> terms;
+    std::vector<int32_t> branch_constant;
+    SparseRows signature_images, outcome_effects;
+    bool signature_images_are_lists, outcome_effects_are_lists;
+    std::vector<int32_t> outcome_check_deadlines;
+};
+
+Plan pack_plan(const PlanArrays& arrays);
+
+}  // namespace snc

@@ -1,0 +1,194 @@
+// A circuit as steps (compiler/program/steps.py), in the form in which the sweeps follow it. Loops are not unrolled: the steps of
+// their first iteration are stored, and those of the others differ in the numbers of records and detectors alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace snc {
+
+// A Pauli on one qubit: bit 0 of the code is its X part, bit 1 its Z part.
+struct QubitPauli {
+    uint32_t qubit, code;
+    bool operator==(const QubitPauli&) const = default;
+};
+
+using Factors = std::span<const QubitPauli>;
+
+// Whether two products of Paulis, each with every qubit at most once, anticommute.
+bool anticommute(Factors a, Factors b);
+
+// The image of a generator: a product of Paulis on the targets of a gate.
+struct GeneratorImage {
+    std::vector<QubitPauli> factors;  // places of targets
+    bool is_negative;
+};
+
+// Generator 2k is X on target k, generator 2k+1 is Z on it.
+struct GateTables {
+    size_t num_targets;
+    std::vector<std::vector<uint32_t>> pullback;  // CliffordGate.pullback; empty for Pauli gates
+    std::vector<GeneratorImage> inverse;          // images of the generators under the inverse gate
+};
+
+// Throws std::invalid_argument unless all numbers are in range.
+void check_gate(const GateTables& gate);
+
+struct ChannelTables {
+    using Choices = std::vector<std::pair<uint64_t, double>>;  // pattern and rate or probability
+    uint64_t constant;
+    Choices rates, site;
+};
+
+enum class CircuitStepKind : uint8_t {
+    clifford,
+    rotate,
+    measure,
+    reset,
+    feedback,
+    noise,
+    correlated_error,
+    detector,
+    observable,
+    expectation,
+};
+
+struct CircuitStep {
+    CircuitStepKind kind;
+    bool is_inverted = false, resets = false;  // of measurements; the Pauli of an expectation value has a minus sign
+    int32_t number = -1;     // of the gate or of the channel (of readout noise; -1 for none); of a chain, detector or observable
+    uint32_t first = 0, end = 0;                // of targets (gates and noise)
+    uint32_t first_factor = 0, end_factor = 0;
+    uint32_t group_size = 1;
+    uint32_t first_record = 0, end_record = 0;  // of the records that a detector or observable sums
+    int64_t record = -1;                        // of a measurement or feedback; the first herald of noise, or -1
+    double probability = 0;                     // of a correlated error
+};
+
+// What the numbers in a step are in a later iteration.
+struct Shift {
+    int64_t records = 0, detectors = 0;
+};
+
+// What is added is checked (program_checks.cc): std::invalid_argument says what is wrong.
+class Program {
+   public:
+    Program(size_t num_qubits, size_t num_records, size_t num_detectors, size_t num_observables);
+
+    const size_t num_qubits, num_records, num_detectors, num_observables;
+
+    size_t add_gate(GateTables gate);
+    size_t add_channel(ChannelTables channel);
+    // After the gate or channel it refers to; its targets, factors and records are stored behind those of the other steps.
+    void add_step(CircuitStep step, std::span<const uint32_t> targets, Factors factors, std::span<const int64_t> records);
+    // The stored steps from `first` to `end` are one iteration of a loop. Inner loops are added before outer ones.
+    void add_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
+
+    const GateTables& gate(const CircuitStep& step) const { return gates_[static_cast<size_t>(step.number)]; }
+    const ChannelTables& channel(const CircuitStep& step) const { return channels_[static_cast<size_t>(step.number)]; }
+    std::span<const uint32_t> targets(const CircuitStep& step) const { return part(targets_, step.first, step.end); }
+    Factors factors(const CircuitStep& step) const { return part(factors_, step.first_factor, step.end_factor); }
+    std::span<const int64_t> records(const CircuitStep& step) const { return part(records_, step.first_record, step.end_record); }
+    std::span<const CircuitStep> stored_steps() const { return steps_; }
+
+    size_t size() const;  // number of steps, with loops unrolled
+    size_t num_expectations() const;  // expectation values, with loops unrolled
+    // Calls use(step, number of the step, shift) for all steps in order, or from the last one to the first one.
+    template <typename Use>
+    void forward(Use&& use) const {
+        int64_t number = 0;
+        follow<true>(0, steps_.size(), loops_.size(), {}, number, use);
+    }
+    template <typename Use>
+    void backward(Use&& use) const {
+        int64_t number = static_cast<int64_t>(size()) - 1;
+        follow<false>(0, steps_.size(), loops_.size(), {}, number, use);
+    }
+
+    // The steps of the outermost loops, numbered with loops unrolled, in order.
+    struct OuterLoop {
+        int64_t first, end;
+        uint64_t repetitions;
+    };
+    std::vector<OuterLoop> outer_loops() const;
+
+    // Throws unless all factors are X, Y or Z on qubits of the program, and all records are its own.
+    void check_factors(Factors factors) const;
+    void check_records(std::span<const int64_t> records) const;
+
+    // The detectors, and then the observables, for which the sum of their records is odd.
+    std::vector<int32_t> odd_outputs(std::span<const uint8_t> records) const;
+    // For each group of qubits that gates, rotations and measurements connect, its qubits, ascending.
+    std::vector<std::vector<uint32_t>> connected_qubits() const;
+
+   private:
+    void check(const ChannelTables& channel) const;
+    void check(const CircuitStep& step) const;
+    void check_targets(const CircuitStep& step, size_t group_size) const;
+    // Checks a loop, and extends the reach of its steps.
+    void check_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
+    // The last record of a step in the first iteration of its loops, or -1.
+    int64_t last_record(const CircuitStep& step) const;
+
+    struct Loop {
+        size_t first, end;
+        uint64_t repetitions;
+        Shift shift;
+        size_t size = 0;  // steps of one iteration, with inner loops unrolled
+    };
+
+    template <typename T>
+    static std::span<const T> part(const std::vector<T>& all, uint32_t first, uint32_t end) {
+        return {all.data() + first, static_cast<size_t>(end - first)};
+    }
+    size_t size_of(size_t first, size_t end, size_t num_loops) const;
+    // The outermost loops among the first `num_loops` that lie between `first` and `end`, the last one first.
+    std::vector<size_t> outermost(size_t first, size_t end, size_t num_loops) const;
+    template <bool is_forward, typename Use>
+    void follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const;
+
+    std::vector<CircuitStep> steps_;
+    std::vector<uint32_t> targets_;
+    std::vector<QubitPauli> factors_;
+    std::vector<int64_t> records_;
+    std::vector<GateTables> gates_;
+    std::vector<ChannelTables> channels_;
+    std::vector<Shift> reach_;  // for each step, what is added to its numbers in the last iteration of its loops
+    std::vector<Loop> loops_;  // in the order of their ends, inner ones first
+};
+
+template <bool is_forward, typename Use>
+void Program::follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const {
+    std::vector<size_t> outer = outermost(first, end, num_loops);
+    if (is_forward) std::ranges::reverse(outer);
+    const auto plain = [&](size_t from, size_t to) {
+        for (size_t k = 0; k < to - from; ++k) {
+            use(steps_[is_forward ? from + k : to - 1 - k], number, shift);
+            number += is_forward ? 1 : -1;
+        }
+    };
+    size_t place = is_forward ? first : end;
+    for (const size_t k : outer) {
+        const Loop& loop = loops_[k];
+        if (is_forward)
+            plain(place, loop.first);
+        else
+            plain(loop.end, place);
+        for (uint64_t j = 0; j < loop.repetitions; ++j) {
+            const auto iteration = static_cast<int64_t>(is_forward ? j : loop.repetitions - 1 - j);
+            const Shift inside{shift.records + iteration * loop.shift.records,
+                               shift.detectors + iteration * loop.shift.detectors};
+            follow<is_forward>(loop.first, loop.end, k, inside, number, use);
+        }
+        place = is_forward ? loop.end : loop.first;
+    }
+    if (is_forward)
+        plain(place, end);
+    else
+        plain(first, place);
+}
+
+}  // namespace snc

@@ -1,0 +1,190 @@
+#include "simulation/batch_simulation.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/not_a_number.h"
+
+namespace snc {
+
+namespace {
+
+// A wider vector alone fills the SIMD registers and the cache.
+constexpr int32_t max_width = 8;
+
+constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
+
+std::vector<std::vector<uint32_t>> ones_of_rows(const RowTable& table, size_t num_rows) {
+    std::vector<std::vector<uint32_t>> found(num_rows);
+    for (size_t r = 0; r < num_rows; ++r) table.for_each_one(r, [&](uint32_t bit) { found[r].push_back(bit); });
+    return found;
+}
+
+// Multiplications and additions for a table of phases.
+uint64_t flops_of(const PhaseProduct& product) {
+    uint64_t sum = 0;
+    for (const auto& group : product.groups)
+        for (const PhaseProduct::Factor& factor : group) sum += uint64_t{6} << std::bit_width(factor.z);
+    return sum;
+}
+
+// Transposes: byte k of the result has bit k of all bytes.
+uint64_t transposed(uint64_t bytes) {
+    constexpr auto exchange = [](uint64_t x, uint64_t mask, int shift) {
+        const uint64_t t = (x ^ x >> shift) & mask;
+        return x ^ t ^ t << shift;
+    };
+    bytes = exchange(bytes, 0x00AA00AA00AA00AA, 7);
+    bytes = exchange(bytes, 0x0000CCCC0000CCCC, 14);
+    return exchange(bytes, 0x00000000F0F0F0F0, 28);
+}
+
+}  // namespace
+
+BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
+    : plan_(plan),
+      kernels_(kernels.batch),
+      interrupted_(std::move(interrupted)),
+      of_signature_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits)),
+      of_outcome_(ones_of_rows(plan.outcome_effects, plan.num_outcomes)),
+      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes)),
+      vector_(block_size << max_width),
+      branches_(block_size << (max_width + 1)),
+      table_(block_size << max_width),
+      angles_(block_size * plan.steps.num_slots),
+      constant_(size_t{64} * plan.branch_words),
+      outputs_(size_t{batch_shots} * plan.layout.output_words) {
+    for_each_one(plan.branch_constant.data(), plan.branch_words, [&](uint32_t bit) { constant_[bit] = 0xFF; });
+}
+
+bool BatchSimulation::suits(const Plan& plan) {
+    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
+        return step.kind != SimulationStep::Kind::rotate_in_groups && step.width_after <= max_width;
+    });
+}
+
+void BatchSimulation::run(std::span<Shot> shots) {
+    start(shots);
+    constexpr size_t steps_per_poll = 256;
+    for (size_t k = 0; k < plan_.steps.steps.size(); ++k) {
+        if (k % steps_per_poll == 0) interrupted_();
+        work_.steps += shots.size();
+        if (!make_step(plan_.steps.steps[k], shots)) break;
+    }
+    collect_outputs();
+}
+
+void BatchSimulation::start(std::span<const Shot> shots) {
+    left_ = (uint64_t{1} << shots.size()) - 1;
+    for (auto& path : paths_) path.clear();
+    flipped_ = constant_;
+    for (uint32_t k = 0; k < shots.size(); ++k)
+        for_each_one(shots[k].signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
+            for (uint32_t image : of_signature_[bit]) flipped_[image] ^= static_cast<uint8_t>(1U << k);
+        });
+    std::fill_n(vector_.begin(), batch_shots, 1.0);
+    std::fill_n(vector_.begin() + batch_shots, batch_shots, 0.0);
+}
+
+void BatchSimulation::sum_angles(const Operation& operation) {
+    const auto count = static_cast<size_t>(operation.end_term - operation.first_term);
+    kernels_.sum_angles(sum_.data(), &plan_.terms[size_t(operation.first_term)], count, flipped_.data());
+}
+
+void BatchSimulation::absorb(const SimulationStep& step) {
+    for (const Absorption& absorption : step.absorptions) {
+        const Operation& operation = plan_.operations[absorption.operation];
+        sum_angles(operation);
+        kernels_.add_angle(&angles_[block_size * absorption.slot], sum_.data(), absorption.is_new,
+                           pauli_of_rotation(operation).i_power == 2);
+    }
+}
+
+bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shots) {
+    using enum SimulationStep::Kind;
+    absorb(step);
+    double* const vector = vector_.data();
+    const Operation& operation = plan_.operations[step.operation];
+    const bool is_weak = step.kind == weakly_measure;
+    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
+    const uint64_t size_left = is_weak ? size : size_after / 2;  // after a measurement
+    const auto note = [&](uint64_t written, uint64_t flops) {
+        work_.coefficients_read += shots.size() * size;
+        work_.coefficients_written += shots.size() * written;
+        work_.flops += shots.size() * flops;
+    };
+    switch (step.kind) {
+        case rotate_in_groups:
+            return true;  // cannot occur in plans that suit batches
+        case rotate:
+            note(size, 8 * size);
+            sum_angles(operation);
+            kernels_.rotate(vector, operation, sum_.data());
+            return true;
+        case activate:
+            note(size_after, (operation.x == 0 ? 12 : 4) * size);
+            sum_angles(operation);
+            kernels_.activate(vector, operation, sum_.data());
+            return true;
+        case apply_phases:
+            note(size_after, flops_of(step.product) + 6 * size_after);
+            kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), false);
+            kernels_.apply_phases(vector, table_.data(), step.width_before, step.width_after);
+            return true;
+        case measure:
+            note(size_left, (operation.x == 0 ? 10 : 16) * size_left);
+            kernels_.measure(vector, operation, branches_.data(), weights_.data());
+            break;
+        case weakly_measure:
+            note(size_left, 28 * size_left);
+            sum_angles(operation);
+            kernels_.measure_weakly(vector, operation, sum_.data(), branches_.data(), weights_.data());
+            break;
+        case measure_through:
+            note(size_left, flops_of(step.product) + 22 * size_left);
+            kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), true);
+            kernels_.measure_through(vector, table_.data(), step.width_before, step.width_after, operation,
+                                     branches_.data(), weights_.data());
+            break;
+    }
+    decide(step.operation, shots);
+    kernels_.take(vector, branches_.data(), size_left, ones_, weights_.data());
+    for (const auto& [into, from] : step.merged)
+        kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);
+    return left_ != 0;
+}
+
+void BatchSimulation::decide(uint32_t operation, std::span<Shot> shots) {
+    const Operation& measurement = plan_.operations[operation];
+    const auto outcome = static_cast<size_t>(measurement.outcome);
+    ones_ = 0;
+    for (uint32_t k = 0; k < batch_shots; ++k) {
+        const double probability_of_one = weights_[2 * batch_shots + k];
+        bool is_one = probability_of_one > 0.5;
+        if ((left_ >> k & 1) != 0 && !(probability_of_one < certain || probability_of_one > 1 - certain)) {
+            check_probability(probability_of_one, operation);
+            is_one = shots[k].decisions.decide(probability_of_one);
+            paths_[k].push_back({{probability_of_one, measurement.outcome}, is_one});
+        }
+        ones_ |= uint64_t{is_one} << k;
+    }
+    for (uint32_t bit : of_outcome_[outcome]) flipped_[bit] ^= static_cast<uint8_t>(ones_);
+    for (uint32_t bit : final_checks_[outcome]) left_ &= ~uint64_t{flipped_[bit]};
+}
+
+void BatchSimulation::collect_outputs() {
+    const uint32_t words = plan_.layout.output_words;
+    std::ranges::fill(outputs_, 0);
+    for (uint32_t byte = 0; byte < sizeof(uint64_t) * words; ++byte) {
+        uint64_t of_bits = 0;
+        std::memcpy(&of_bits, &flipped_[size_t{64} * plan_.sign_words + 8 * byte], sizeof of_bits);
+        if (of_bits == 0) continue;
+        of_bits = transposed(of_bits);
+        for (uint32_t k = 0; k < batch_shots; ++k)
+            outputs_[size_t{k} * words + byte / 8] |= (of_bits >> (8 * k) & 0xFF) << (8 * (byte % 8));
+    }
+}
+
+}  // namespace snc

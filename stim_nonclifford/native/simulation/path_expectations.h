@@ -1,0 +1,70 @@
+// Expectation values along given paths: all signs and outcomes are known, so nothing is drawn (compiler/expectations.py).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/memory.h"
+#include "cpu/kernels.h"
+#include "plan/plan.h"
+
+namespace snc {
+
+// The Pauli i^i_power (-1)^|index & z| |index ^ x><index|.
+struct IndexPauli {
+    uint64_t x, z;
+    uint32_t i_power;
+};
+
+// An operation of the forward sweep. Its bit of the path reverses a rotation, or is the outcome of a measurement.
+struct PathOperation {
+    Operation operation;
+    double cosine, sine;  // of half the angle
+    int32_t bit;          // -1: none, always 0
+};
+
+struct PathExpectation {
+    size_t place;  // number of operations before it; ascending
+    IndexPauli pauli;
+    bool is_zero;
+};
+
+class PathExpectations {
+   public:
+    // The bits of the path are numbered in the order of the operations. Throws std::invalid_argument if they are not.
+    PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations, size_t num_bits,
+                     const Kernels& kernels);
+
+    size_t num_bits() const { return num_bits_; }
+    size_t size() const { return expectations_.size(); }
+    // For each path, a row of num_bits bytes, its row of expectation values. Paths share what they have in common.
+    // `check` is called from time to time, and may throw.
+    std::vector<double> evaluate(std::span<const uint8_t> paths, const std::function<void()>& check) const;
+
+   private:
+    using Vector = std::vector<double, Aligned<double>>;  // as in CoefficientKernels
+    struct Checkpoint {
+        size_t place;  // number of operations
+        int32_t width;
+        Vector vector;  // after them
+    };
+
+    // Continues at the last checkpoint and fills in the values that come after it.
+    void follow(const uint8_t* path, const std::vector<bool>& keeps, std::vector<Checkpoint>& checkpoints, Vector& vector,
+                double* values) const;
+    // Returns the width afterwards.
+    int32_t apply(const PathOperation& step, double* vector, bool bit) const;
+    double value(const PathExpectation& asked, const double* vector, int32_t width) const;
+
+    const CoefficientKernels& kernels_;
+    const std::vector<PathOperation> operations_;
+    const std::vector<PathExpectation> expectations_;
+    const size_t num_bits_;
+    std::vector<size_t> operation_of_bit_;
+};
+
+}  // namespace snc

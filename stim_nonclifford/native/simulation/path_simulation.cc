@@ -1,0 +1,423 @@
+#include "simulation/path_simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/not_a_number.h"
+
+namespace snc {
+
+namespace {
+
+// Coefficients that are read between two polls for interruptions.
+constexpr uint64_t coefficients_per_poll = uint64_t{1} << 16;
+
+// The largest squared norm of a vector: far from the largest double, even when squared.
+constexpr double max_norm = 1e100;
+
+// Limit for the stored vectors of the path of signature 0.
+constexpr size_t max_prefix_bytes = size_t{64} << 20;
+
+void flip_words(uint64_t* row, const uint64_t* by, uint32_t words) {
+    for (uint32_t w = 0; w < words; ++w) row[w] ^= by[w];
+}
+
+bool test(const std::vector<uint64_t>& row, int32_t bit) {
+    return bit >= 0 && (row[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
+}
+
+bool is_measured(SimulationStep::Kind kind) {
+    return kind == SimulationStep::Kind::measure || kind == SimulationStep::Kind::weakly_measure ||
+           kind == SimulationStep::Kind::measure_through;
+}
+
+}  // namespace
+
+PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
+    : plan_(plan),
+      kernels_(kernels),
+      interrupted_(std::move(interrupted)),
+      vector_(vector_size(plan.steps.widest)),
+      difference_(plan.branch_words),
+      operations_up_to_(plan.num_outcomes),
+      first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
+    for (size_t k = plan.operations.size(); k-- > 0;)
+        for_each_sign(plan.operations[k], [&](size_t sign) { first_with_[sign] = static_cast<uint32_t>(k); });
+    for (uint32_t k = 0; k < plan.operations.size(); ++k)
+        if (plan.operations[k].measures() && has_final_checks(plan.operations[k])) checking_.push_back(k);
+    for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
+        outcomes_before_.push_back(k == 0 ? 0 : outcomes_before_.back() + is_measured(plan.steps.steps[k - 1].kind));
+        if (is_measured(plan.steps.steps[k].kind))
+            operations_up_to_[static_cast<size_t>(plan.operations[plan.steps.steps[k].operation].outcome)] = begin_of_step(k + 1);
+    }
+    outcomes_before_.push_back(static_cast<int32_t>(plan.num_outcomes));
+    save_prefix();
+}
+
+SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
+    steps += other.steps;
+    coefficients_read += other.coefficients_read;
+    coefficients_written += other.coefficients_written;
+    flops += other.flops;
+    return *this;
+}
+
+void PathSimulation::choose(std::span<const uint64_t> signature) {
+    std::ranges::fill(difference_, 0);
+    for_each_one(signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
+        plan_.signature_images.flip_exactly(bit, difference_.data());
+    });
+    agreeing_ = plan_.operations.size();
+    for_each_one(difference_.data(), plan_.sign_words,
+                 [&](uint32_t bit) { agreeing_ = std::min<size_t>(agreeing_, first_with_[bit]); });
+}
+
+void PathSimulation::start() {
+    // At the last checkpoint of the path of signature 0 that is shared.
+    const auto begin_of = [&](const Checkpoint& checkpoint) { return begin_of_step(checkpoint.state.step); };
+    const auto after = std::ranges::upper_bound(prefix_, agreeing_, {}, begin_of);
+    if (after != prefix_.begin()) {
+        // If a check has fired on the way, the rest of the state does not matter.
+        if (!resume(*(after - 1))) state_.check_fired = true;
+        return;
+    }
+    state_.step = 0;
+    state_.row = plan_.branch_constant;
+    flip_difference(state_);
+    state_.check_fired = false;
+    state_.norm = 1;
+    state_.angles.resize(plan_.steps.num_slots);
+    lies_in_ = vector_.data();
+    kernels_.coefficients.start(vector_.data());
+}
+
+PathSimulation::ZeroSignatureLaw PathSimulation::zero_signature_law() {
+    const Stop stop = start_at_zero_signature();
+    return {stop.outcome < 0, stop.outcome == kept, {outputs(), outputs() + plan_.layout.output_words}};
+}
+
+PathSimulation::Stop PathSimulation::start_at_zero_signature() {
+    choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
+    start();
+    return advance();
+}
+
+bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
+    state_ = zero_checkpoint.state;
+    flip_difference(state_);
+    state_.check_fired = false;
+    for (uint32_t k : checking_) {
+        const Operation& measurement = plan_.operations[k];
+        if (measurement.outcome >= outcomes_before_[state_.step]) break;
+        if (fires(measurement, state_)) return false;
+    }
+    lies_in_ = zero_checkpoint.vector.data();
+    return true;
+}
+
+PathSimulation::Checkpoint PathSimulation::shared_checkpoint() const {
+    Checkpoint checkpoint = here();
+    flip_difference(checkpoint.state);
+    checkpoint.state.check_fired = false;
+    return checkpoint;
+}
+
+void PathSimulation::flip_difference(State& state) const {
+    flip_words(state.row.data(), difference_.data(), plan_.branch_words);
+}
+
+PathSimulation::Checkpoint PathSimulation::here() const {
+    return {state_, AlignedDoubles(lies_in_, vector_size(stored_width()))};
+}
+
+AlignedDoubles PathSimulation::leave_vector() {
+    const size_t size = vector_size(stored_width());
+    if (size < vector_.size() || lies_in_ != vector_.data()) return AlignedDoubles(lies_in_, size);
+    AlignedDoubles left = std::exchange(vector_, AlignedDoubles(size));
+    lies_in_ = left.data();
+    return left;
+}
+
+double* PathSimulation::own_vector() {
+    if (lies_in_ != vector_.data()) std::copy_n(lies_in_, vector_size(stored_width()), vector_.data());
+    lies_in_ = vector_.data();
+    return vector_.data();
+}
+
+int32_t PathSimulation::stored_width() const {
+    const auto& steps = plan_.steps.steps;
+    return state_.step < steps.size() ? steps[state_.step].width_before : 0;
+}
+
+size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
+
+size_t PathSimulation::vector_size(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
+
+size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
+    return sizeof(Checkpoint) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
+           vector_size * sizeof(double);
+}
+
+void PathSimulation::go_to(const Checkpoint& checkpoint) {
+    state_ = checkpoint.state;
+    lies_in_ = checkpoint.vector.data();
+}
+
+size_t PathSimulation::begin_of_step(size_t step) const {
+    return step < plan_.steps.steps.size() ? plan_.steps.steps[step].begin : plan_.operations.size();
+}
+
+std::vector<bool> PathSimulation::steps_that_may_differ() const {
+    std::vector<uint64_t> signs(plan_.sign_words);
+    for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
+        plan_.signature_images.for_each_one(bit, [&](uint32_t one) {
+            if (one < 64 * plan_.sign_words) signs[one / 64] |= uint64_t{1} << (one % 64);
+        });
+    std::vector<bool> found(plan_.steps.steps.size());
+    size_t end = 0;
+    for (size_t k = 0; k < found.size(); ++k)
+        for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin)
+            for_each_sign(plan_.operations[begin], [&](size_t sign) {
+                if (test(signs, static_cast<int32_t>(sign)) && first_with_[sign] == begin) found[k] = true;
+            });
+    return found;
+}
+
+void PathSimulation::save_prefix() {
+    const auto& steps = plan_.steps.steps;
+    const std::vector<bool> may_differ = steps_that_may_differ();
+    choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
+    start();
+    std::vector<Checkpoint> checkpoints;
+    size_t bytes = 0;
+    // A checkpoint at every `stride` steps in which signs begin to differ, and at the last step; fewer if they take too much
+    // memory.
+    size_t stride = 1, left_out = 0;
+    const auto add = [&](Checkpoint checkpoint) {
+        checkpoints.push_back(std::move(checkpoint));
+        bytes += checkpoint_bytes();
+        left_out = 0;
+        while (bytes > max_prefix_bytes) {
+            std::vector<Checkpoint> left;
+            bytes = 0;
+            for (size_t k = (checkpoints.size() + 1) % 2; k < checkpoints.size(); k += 2) {
+                bytes += bytes_of(checkpoints[k].state, checkpoints[k].vector.size());
+                left.push_back(std::move(checkpoints[k]));
+            }
+            checkpoints = std::move(left);
+            stride *= 2;
+        }
+    };
+    while (state_.step < steps.size() && checkpoint_bytes() <= max_prefix_bytes) {
+        State before = state_;
+        const bool is_added = may_differ[before.step] && ++left_out >= stride;
+        if (is_added) add(here());
+        if (make_step(nullptr)) continue;
+        if (!is_added) add({std::move(before), leave_vector()});
+        break;
+    }
+    prefix_ = std::move(checkpoints);
+}
+
+PathSimulation::Stop PathSimulation::advance(const Stop* known) {
+    const auto& steps = plan_.steps.steps;
+    while (!state_.check_fired) {
+        if (state_.step == steps.size()) return {0, kept};
+        if (!make_step(known)) return {state_.probability_of_one, plan_.operations[steps[state_.step].operation].outcome};
+    }
+    return {0, discarded};
+}
+
+VectorRotation PathSimulation::rotation_of(const Operation& operation) const {
+    VectorRotation rotation = pauli_of_rotation(operation);
+    const Angle sum =
+        sum_of_angles(&plan_.terms[size_t(operation.first_term)], static_cast<uint32_t>(operation.end_term - operation.first_term),
+                      [&](int32_t sign) { return test(state_.row, sign); });
+    rotation.cosine = sum.cosine;
+    rotation.sine = sum.sine;
+    return rotation;
+}
+
+VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {
+    VectorRotation rotation = rotation_of(operation);
+    if (std::abs(rotation.cosine) >= std::abs(rotation.sine) && state_.norm < max_norm) {
+        state_.norm /= rotation.cosine * rotation.cosine;
+        rotation.sine /= rotation.cosine;
+        rotation.cosine = 1;
+    } else {
+        const double scale = 1 / std::sqrt(state_.norm);
+        rotation.cosine *= scale;
+        rotation.sine *= scale;
+        state_.norm = 1;
+    }
+    return rotation;
+}
+
+void PathSimulation::rotate_in_groups(const SimulationStep& step) {
+    rotations_.clear();
+    group_sizes_.clear();
+    for (const std::vector<uint32_t>& group : step.groups) {
+        group_sizes_.push_back(static_cast<uint32_t>(group.size()));
+        for (const uint32_t k : group) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
+    }
+    const uint64_t size = uint64_t{1} << step.width_before;
+    note_pass(size, size, 4 * rotations_.size());
+    work_.steps += rotations_.size() - 1;
+    kernels_.coefficients.rotate_in_groups(own_vector(), rotations_, group_sizes_);
+}
+
+void PathSimulation::absorb(const SimulationStep& step) {
+    for (const Absorption& absorption : step.absorptions) {
+        const VectorRotation sum = rotation_of(plan_.operations[absorption.operation]);
+        const Angle added{sum.cosine, sum.i_power == 2 ? -sum.sine : sum.sine};
+        Angle& angle = state_.angles[absorption.slot];
+        angle = absorption.is_new ? added : angle + added;
+    }
+}
+
+void PathSimulation::note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read) {
+    work_.coefficients_read += read;
+    work_.coefficients_written += written;
+    work_.flops += read * flops_per_read;
+}
+
+const Phases& PathSimulation::phases_of(const SimulationStep& step, bool inverse_squares) {
+    constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
+    rows_.resize(row_size * step.product.total_rows);
+    phases_.width_before = step.width_before;
+    phases_.width_after = step.width_after;
+    phases_.num_groups = static_cast<uint32_t>(step.product.groups.size());
+    phases_.columns = step.product.columns.data();
+    phases_.rows_of_first = step.product.num_rows.front();
+    double* rows = rows_.data();
+    for (size_t g = 0; g < step.product.groups.size(); ++g) {
+        phases_.rows[g] = rows;
+        std::fill_n(rows, half, 1.0);
+        std::fill_n(rows + half, half, 0.0);
+        size_t num_rows = 1;
+        for (const PhaseProduct::Factor& factor : step.product.groups[g]) {
+            Angle angle = state_.angles[factor.slot];
+            if (inverse_squares) {
+                angle = angle + angle;
+                angle.sine = -angle.sine;
+            }
+            kernels_.multiply_rows(rows, num_rows, factor.adds_parity, factor.parities, factor.z, angle.cosine, angle.sine);
+            if (factor.adds_parity) num_rows *= 2;
+        }
+        rows += row_size * num_rows;
+    }
+    return phases_;
+}
+
+void PathSimulation::normalize(int32_t width) {
+    constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
+    const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
+    std::array<double, row_size> row{};
+    std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
+    kernels_.coefficients.apply_phases(own_vector(), {width, width, 1, {row.data()}, columns.data(), 1});
+    state_.norm = 1;
+}
+
+bool PathSimulation::make_step(const Stop* known) {
+    const SimulationStep& step = plan_.steps.steps[state_.step];
+    if (work_.coefficients_read + work_.steps >= next_poll_) {
+        next_poll_ = work_.coefficients_read + work_.steps + coefficients_per_poll;
+        interrupted_();
+    }
+    absorb(step);
+    const Operation& operation = plan_.operations[step.operation];
+    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
+    const uint64_t num_groups = step.product.groups.size();
+    ++work_.steps;
+    switch (step.kind) {
+        case SimulationStep::Kind::rotate:
+            note_pass(size, size, 4);
+            kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
+            ++state_.step;
+            return true;
+        case SimulationStep::Kind::rotate_in_groups:
+            rotate_in_groups(step);
+            ++state_.step;
+            return true;
+        case SimulationStep::Kind::activate:
+            note_pass(size, size_after, 8);
+            kernels_.coefficients.activate(own_vector(), rotation_of(operation));
+            ++state_.step;
+            return true;
+        case SimulationStep::Kind::apply_phases:
+            note_pass(size, size_after, 6 * num_groups * (size_after / size));
+            kernels_.coefficients.apply_phases(own_vector(), phases_of(step, false));
+            state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
+            ++state_.step;
+            return true;
+        case SimulationStep::Kind::weakly_measure: {
+            const VectorRotation sum = rotation_of(operation);
+            note_pass(size, 0, 24);
+            state_.activated = {sum.cosine, sum.sine};
+            state_.weights = kernels_.coefficients.weak_weights(lies_in_, operation, sum.cosine, sum.sine);
+            break;
+        }
+        case SimulationStep::Kind::measure:
+            note_pass(size, 0, 6);
+            state_.weights = kernels_.coefficients.outcome_weights(lies_in_, operation);
+            break;
+        case SimulationStep::Kind::measure_through:
+            if (known != nullptr && operation.outcome == known->outcome) {
+                phases_of(step, true);
+                state_.probability_of_one = known->probability_of_one;
+                return false;
+            }
+            note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
+            state_.weights = kernels_.coefficients.weights_through(lies_in_, phases_of(step, true), operation);
+            break;
+    }
+    const auto [zero, one] = state_.weights;
+    state_.probability_of_one = one / (zero + one);
+    check_probability(state_.probability_of_one, step.operation);
+    if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
+    take(state_.probability_of_one > 0.5);
+    return true;
+}
+
+void PathSimulation::take(bool outcome) {
+    const SimulationStep& step = plan_.steps.steps[state_.step];
+    const Operation& measurement = plan_.operations[step.operation];
+    const double weight = outcome ? state_.weights.one : state_.weights.zero;
+    const double* const from = std::exchange(lies_in_, vector_.data());
+    double* const to = vector_.data();
+    const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
+    const uint64_t size = uint64_t{1} << step.width_before;
+    const uint64_t size_left = is_weak ? size : (uint64_t{1} << step.width_after) / 2;
+    const uint64_t num_groups = step.product.groups.size();
+    note_pass(size, size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
+    const double old_norm = std::exchange(state_.norm, 1);
+    if (goes_through) {
+        kernels_.coefficients.project_through(from, to, phases_, measurement, outcome);
+        // Computed from the probability alone, so that a repeated simulation rounds like the first one.
+        const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
+        state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
+        if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
+    } else if (is_weak) {
+        kernels_.coefficients.weak_project(from, to, measurement, state_.activated.cosine, state_.activated.sine, outcome, weight);
+    } else {
+        kernels_.coefficients.project(from, to, measurement, outcome, weight);
+    }
+    for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
+    if (outcome) plan_.outcome_effects.flip_exactly(static_cast<size_t>(measurement.outcome), state_.row.data());
+    state_.check_fired |= fires(measurement, state_);
+    ++state_.step;
+}
+
+bool PathSimulation::has_final_checks(const Operation& measurement) const {
+    bool found = false;
+    plan_.final_checks.for_each_one(static_cast<size_t>(measurement.outcome), [&](uint32_t) { found = true; });
+    return found;
+}
+
+bool PathSimulation::fires(const Operation& measurement, const State& state) const {
+    return plan_.final_checks.meets(static_cast<size_t>(measurement.outcome), state.row.data());
+}
+
+}  // namespace snc

@@ -1,0 +1,174 @@
+// One path of outcomes through the plan: the coefficient vector and the rest of the simulation's state.
+//
+// The caller chooses where to start, and decides every outcome that is not certain.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+#include "cpu/kernels.h"
+#include "plan/plan.h"
+
+namespace snc {
+
+// The work of simulations.
+struct SimulationWork {
+    uint64_t steps = 0;
+    uint64_t coefficients_read = 0, coefficients_written = 0;
+    uint64_t flops = 0;  // real multiplications and additions
+
+    SimulationWork& operator+=(const SimulationWork& other);
+};
+
+class PathSimulation {
+   private:
+    // The position of a simulation in the steps, and its state there.
+    struct State {
+        size_t step;
+        std::vector<uint64_t> row;     // the branch row
+        std::vector<Angle> angles;     // of the phases
+        double norm;                   // squared norm that the stored vector should have after the steps so far
+        bool check_fired;
+        OutcomeWeights weights;        // at a MEASURE, if they have been calculated
+        double probability_of_one;     // there
+        Angle activated;               // the activation's angle, at a weak measurement
+    };
+
+   public:
+    // Where a simulation stopped: at a MEASURE that is not certain, or at the end.
+    struct Stop {
+        double probability_of_one;
+        int32_t outcome;  // number of the MEASURE, or kept or discarded
+    };
+    static constexpr int32_t kept = -1, discarded = -2;
+
+    // A state from which a simulation can continue, with the stored vector.
+    struct Checkpoint {
+        State state;
+        AlignedDoubles vector;
+    };
+
+    // `interrupted` is called from time to time, and throws to stop the simulation.
+    PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
+
+    void ask_for_interruption() const { interrupted_(); }
+
+    // The fate of shots with signature 0: `fixed` if it is the same for all of them.
+    struct ZeroSignatureLaw {
+        bool fixed;
+        bool kept;
+        std::vector<uint64_t> outputs;
+    };
+    ZeroSignatureLaw zero_signature_law();
+    // Starts on the path of signature 0, and goes to its first MEASURE that is not certain.
+    Stop start_at_zero_signature();
+
+    // Chooses the signature. Call `start`, `go_to` or `resume` next.
+    void choose(std::span<const uint64_t> signature);
+    void start();
+    // Runs up to the next MEASURE that is not certain, or to the end. The weights of a MEASURE that is `known` are not
+    // computed.
+    Stop advance(const Stop* known = nullptr);
+    // Applies an outcome of the MEASURE at which `advance` stopped.
+    void take(bool outcome);
+
+    // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
+    bool would_discard(bool outcome) const {
+        const auto number = static_cast<size_t>(plan_.operations[plan_.steps.steps[state_.step].operation].outcome);
+        bool fires = false;
+        plan_.final_checks.for_each_one(number, [&](uint32_t check) {
+            const bool is_set = (state_.row[check / 64] >> (check % 64) & 1) != 0;
+            fires = fires || is_set != (outcome && plan_.outcome_effects.has(number, check));
+        });
+        return fires;
+    }
+    // The number of operations that were applied, or whose angles were absorbed, before the next step.
+    size_t operations_made() const { return begin_of_step(state_.step); }
+
+    // The outputs that outcomes have flipped.
+    const uint64_t* outputs() const { return state_.row.data() + plan_.sign_words; }
+    Checkpoint here() const;
+    size_t checkpoint_bytes() const;
+    // Continues from a checkpoint on a path of the same signature.
+    void go_to(const Checkpoint& checkpoint);
+
+    // A signature shares the paths of signature 0 as long as their signs agree. Whether all signs before the outcome of a
+    // MEASURE agree.
+    bool agrees_at(int32_t outcome) const { return operations_up_to_[static_cast<size_t>(outcome)] <= agreeing_; }
+    // Continues from a checkpoint on a shared path of signature 0. Returns false, and cannot continue, if a check has fired for
+    // the chosen signature.
+    bool resume(const Checkpoint& zero_checkpoint);
+    // The checkpoint of signature 0 on a path that is shared so far.
+    Checkpoint shared_checkpoint() const;
+    const SimulationWork& work() const { return work_; }
+
+   private:
+    // Executes one step. Returns false at a MEASURE that is not certain, which `take` then finishes.
+    bool make_step(const Stop* known);
+    // The rotation of an operation, by the sum of its angles with their current signs.
+    VectorRotation rotation_of(const Operation& operation) const;
+    // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
+    VectorRotation scaled_rotation_of(const Operation& operation);
+    void rotate_in_groups(const SimulationStep& step);
+    void absorb(const SimulationStep& step);
+    // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
+    const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
+    // Brings the norm of the stored vector back to 1.
+    void normalize(int32_t width);
+    // Counts a pass over this many coefficients as work.
+    void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
+    // Whether an outcome check that is final with this MEASURE is set.
+    bool fires(const Operation& measurement, const State& state) const;
+    bool has_final_checks(const Operation& measurement) const;
+    // The number of operations that were applied or absorbed before a step.
+    size_t begin_of_step(size_t step) const;
+    // The bytes of a checkpoint with a vector of this many numbers.
+    static size_t bytes_of(const State& state, size_t vector_size);
+    // The number of doubles of a vector of this width.
+    static size_t vector_size(int32_t width);
+    // For each step, whether signs may differ from those of signature 0 for the first time there.
+    std::vector<bool> steps_that_may_differ() const;
+    void save_prefix();
+    // Calls use(sign) for the bits of the branch row that reverse an angle of the operation.
+    template <typename Use>
+    void for_each_sign(const Operation& operation, Use use) const {
+        for (int32_t k = operation.first_term; k < operation.end_term; ++k)
+            if (const int32_t sign = plan_.terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
+    }
+    // The coefficients for a new checkpoint, without a copy if they fill their memory.
+    AlignedDoubles leave_vector();
+    // The coefficients, for writing.
+    double* own_vector();
+    int32_t stored_width() const;
+    void flip_difference(State& state) const;
+
+    const Plan& plan_;
+    const Kernels& kernels_;
+    const std::function<void()> interrupted_;
+
+    AlignedDoubles vector_;  // the coefficients, once one of them has changed since the last checkpoint
+    const double* lies_in_ = vector_.data();  // the memory that holds them: vector_, or still the checkpoint
+    State state_{};
+    SimulationWork work_;
+    uint64_t next_poll_ = 0;  // of steps and coefficients read
+    // Checkpoints on the path of signature 0 up to its first uncertain MEASURE, from which simulations start.
+    std::vector<Checkpoint> prefix_;
+    std::vector<uint64_t> difference_;          // between the branch rows of the chosen signature and of signature 0
+    size_t agreeing_ = 0;                       // the number of first operations with equal signs in both
+    std::vector<size_t> operations_up_to_;      // for each outcome, the number of operations up to its MEASURE
+    // For each step, and for the end, the number of outcomes before it. An earlier step than the one with the outcome may
+    // absorb the angle of a weak measurement's rotation.
+    std::vector<int32_t> outcomes_before_;
+    std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
+    std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
+    std::vector<VectorRotation> rotations_;     // scratch of rotate_in_groups
+    std::vector<uint32_t> group_sizes_;         // scratch of rotate_in_groups
+    std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
+    Phases phases_{};
+};
+
+}  // namespace snc

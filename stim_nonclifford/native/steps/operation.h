@@ -1,0 +1,43 @@
+// The operations of a plan on the coefficient vector.
+#pragma once
+
+#include <cstdint>
+
+namespace snc {
+
+// The number of low index bits, which number the coefficients of a block.
+constexpr int index_lane_bits = 3;
+
+enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3 };
+
+// One record of OPERATION_DTYPE.
+struct Operation {
+    uint64_t x;       // bits of the coefficient index that the Pauli flips
+    uint64_t z;       // bits of the coefficient index that give its sign
+    Kind kind;
+    int32_t width;    // active coordinates before the operation
+    int32_t i_power;  // the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
+    int32_t pivot;    // activate: the bit that joins the index; measurements: the bit that leaves it
+    int32_t outcome;  // measurements: the number of the outcome, else -1
+    int32_t segment;  // number of measurements before the operation
+    int32_t first_term, end_term;  // the rotation is by the sum of the angles of these terms
+
+    bool measures() const { return outcome >= 0; }
+};
+static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
+
+// A rotation of the vector by a known angle, about the Pauli i^i_power (-1)^|index & z| |index ^ x><index|.
+struct VectorRotation {
+    uint64_t x, z;
+    double cosine, sine;  // of half the angle
+    int32_t width, i_power;
+};
+
+// The Pauli of an operation's rotation, without its angle. A weak measurement activates a coordinate by a rotation about its
+// Z.
+inline VectorRotation pauli_of_rotation(const Operation& operation) {
+    if (operation.kind == Kind::weak_measure) return {0, uint64_t{1} << operation.pivot, 1, 0, operation.width, 0};
+    return {operation.x, operation.z, 1, 0, operation.width, operation.i_power};
+}
+
+}  // namespace snc

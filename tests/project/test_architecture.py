@@ -1,0 +1,180 @@
+"""The rooms of the package import in one direction: text -> circuit -> plan -> engine -> arrays."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import stim_nonclifford
+
+PACKAGE = Path(stim_nonclifford.__file__).parent
+
+ROOMS = (
+    "errors",
+    "base",
+    "_native",
+    "dialect",
+    "logical_states",
+    "plan",
+    "compiler.algebra",
+    "compiler.program",
+    "compiler.sweeps",
+    "compiler.plans",
+    "compiler.error_models",
+    "compiler",
+    "engines",
+    "logical_errors",
+    "faults",
+    "sampling",
+    "plan_report",
+    "fault_sets.interval",
+    "fault_sets.uncertainty",
+    "fault_sets.search",
+    "fault_sets.budget",
+    "fault_sets",
+    "decoded_rates",
+    "circuit",
+    "cultivation",
+    "distillation",
+    "teleportation",
+    "commands",
+)
+"""Folders and modules. One imports from those before it only, and from itself without a circle."""
+
+NATIVE_ROOMS = (
+    "base",
+    "algebra",
+    "steps",
+    "plan",
+    "program",
+    "sweeps",
+    "cpu",
+    "simulation",
+    "laws",
+    "engine",
+    "fault_sets",
+    "device",
+    "bindings",
+)
+"""The folders of ``native``: a room includes headers of itself, of rooms before it, and of ``kernels``."""
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+PATHS = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_of(name: str) -> set[str]:
+    """The modules that a module imports by relative imports, at its top or inside a function or for types."""
+    path = PATHS[name]
+    package = path.relative_to(PACKAGE).parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = ".".join([*package[: len(package) - (node.level - 1)], *filter(None, [node.module])])
+            for alias in node.names:
+                inner = f"{base}.{alias.name}".lstrip(".")
+                found.add(inner if inner in PATHS or inner == "_native" else base)
+    return found
+
+
+def room_of(name: str) -> str:
+    return max((room for room in ROOMS if f"{name}.".startswith(f"{room}.")), key=len, default="")
+
+
+def test_every_module_has_a_room() -> None:
+    assert {name for name in PATHS if not room_of(name)} == {"", "__main__"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_in_one_direction(room: str) -> None:
+    allowed = ROOMS[: ROOMS.index(room) + 1]
+    for name in PATHS:
+        if room_of(name) == room:
+            assert {found for found in imports_of(name) if room_of(found) not in allowed} == set(), name
+
+
+def test_no_module_imports_itself_by_a_circle() -> None:
+    left = {name: imports_of(name) for name in PATHS}
+    while ready := [name for name, found in left.items() if not found & left.keys()]:
+        for name in ready:
+            del left[name]
+    assert left == {}
+
+
+def native_files() -> dict[str, Path]:
+    """The C++ and CUDA files by their names as includes give them, such as plan/plan.h or kernels/job.h."""
+    files: dict[str, Path] = {}
+    for base, folder in ((PACKAGE / "native", "."), (PACKAGE, "kernels")):
+        for path in sorted((base / folder).rglob("*")):
+            if path.suffix in (".h", ".cc", ".cu"):
+                files[path.relative_to(base).as_posix()] = path
+    return files
+
+
+def included_files(name: str, path: Path) -> list[str]:
+    """What a file includes of the project. The CUDA files, which NVRTC compiles, give names without their folder."""
+    names = re.findall(r'^#include "(.*)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [f"kernels/{other}" for other in names] if name.startswith("kernels/") else names
+
+
+def test_native_rooms_include_in_one_direction() -> None:
+    files = native_files()
+    order = ["kernels", *NATIVE_ROOMS]
+    assert {name.split("/")[0] for name in files} == set(order)
+    found = {name: included_files(name, path) for name, path in files.items()}
+    assert sum(map(len, found.values())) > 150
+    for name, included in found.items():
+        assert set(included) <= set(files), f"{name}: a header is given as room/header.h"
+        upward = [
+            other for other in included if order.index(other.split("/")[0]) > order.index(name.split("/")[0])
+        ]
+        assert not upward, f"{name}: {upward}"
+
+
+def test_native_headers_include_in_no_circle() -> None:
+    found = {name: included_files(name, path) for name, path in native_files().items()}
+    try:
+        TopologicalSorter(found).prepare()
+    except CycleError as error:
+        pytest.fail(str(error))
+
+
+def test_native_rooms_are_small() -> None:
+    for room in NATIVE_ROOMS:
+        assert len(list((PACKAGE / "native" / room).iterdir())) <= 13, room
+
+
+def test_types_of_the_native_module_have_different_names() -> None:
+    # The linker keeps one of two types of a name without a word, whatever their members are.
+    definition = re.compile(r"^(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)[^;<]*\{", re.MULTILINE)
+    places: dict[str, list[str]] = {}
+    for path in native_files().values():
+        if path.suffix != ".h":
+            continue
+        text = path.read_text(encoding="utf-8")
+        namespace = re.search(r"^namespace ([\w:]+)", text, re.MULTILINE)
+        for name in definition.findall(text):
+            places.setdefault(f"{namespace and namespace[1]}::{name}", []).append(path.name)
+    assert len(places) > 50
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_import_is_light() -> None:
+    """Every worker imports both packages, and few calls need what takes as long to import as they do."""
+    code = "import sys, stim_nonclifford, sinter_plugin; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert {"stim_nonclifford", "sinter_plugin", "stim", "sinter", "numpy"} <= loaded
+    assert loaded.isdisjoint({"scipy", "matplotlib", "pymatching", "dask", "distributed", "cupy"})

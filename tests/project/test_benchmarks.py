@@ -1,0 +1,240 @@
+"""The benchmarks' circuits are what they say, and their reports show what was measured. No speed is tested."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import stim
+from PIL import Image
+
+import stim_nonclifford as snc
+from benchmarks import compare, workloads
+from benchmarks.measuring import description, machine, rate_of
+from benchmarks.report import PLOTS, SECTIONS, draw, filled, table
+from benchmarks.workloads import Workload, many_mechanisms, memory_circuit, mirrored, scrambled
+
+DOCS = Path(__file__).parents[2] / "docs"
+MAX_PLOT_BYTES = 60_000
+LIMIT = 4 << 30
+
+
+@pytest.mark.parametrize("width", [4, 7, 12, 18])
+def test_widths_of_synthetic_circuits(width: int) -> None:
+    assert scrambled(width).plan().peak_width == width
+    assert mirrored(width, 1e-3).plan(postselection_mask="all").peak_width == width
+
+
+def test_mirrored_circuits_keep_shots_without_noise() -> None:
+    circuit = mirrored(6, 1e-3).without_noise()
+    counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(1000)
+    assert (counts.kept, counts.errors) == (1000, 0)
+
+
+@pytest.mark.parametrize("count", [10, 1000])
+def test_number_of_mechanisms(count: int) -> None:
+    """Some of the random effects are equal: of 635376, about count^2 / 1270752 pairs."""
+    report = many_mechanisms(count, 0.5 / count).plan("sample_kept")
+    assert count - 5 <= report.num_mechanisms <= count
+    assert report.mean_events == pytest.approx(0.5, rel=0.06)  # -0.5 ln(1 - 2p) each
+    assert report.peak_width == 0
+
+
+def test_surface_codes_are_those_of_stim() -> None:
+    circuit = memory_circuit(3, 1e-3)
+    assert circuit == memory_circuit(3, 1e-3, rounds=3) != memory_circuit(3, 1e-3, rounds=4)
+    assert circuit.num_detectors == 24
+    assert len(circuit.shortest_graphlike_error()) == 3
+    assert snc.Circuit(workloads.with_events(0.3, 4)).plan().mean_events == pytest.approx(0.3, rel=0.01)
+
+
+@pytest.mark.parametrize("rounds", [3, 4, 7])
+def test_repetition_codes_with_t_states(rounds: int) -> None:
+    """A fresh T state adds a random record per round but the first, and changes no detector."""
+    plain = snc.Circuit(workloads.repetition_code(rounds))
+    with_gates = snc.Circuit(workloads.repetition_code(rounds, "T 0"))
+    fresh = snc.Circuit(workloads.with_fresh_t_states(rounds))
+    assert len(re.findall("T 0", workloads.repetition_code(rounds, "T 0"))) == 1  # in the loop
+    assert fresh.num_measurements == plain.num_measurements + rounds - 1
+    for circuit in (with_gates, fresh):
+        assert circuit.num_detectors == plain.num_detectors
+        silent = circuit.without_noise().compile_detector_sampler(seed=1)
+        assert not silent.sample(20, append_observables=True).any()
+    assert len(fresh.compile().quantum.operations) == 2 * (rounds - 1)
+
+
+@pytest.mark.parametrize("count", [0, 5, 12, 30, 100])
+def test_number_of_t_gates(count: int) -> None:
+    text = workloads.layers_of_t_gates(count)
+    gates = [line.split()[1:] for line in text.splitlines() if line.startswith("T ")]
+    assert sum(map(len, gates)) == count
+    assert snc.Circuit(text).num_measurements == 12
+
+
+def test_suites_are_listed_and_build_their_circuits(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    for name in (*workloads.FILES.values(), "e2e_t_d3_p1e-3", "e2e_t_d5_p1e-3", "quantum_volume_q20_seed42"):
+        (tmp_path / f"{name}.stim").write_text("M 0\nEXP_VAL Z0\n")
+    for suite, make in workloads.SUITES.items():
+        assert re.search(rf"\b{suite}\b", compare.__doc__ or "")
+        found = list(make(tmp_path))
+        for workload in (found[0], *found[-1:]):
+            assert workload.simulators
+            assert "EXP_VAL" not in workload.build() or suite == "mechanisms"
+
+
+def test_rates_are_of_the_shots_that_ran() -> None:
+    """A clock that goes a second per 100 shots."""
+    ran: list[int] = []
+    rate = rate_of(ran.append, 5.0, most=64, clock=lambda: sum(ran) / 100)
+    assert rate == pytest.approx(100)
+    assert sum(ran) >= 500
+    assert max(ran) <= 64
+
+
+def measured(workload: Workload, **options: Any) -> dict[str, Any]:
+    return compare.measure(
+        workload, **{"seconds": 0.01, "repeats": 2, "limit": LIMIT, "pythons": {}, **options}
+    )
+
+
+def test_simulators_take_turns_in_processes_of_their_own() -> None:
+    text = str(memory_circuit(3, 1e-3))
+    row = measured(Workload("code", lambda: text, "postselected", ("stim_nonclifford", "stim")))
+    for found in row["results"].values():
+        assert len(found["rates"]) == 2
+        assert found["rate"] > 0
+        assert found["peak_bytes"] > 1 << 20
+    assert row["results"]["stim_nonclifford"]["work"]["lookups"] >= 0
+    assert row["facts"]["mean_events"] > 0.1
+
+
+def test_first_shots_and_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Detectors are sampled, or records if there are none; what fails says why."""
+    for text in (str(memory_circuit(3, 1e-3)), "H 0\nT 0\nM 0"):
+        row = measured(
+            Workload("w", lambda text=text: text, "bits", ("stim_nonclifford", "stim")), first_shot=True
+        )  # type: ignore[misc]
+        for found in row["results"].values():
+            assert 0 < found["first_seconds"] < 60
+            assert found["first_bytes"] > found["more_bytes"] >= 0
+    broken = compare.Contestant(
+        sys.executable,
+        60,
+        name="stim_nonclifford",
+        text="no",
+        mode="bits",
+        limit=LIMIT,
+        seconds=0,
+        wall=False,
+    )
+    assert "ValueError" in broken.end()["problem"]
+    late = compare.Contestant(
+        sys.executable, 0.01, name="stim", text="M 0", mode="bits", limit=LIMIT, seconds=0, wall=False
+    )
+    assert late.end()["problem"] == "> 0 s"
+
+
+def result(rate: float, problem: str = "") -> dict[str, Any]:
+    if problem:
+        return {"problem": problem}
+    return {
+        "rate": rate,
+        "first_seconds": 0.1234,
+        "first_cpu_seconds": 0.2,
+        "first_bytes": 50 << 20,
+        "more_bytes": 1,
+    }
+
+
+COMPARISON: dict[str, Any] = {
+    "suite": "peers",
+    "machine": {**machine(), "load": 0.5},
+    "versions": {"stim_nonclifford": "0.1", "clifft": "1.0", "symft": "2.0", "ticit": "3.0", "stim": "1.16"},
+    "seconds": 5.0,
+    "repeats": 3,
+    "rows": [
+        {
+            "name": "d3",
+            "mode": "postselected",
+            "x": None,
+            "plot": "",
+            "results": {
+                "stim_nonclifford": result(1.5e8),
+                "clifft": result(3e6),
+                "symft": result(0.0, "> 60 s"),
+                "ticit": result(0.0, "ended with exit code -6"),
+                "stim": result(4e8),
+            },
+        }
+    ],
+}
+
+
+def test_table_of_a_comparison() -> None:
+    lines = table(COMPARISON).splitlines()
+    assert "| d3, postselected | 1.5×10⁸ | 3.0×10⁶ | > 60 s | (1) | 4.0×10⁸ | 50 |" in lines
+    assert lines[-1] == "(1) d3, postselected: ticit: ended with exit code -6"
+    assert description(COMPARISON["machine"]) in lines[0]
+
+
+def test_sections_of_pages() -> None:
+    page = "above\n<!-- begin a -->\n\nold\n\n<!-- end a -->\nbelow\n"
+    new = filled(page, "a", "new")
+    assert new == "above\n<!-- begin a -->\n\nnew\n\n<!-- end a -->\nbelow\n"
+    assert filled(new, "a", "new") == new
+    with pytest.raises(ValueError, match="must contain"):
+        filled(page, "b", "new")
+
+
+@pytest.mark.parametrize("section", SECTIONS.values())
+def test_the_page_of_figures_can_be_filled(section: str) -> None:
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    assert "\n\nnew figures\n\n" in filled(page, section, "new figures")
+
+
+@pytest.mark.parametrize("suite", PLOTS)
+def test_plots_are_small_pictures(suite: str, tmp_path: Path) -> None:
+    facts = {"coefficients": 100.0, "mechanisms": 10, "mean_events": 0.5}
+    rows = [
+        {
+            "name": name,
+            "mode": "bits",
+            "x": x,
+            "plot": plot,
+            "facts": facts,
+            "results": {"stim": result(1e6 / x)},
+        }
+        for name, plot in (("a", "rounds"), ("b", "rounds"))
+        for x in (1, 10, 100)
+    ]
+    results = {**COMPARISON, "suite": suite, "versions": {"stim": "1"}, "rows": rows}
+    path = draw(COMPARISON if suite == "peers" else results, tmp_path / PLOTS[suite])
+    assert path.stat().st_size < MAX_PLOT_BYTES
+    assert len(np.unique(np.asarray(Image.open(path)))) > 4  # not blank
+    assert (DOCS / PLOTS[suite]).stat().st_size < MAX_PLOT_BYTES
+
+
+def test_a_run_prints_saves_and_fills_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One small circuit, one repeat; then the saved results again, for the documentation."""
+    text = str(stim.Circuit.generated("repetition_code:memory", distance=3, rounds=3))
+    suite = [Workload("small", lambda: text, "bits", ("stim_nonclifford", "stim"))]
+    monkeypatch.setitem(workloads.SUITES, "surface", lambda folder: iter(suite))
+    assert compare.main(["surface", "--seconds", "0.01", "--repeats", "1", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    results = json.loads((tmp_path / "surface.json").read_text())
+    assert [row["name"] for row in results["rows"]] == ["small"]
+    (tmp_path / "performance.md").write_text((DOCS / "performance.md").read_text(encoding="utf-8"))
+    saved = ["--from", str(tmp_path / "surface.json"), "--docs", str(tmp_path), "--out", str(tmp_path)]
+    assert compare.main(["surface", *saved]) == 0
+    for row in table(results).splitlines():
+        assert row in (tmp_path / "performance.md").read_text(encoding="utf-8")
+        assert row in printed
+    assert compare.main(["surface", "--only", "other", "--out", str(tmp_path)]) == 1

@@ -1,0 +1,138 @@
+"""Every block of code in the documentation runs, in a folder of its own, with nothing but the installed wheel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from stim_nonclifford import EngineUnavailableError
+from stim_nonclifford.engines.gpu import CupyBackend
+
+from ..support.code_block_context import CONTEXT
+from ..support.installed_wheel import ROOT, run
+
+PAGES = [
+    ROOT / "README.md",
+    *(path for path in sorted(ROOT.glob("docs/*.md")) if path.name != "instructions.md"),
+    *sorted(ROOT.glob("circuits/*/README.md")),
+    *sorted(ROOT.glob("docs/tutorials/*.ipynb")),
+]
+"""The examples need a clone. The cells of notebooks are in test_notebooks.py, and the blocks of their text are here."""
+
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+
+NEEDS_MORE = (
+    "pip install",
+    "make",
+    "python -m benchmarks",
+    "python -m examples",
+    "CUDA_VISIBLE_DEVICES",
+    "flock",
+)
+"""Commands that need a registry, a clone or several GPUs."""
+
+SMALLER = {
+    r"--max_shots [\d_]+": "--max_shots 20_000",
+    r"--processes 4": "--processes 1",
+    r"(sinter_plugin|stim-nonclifford) estimate": r"\1 estimate --max_seconds 2",
+    r"num_workers=4": "num_workers=1",
+    r"max_shots=(1_000_000_000|10\*\*8)": "max_shots=20_000",
+}
+"""What a page does with many shots is run with few."""
+
+
+SINTER = """
+from sinter._command._main import main
+
+if __name__ == "__main__":  # workers import this file again
+    raise SystemExit(main())
+"""
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Languages and texts of the blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    found = BLOCK.findall(text)
+    return [(language, textwrap.dedent(code)) for _, language, code in found]
+
+
+def commands(code: str) -> str:
+    """A block of Bash without the commands that need more than the wheel."""
+    lines = re.split(r"(?<!\\)\n", code)
+    return "\n".join(line for line in lines if not line.startswith(NEEDS_MORE))
+
+
+def script(page: Path) -> str:
+    """One program of all blocks of a page, in their order."""
+    parts = ["import subprocess"]
+    for language, code in blocks(page):
+        if language == "python":
+            parts.append(code)
+        elif language == "bash" and commands(code).strip():
+            parts.append(f"subprocess.run(['bash', '-euc', {commands(code)!r}], check=True)")
+    text = "\n".join(parts)
+    for pattern, replacement in SMALLER.items():
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def with_code(page: Path) -> bool:
+    return script(page) != "import subprocess"
+
+
+def command_line_tools(python: Path, folder: Path) -> str:
+    """A search path on which ``python`` and ``sinter`` are those of the wheel's environment."""
+    folder.mkdir()
+    (folder / "python").symlink_to(python)
+    sinter = folder / "sinter"
+    sinter.write_text(f"#!{python} -I\n{SINTER}")
+    sinter.chmod(0o755)
+    return f"{python.parent}{os.pathsep}{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize("page", list(filter(with_code, PAGES)), ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_run(page: Path, wheel_python: Path, tmp_path: Path) -> None:
+    if page.name == "gpu.md":
+        try:
+            CupyBackend()
+        except EngineUnavailableError as error:
+            pytest.skip(f"the blocks of this page need a GPU: {error}")
+    if page.name == "many_machines.md":
+        pytest.skip(
+            "the blocks of this page need a cluster; test_dask_collection.py starts one on this machine"
+        )
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    variables = {"PATH": command_line_tools(wheel_python, tmp_path / "bin"), "MPLBACKEND": "agg"}
+    program = "\n".join(
+        [
+            "import stim_nonclifford as snc",
+            CONTEXT.get(str(page.relative_to(ROOT)), ""),
+            script(page),
+            "print(snc.__file__)",
+        ]
+    )
+    printed = run(wheel_python, "-I", "-c", program, folder=folder, variables=variables)
+    assert Path(printed.splitlines()[-1]).is_relative_to(wheel_python.parents[1])
+
+
+def test_every_command_is_in_a_block_that_runs() -> None:
+    for page in [*PAGES, *ROOT.glob("docs/*/*.md")]:
+        for language, code in blocks(page):
+            assert language in ("python", "bash", "json", ""), f"{page.name}: {language}"
+            if not language:
+                assert not re.search(r"^(python|sinter|stim-nonclifford|pip|make) ", code, re.MULTILINE), (
+                    f"{page.name}:\n{code}"
+                )
+
+
+def test_pages_that_use_more_than_they_show_exist() -> None:
+    assert set(CONTEXT) <= {str(page.relative_to(ROOT)) for page in PAGES}

@@ -1,0 +1,166 @@
+"""Pages that are generated are what their generators write, and speak of tests that exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import stim
+
+import sinter_plugin
+import stim_nonclifford.compiler
+from stim_nonclifford import cultivation, distillation, teleportation
+from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
+from stim_nonclifford.engines.auto import START_SECONDS
+
+from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
+from ..support.public_names import PUBLIC
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [
+    *DOCS.rglob("*.md"),
+    *DOCS.glob("tutorials/*.ipynb"),
+    *(
+        DOCS.parent / folder / "README.md"
+        for folder in (
+            ".",
+            "examples",
+            "circuits/cultivation",
+            "circuits/distillation",
+            "circuits/teleportation",
+        )
+    ),
+]
+
+
+def generator(name: str) -> ModuleType:
+    """A module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pictures_are_fresh() -> None:
+    drawn = dict(generator("make_pictures").pictures())
+    files = (*DOCS.glob("pictures/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
+    assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
+        "run python docs/make_pictures.py"
+    )
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {
+        (page.parent / name).resolve()
+        for page in PAGES
+        for name in re.findall(r"\((pictures/.*?\.svg)\)", page.read_text(encoding="utf-8"))
+    }
+    assert shown == {file for file, _ in generator("make_pictures").pictures()}
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    exported = {
+        f"{package.__name__}.{name}"
+        for package in (stim_nonclifford, sinter_plugin, cultivation, distillation, teleportation)
+        for name in package.__all__
+        if not name.startswith("__")
+    }
+    assert exported <= PUBLIC.keys()
+
+
+def test_instructions_that_are_said_to_be_refused_are_refused() -> None:
+    page = (DOCS / "coming_from.md").read_text(encoding="utf-8")
+    block = page.split("are refused here, with an error that names the line:\n\n```\n")[1].split("```")[0]
+    for instruction in block.splitlines():
+        with pytest.raises(ValueError, match="Line 1"):
+            stim_nonclifford.Circuit(instruction)
+    assert len(block.splitlines()) >= 4
+
+
+def test_table_of_instructions_is_fresh() -> None:
+    page = (DOCS / "instructions.md").read_text(encoding="utf-8")
+    assert page == generator("make_instructions").table(), "run python docs/make_instructions.py"
+    tested = re.findall(r"test_(stim_instruction|non_clifford_gate|conditional_gate)\[(\w+)\]", page)
+    assert {name for kind, name in tested if kind == "stim_instruction"} == set(stim.gate_data())
+    assert {name for kind, name in tested if kind == "non_clifford_gate"} == set(NON_CLIFFORD)
+    assert {name for kind, name in tested if kind == "conditional_gate"} <= set(CONDITIONAL)
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            if not link.startswith("http"):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_source_files_that_pages_name_exist() -> None:
+    folders = [
+        DOCS.parent / name for name in ("stim_nonclifford", "sinter_plugin", "tests", "examples", "docs")
+    ]
+    sources = [f"/{path.relative_to(DOCS.parent)}" for folder in folders for path in folder.rglob("*.*")]
+    named = [
+        (page.name, name)
+        for page in PAGES
+        for name in re.findall(r"`([\w/]+\.(?:py|h|cc|cu|ipynb))`", page.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 20
+    assert [place for place in named if not any(path.endswith(f"/{place[1]}") for path in sources)] == []
+
+
+def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
+    page = (DOCS / "internals.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
+    described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
+    assert listed == described
+    assert len(listed) >= 11
+
+
+def test_glossary_is_alphabetical() -> None:
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| ([a-z -]+) \|", page.split("\n## Glossary\n")[1], re.MULTILINE)[1:]
+    assert words == sorted(set(words))
+    assert len(words) >= 40
+
+
+def test_limits_are_those_of_the_code() -> None:
+    """A page that says how long or how much says what the code does."""
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    forecast = re.search(r"at least\s+(\d+) s by its own forecast", readme)
+    assert forecast is not None
+    assert int(forecast[1]) == MAX_SECONDS
+    effects = re.search(r"the effects of noise would need more than (\d+) GiB", readme)
+    assert effects is not None
+    assert int(effects[1]) << 30 == MAX_EFFECT_BYTES
+    seconds = {"twenty": 20.0}
+    for page in ("gpu.md", "which_tool.md"):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        hand_over = re.search(r"need(?:s)? more than about (\w+) seconds there", text)
+        assert hand_over is not None, page
+        assert seconds[hand_over[1]] == START_SECONDS
+
+
+def test_no_page_says_what_packaging_denies() -> None:
+    """Nothing has been run on ARM, as the table of docs/packaging.md says."""
+    table = (DOCS / "packaging.md").read_text(encoding="utf-8")
+    assert re.search(r"Linux ARM \|.*\| no \|", table)
+    for page in PAGES:
+        assert not re.search(r"ARM[^|]*emulation", page.read_text(encoding="utf-8")), page
+
+
+def test_tables_of_the_site_break_where_they_should() -> None:
+    tables = generator("site/tables")
+    cell = "<td><strong>1.5(2)e-07*</strong>, 3e-08 [b], tree-12</td>"
+    number = '<span class="number">{}</span>'
+    assert tables.on_page_content(f"1e-07 {cell}") == (
+        f"1e-07 <td><strong>{number.format('1.5(2)e-07*')}</strong>, {number.format('3e-08')} [b], tree-12</td>"
+    )
+    assert tables.on_page_content("<td><code>test_a.py::test_b[c]</code></td>") == (
+        "<td><code>test_a.py::<wbr>test_b<wbr>[c]</code></td>"
+    )
+    assert all((DOCS / page).exists() for page in tables.WIDE)

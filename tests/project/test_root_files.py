@@ -1,0 +1,165 @@
+"""The files for contributors, citations and releases say what is so."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.dialect import GateDefinition, RotationPart, gates
+from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.plan import BLOCK_SHOTS
+
+from ..support.engine_cases import LAYERS
+
+ROOT = Path(__file__).parents[2]
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def code_blocks(indentation: str) -> list[str]:
+    """The Python of CONTRIBUTING.md with this indentation."""
+    fence = re.compile(rf"^{indentation}```python\n(.*?)^{indentation}```$", re.MULTILINE | re.DOTALL)
+    return [re.sub(f"^{indentation}", "", code, flags=re.MULTILINE) for code in fence.findall(CONTRIBUTING)]
+
+
+def test_all_versions_are_the_same() -> None:
+    declared = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    changed = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert {match[1] for match in (declared, cited, changed) if match} == {snc.__version__}
+    assert declared
+    assert cited
+    assert changed
+
+
+def test_the_citation_has_what_the_format_needs() -> None:
+    keys = re.findall(r"^([\w-]+):", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert {"cff-version", "message", "title", "authors"} <= set(keys)
+    assert len(keys) == len(set(keys))
+
+
+def test_names_in_the_changelog_exist() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    named = [name for name in re.findall(r"`([A-Za-z_.]+)`", text) if name[0].isupper() and name != "EXP_VAL"]
+    assert len(named) >= 5
+    for name in named:
+        found: Any = snc
+        for part in name.split("."):
+            if not (found is snc and part == "U"):
+                found = getattr(found, part, None)
+        assert found is not None or name in gates.GATES, name
+
+
+def test_links_and_files_of_contributing_exist() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", CONTRIBUTING)
+    assert len(links) >= 4
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    named = re.findall(r"`((?:stim_nonclifford|tests|docs)/[\w/.]*)`", CONTRIBUTING)
+    named += re.findall(r"(?<=pytest )[\w./ ]+(?=`)", CONTRIBUTING)
+    assert len(named) >= 12
+    assert [name for names in named for name in names.split() if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("_HANDLERS", "stim_nonclifford/compiler/program/flattening.py"),
+        ("channel_of_patterns", "stim_nonclifford/compiler/program/flattening.py"),
+        ("_HALF_FAULTS", "stim_nonclifford/compiler/program/extent.py"),
+        ("_TAGS_OF_GATE", "tests/oracle/operators.py"),
+        ("_HERALDED_CHANNELS", "tests/oracle/density_matrix.py"),
+        ("EngineName", "stim_nonclifford/engines/options.py"),
+        ("engine_factory", "stim_nonclifford/engines/__init__.py"),
+    ],
+)
+def test_names_of_contributing_are_in_their_files(name: str, file: str) -> None:
+    assert f"`{name}`" in CONTRIBUTING
+    assert name in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_the_example_of_a_gate_is_one() -> None:
+    entries, channel = code_blocks("   ")
+    names: dict[str, Any] = {"_t_gate": gates._t_gate}
+    exec(entries, names)
+    found: list[GateDefinition] = list(names["_DEFINITIONS"][1:])
+    assert [gate.name for gate in found] == ["TX", "TX_DAG"]
+    assert found[0].decomposition() == (RotationPart("X", 0.25),)
+    assert [gate.inverse for gate in found] == ["TX_DAG", "TX"]
+    assert not {gate.name for gate in found} & set(gates.GATES)
+    flattening = (ROOT / "stim_nonclifford/compiler/program/flattening.py").read_text(encoding="utf-8")
+    for line in channel.splitlines()[:2]:
+        assert line in flattening
+
+
+def test_the_example_of_an_engine_returns_the_shots_of_the_others() -> None:
+    (code,) = code_blocks("")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    names["BLOCK_SHOTS"] = (
+        32  # where it divides a range changes nothing; so few shots have several such places
+    )
+    circuit = snc.Circuit(LAYERS)
+    detectors, observables = (
+        range(circuit.num_detectors),
+        range(circuit.num_detectors, circuit.num_detectors + 2),
+    )
+    first, shots = BLOCK_SHOTS - 50, 150
+    for requested in (
+        RequestedOutputs.of([*detectors, *observables]),
+        RequestedOutputs.of(observables, detectors),
+    ):
+        plan = circuit.compile().detector_plan(requested)
+        engine, expected = names["BlockwiseEngine"](plan), CpuEngine(plan)
+        assert engine.count(5, first, shots) == expected.count(5, first, shots)
+        assert isinstance(engine.statistics(), dict)
+        np.testing.assert_array_equal(
+            engine.sample_kept(5, first, shots), expected.sample_kept(5, first, shots)
+        )
+        for found, wanted in zip(
+            engine.sample_kept_numbered(5, first, shots),
+            expected.sample_kept_numbered(5, first, shots),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(found, wanted)
+        if not requested.postselected:
+            np.testing.assert_array_equal(engine.sample(5, first, shots), expected.sample(5, first, shots))
+
+
+def test_hooks_run_what_make_check_runs() -> None:
+    hooks = re.findall(r"^ +entry: (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
+    recipes = (ROOT / "Makefile").read_text().replace("$(BIN)", ".venv/bin")
+    for hook in hooks[:3]:
+        assert hook.removesuffix(" --force-exclude") in recipes
+    assert hooks[3] == ".venv/bin/python docs/make_instructions.py"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_forms_for_issues_are_complete(form: Path) -> None:
+    text = form.read_text(encoding="utf-8")
+    for key in ("name", "description", "body"):
+        assert re.search(rf"^{key}:", text, re.MULTILINE)
+    ids = re.findall(r"^ +id: (\w+)$", text, re.MULTILINE)
+    assert len(ids) == len(set(ids)) == text.count("- type: textarea") >= 2
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_builds_show_how_far_they_are_and_why_they_fail(code: int) -> None:
+    build = (
+        "print('a remark'); print('[1/2] Building CXX object CMakeFiles/x.dir/plan.cc.o');"
+        f" print('  [2/2] Linking CXX shared module _native.abi3.so'); raise SystemExit({code})"
+    )
+    command = [sys.executable, str(ROOT / ".ci/with_progress"), "Compiling", sys.executable, "-c", build]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert re.search(r"^ +1 of 2  plan\.cc  \(\d+ s\)$", done.stdout, re.MULTILINE)
+    assert re.search(r"^ +2 of 2  _native\.abi3\.so  \(\d+ s\)$", done.stdout, re.MULTILINE)
+    assert ("a remark" in done.stdout) == (code != 0)
+    assert ("Compiling failed: " in done.stdout) == (code != 0)

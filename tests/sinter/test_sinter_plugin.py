@@ -1,0 +1,438 @@
+"""The Sinter plugin in Python: the sampler, its batches, and tasks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
+from sinter_plugin.batch_size import MAX_SHARE, MIN_SHOTS, BatchSize
+
+from ..support.fake_cupy import make_cupy
+
+FALSE_ALARM = 1e-7  # of one comparison; samplers here have no seed
+
+# On every qubit with T, X between T and T_DAG, and then half of the X turn into a flip of the outcome:
+# T_DAG X T = (X + Y) / sqrt(2). On the S-proxy all of them do.
+KEPT_BY_MASK = 0.8 * 0.95  # detectors 0 and 2, the ones with a fourth coordinate of 1
+KEPT_BY_ALL = 0.8 * 0.95 * 0.75
+ERROR_IF_KEPT = 0.05
+CIRCUIT = stim.Circuit("""
+    R 0 1 2 3
+    H 0 3
+    S[T] 0 3
+    X_ERROR(0.1) 0 3
+    S_DAG[T] 0 3
+    H 0 3
+    X_ERROR(0.2) 1
+    X_ERROR(0.25) 2
+    M 1 2 3
+    DETECTOR(0, 0, 0, 1) rec[-3]
+    DETECTOR(1, 0, 0, 0) rec[-2]
+    DETECTOR(2, 0, 0, 1) rec[-1]
+    M 0
+    OBSERVABLE_INCLUDE(0) rec[-1]
+""")
+MASK = np.array([0b101], dtype=np.uint8)
+
+
+def assert_rate(count: int, total: int, probability: float) -> None:
+    """Asserts that a count fits a probability; a right count fails with probability FALSE_ALARM."""
+    low, high = scipy.stats.binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], total, probability)
+    assert low <= count <= high, f"{count} of {total} is not {probability}: expected {low} to {high}"
+
+
+def collected(compiled: sinter.CompiledSampler, shots: int) -> sinter.AnonTaskStats:
+    """Calls a sampler as Sinter's worker does, until the shots are taken."""
+    total = sinter.AnonTaskStats()
+    while total.shots < shots:
+        stats = compiled.sample(shots - total.shots)
+        assert 1 <= stats.shots <= shots - total.shots
+        total += stats
+    return total
+
+
+def compiled_for(
+    circuit: stim.Circuit = CIRCUIT,
+    *,
+    sampler: SoftPostselectSampler | None = None,
+    **kwargs: object,
+) -> sinter.CompiledSampler:
+    sampler = sampler or sinter_samplers()["soft_postselect"]
+    return sampler.compiled_sampler_for_task(task(circuit, **kwargs))
+
+
+def test_discards_on_all_detectors_without_a_mask() -> None:
+    stats = collected(compiled_for(), 200_000)
+    kept = stats.shots - stats.discards
+    assert stats.shots == 200_000
+    assert_rate(kept, stats.shots, KEPT_BY_ALL)
+    assert_rate(stats.errors, kept, ERROR_IF_KEPT)
+    assert stats.custom_counts == {"survivors": kept}
+    assert stats.seconds > 0
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.UnusedDetectorsWarning")
+def test_discards_on_the_detectors_of_the_mask() -> None:
+    stats = collected(compiled_for(postselection_mask=MASK), 200_000)
+    kept = stats.shots - stats.discards
+    assert_rate(kept, stats.shots, KEPT_BY_MASK)
+    assert_rate(stats.errors, kept, ERROR_IF_KEPT)
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.UnusedDetectorsWarning")
+def test_padding_bits_of_a_mask_mean_nothing() -> None:
+    stats = collected(compiled_for(postselection_mask=MASK | np.uint8(0b11111000)), 50_000)
+    assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_MASK)
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.UnusedDetectorsWarning")
+def test_an_empty_mask_discards_nothing() -> None:
+    stats = collected(compiled_for(postselection_mask=np.zeros(1, dtype=np.uint8)), 50_000)
+    assert stats.discards == 0
+    assert_rate(stats.errors, stats.shots, ERROR_IF_KEPT)
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+def test_samples_the_t_gate_and_not_its_proxy() -> None:
+    circuit = stim.Circuit("RX 0\nS[T] 0\nM 1\nDETECTOR rec[-1]\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    stats = collected(compiled_for(circuit), 100_000)
+    assert stats.discards == 0
+    assert_rate(stats.errors, stats.shots, math.sin(math.pi / 8) ** 2)
+
+
+TWO_OBSERVABLES = stim.Circuit("""
+    X_ERROR(0.1) 0
+    X_ERROR(0.2) 1
+    X_ERROR(0.3) 2
+    M 0 1 2
+    DETECTOR rec[-3]
+    OBSERVABLE_INCLUDE(0) rec[-2]
+    OBSERVABLE_INCLUDE(1) rec[-1]
+""")
+
+
+@pytest.mark.parametrize(
+    ("mask", "kept", "errors"), [(None, 1, 0.44), (1, 0.8, 0.3), (2, 0.7, 0.2), (3, 0.56, 0)]
+)
+def test_a_flip_of_a_postselected_observable_discards(mask: int | None, kept: float, errors: float) -> None:
+    packed = None if mask is None else np.array([mask], dtype=np.uint8)
+    stats = collected(compiled_for(TWO_OBSERVABLES, postselected_observables_mask=packed), 50_000)
+    survivors = stats.shots - stats.discards
+    assert_rate(survivors, stats.shots, 0.9 * kept)
+    assert_rate(stats.errors, survivors, errors)
+
+
+def test_counts_combinations_of_flips() -> None:
+    sampler = SoftPostselectSampler(count_observable_error_combos=True)
+    stats = collected(compiled_for(TWO_OBSERVABLES, sampler=sampler), 50_000)
+    survivors = stats.custom_counts["survivors"]
+    combos = {"E_": 0.2 * 0.7, "_E": 0.8 * 0.3, "EE": 0.2 * 0.3}
+    for combo, probability in combos.items():
+        assert_rate(stats.custom_counts[f"obs_mistake_mask={combo}"], survivors, probability)
+    assert stats.errors == sum(stats.custom_counts[f"obs_mistake_mask={combo}"] for combo in combos)
+
+
+def test_agrees_with_sinters_own_postselection_on_a_clifford_circuit() -> None:
+    # `perfectionist` discards on all detectors and samples with Stim.
+    circuit = CIRCUIT.without_tags()
+    ours = collected(compiled_for(circuit), 100_000)
+    theirs = sinter.BUILT_IN_SAMPLERS["perfectionist"].compiled_sampler_for_task(task(circuit))
+    reference = theirs.sample(100_000)
+    table = [
+        [stats.discards, stats.errors, stats.shots - stats.discards - stats.errors]
+        for stats in (ours, reference)
+    ]
+    assert scipy.stats.chi2_contingency(table).pvalue > FALSE_ALARM
+
+
+def test_all_shots_discarded_leaves_no_counts_behind() -> None:
+    circuit = stim.Circuit("X_ERROR(1) 0\nM 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    stats = collected(compiled_for(circuit), 1000)
+    assert (stats.shots, stats.discards, stats.errors) == (1000, 1000, 0)
+    assert not stats.custom_counts
+
+
+@pytest.mark.parametrize(
+    ("circuit", "message"),
+    [
+        ("S[T] 0\nM 0\nDETECTOR rec[-1]", "no observables, so logical errors"),
+        ("S[T] 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "no detectors, so soft_postselect"),
+    ],
+)
+def test_refuses_circuits_without_anything_to_count(circuit: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compiled_for(stim.Circuit(circuit))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        np.zeros(2, dtype=np.uint8),
+        np.zeros(1, dtype=np.uint16),
+        np.zeros(2, dtype=np.bool_),
+        np.zeros((1, 1), dtype=np.uint8),
+    ],
+)
+@pytest.mark.parametrize("name", ["postselection_mask", "postselected_observables_mask"])
+def test_refuses_masks_of_the_wrong_size(name: str, mask: np.ndarray) -> None:
+    with pytest.raises(
+        (ValueError, TypeError), match=rf"{name} (has|must be .* got .*) shape|got dtype uint16"
+    ):
+        task(CIRCUIT, **{name: mask})
+    unchecked = sinter.Task(circuit=CIRCUIT, skip_validation=True, **{name: mask})
+    with pytest.raises(ValueError, match=f"{name} has shape"):
+        SoftPostselectSampler().compiled_sampler_for_task(unchecked)
+
+
+def test_says_which_task_is_too_wide() -> None:
+    circuit = snc.Circuit("R 0 1\nH 0 1\nT 0 1\nMPP X0*X1\nDETECTOR\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    sampler = SoftPostselectSampler(max_active_coordinates=0)
+    with pytest.raises(snc.ResourceLimitError, match=r"1 active coordinates.*json_metadata=\{'d': 7\}"):
+        sampler.compiled_sampler_for_task(task(circuit, json_metadata={"d": 7}))
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+def test_takes_a_circuit_from_the_path_of_a_task(tmp_path: Path) -> None:
+    path = tmp_path / "bare.stim"
+    path.write_text(snc_text())
+    compiled = SoftPostselectSampler().compiled_sampler_for_task(sinter.Task(circuit_path=path))
+    assert_rate(collected(compiled, 20_000).errors, 20_000, math.sin(math.pi / 8) ** 2)
+
+
+def snc_text() -> str:
+    """A circuit with a bare T gate, on whose S-proxy the observable is random."""
+    return "RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
+
+
+SAMPLE_IN_ANOTHER_PROCESS = """
+import pickle, sys
+sampler, task = pickle.loads(bytes.fromhex(sys.argv[1]))
+compiled = sampler.compiled_sampler_for_task(task)
+while True:
+    stats = compiled.sample(10**9)
+    if stats.shots > 10_000:
+        break
+for _ in range(3):
+    stats = compiled.sample(10_000)
+    print(stats.errors, stats.discards)
+"""
+
+
+def test_workers_draw_different_samples() -> None:
+    # Two of three pairs of counts with a spread of tens agree by chance less than once in 10^8.
+    payload = pickle.dumps((sinter_samplers()["soft_postselect"], task(CIRCUIT))).hex()
+    command = [sys.executable, "-c", SAMPLE_IN_ANOTHER_PROCESS, payload]
+    repository = Path(__file__).parents[2]
+    outputs = [
+        subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert outputs[0].count("\n") == 3
+    assert outputs[0] != outputs[1]
+
+
+SAMPLE_IN_THREADS = """
+import sys, threading
+import numpy as np, sinter, stim_nonclifford as snc
+from sinter_plugin.soft_postselect import CompiledSoftPostselectSampler
+
+def detector_sampler():
+    circuit = snc.Circuit(sys.argv[1])
+    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
+    return circuit.compile_detector_sampler(seed=5, postselection_mask=mask)
+
+compiled = CompiledSoftPostselectSampler(detector_sampler(), num_observables=1)
+stats = [sinter.AnonTaskStats() for _ in range(4)]
+
+def sample(k):
+    while stats[k].shots < 250_000:
+        stats[k] += compiled.sample(250_000 - stats[k].shots)
+
+threads = [threading.Thread(target=sample, args=(k,)) for k in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+total = sum(stats, start=sinter.AnonTaskStats())
+expected = detector_sampler().sample_counts(1_000_000)
+assert (total.shots, total.discards, total.errors) == (expected.shots, expected.discards, expected.errors)
+"""
+
+
+def test_threads_share_a_sampler() -> None:
+    """They get the very shots that one thread would get, each shot once."""
+    done = subprocess.run(
+        [sys.executable, "-c", SAMPLE_IN_THREADS, str(CIRCUIT)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a stand-in for CuPy; it counts as the sampler for CPUs does, and can be pickled."""
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
+    sampler = pickle.loads(pickle.dumps(sinter_samplers()["soft_postselect_gpu"]))
+    assert sampler == SoftPostselectSampler(engine="gpu")
+    for device in (None, 1):
+        chosen = dataclasses.replace(sampler, device=device)
+        stats = collected(chosen.compiled_sampler_for_task(task(CIRCUIT)), 100_000)
+        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_ALL)
+        assert_rate(stats.errors, stats.shots - stats.discards, ERROR_IF_KEPT)
+    with pytest.raises(snc.EngineUnavailableError, match="no GPU with device=7"):
+        dataclasses.replace(sampler, device=7).compiled_sampler_for_task(task(CIRCUIT))
+
+
+class TestBatchSize:
+    """The batches, with a clock of their own."""
+
+    @pytest.mark.parametrize("shots_per_second", [0.1, 30.0, 1e4, 1e8, math.inf])
+    def test_batches_are_short_and_small_beside_the_rest(self, shots_per_second: float) -> None:
+        batch_size = BatchSize()
+        taken = 0
+        for _ in range(200):
+            shots = batch_size.next_shots(10**15)
+            assert 1 <= shots <= max(MIN_SHOTS, taken * MAX_SHARE)
+            if taken >= MIN_SHOTS:
+                assert shots == 1 or shots / shots_per_second <= 0.2
+            taken += shots
+            batch_size.record(shots=shots, seconds=shots / shots_per_second)
+        if math.isfinite(shots_per_second):
+            # The rate that the sampler can do is used in the end.
+            assert shots == max(1, int(0.2 * shots_per_second))
+
+    def test_a_slow_call_does_not_slow_down_the_next_ones_for_long(self) -> None:
+        batch_size = BatchSize()
+        batch_size.record(shots=10**8, seconds=1.0)
+        batch_size.record(shots=16, seconds=30.0)  # the machine was asleep
+        calls = 0
+        while batch_size.next_shots(10**15) < 10**7:
+            shots = batch_size.next_shots(10**15)
+            batch_size.record(shots=shots, seconds=shots / 1e8)
+            calls += 1
+        assert calls <= 2
+
+
+@pytest.mark.parametrize("wanted", [1, 10, 100, 1000])
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+def test_errors_overshoot_little(wanted: int, known: bool) -> None:
+    # Sinter's loop with one worker: it stops after the call in which the number is reached.
+    options = sinter.CollectionOptions(max_errors=wanted) if known else None
+    compiled = compiled_for(collection_options=options)
+    errors = 0
+    while errors < wanted:
+        errors += compiled.sample(10**12).errors
+    # Of 1/8 more errors at most, the number in the last batch is about Poisson distributed; the first
+    # batches have 16 shots, each an error with probability below 1/32.
+    last_batch = max(wanted, 4) / 8
+    assert errors - wanted <= scipy.stats.poisson.ppf(1 - FALSE_ALARM, last_batch)
+
+
+class TestTask:
+    """Tasks that Sinter accepts."""
+
+    def test_has_sinters_own_error_model_where_there_is_one(self) -> None:
+        own = task(CIRCUIT, decoder="soft_postselect", postselection_mask=MASK, json_metadata={"p": 1})
+        plain = sinter.Task(
+            circuit=CIRCUIT,
+            decoder="soft_postselect",
+            detector_error_model=CIRCUIT.detector_error_model(
+                decompose_errors=True, approximate_disjoint_errors=True
+            ),
+            postselection_mask=MASK,
+            json_metadata={"p": 1},
+        )
+        assert own.strong_id() == plain.strong_id()
+
+    def test_has_an_error_model_where_the_proxy_is_random(self) -> None:
+        circuit = snc.Circuit(snc_text())
+        made = task(circuit)
+        assert made.circuit == circuit.to_stim()
+        assert made.detector_error_model.num_detectors == 1
+        assert made.detector_error_model.num_observables == 1
+
+    def test_takes_bools_for_masks(self) -> None:
+        made = task(
+            CIRCUIT,
+            postselection_mask=np.array([True, False, True]),
+            postselected_observables_mask=np.array([True]),
+        )
+        assert made.postselection_mask.tolist() == [0b101]
+        assert made.postselected_observables_mask.tolist() == [1]
+
+    def test_reads_files(self, tmp_path: Path) -> None:
+        path = tmp_path / "bare.stim"
+        path.write_text(snc_text())
+        for spelled in (path, str(path)):
+            assert task(spelled).circuit == snc.Circuit(snc_text()).to_stim()
+
+
+def test_collect_in_python(tmp_path: Path) -> None:
+    # In a script of its own, because Sinter's workers import the main module again.
+    script = tmp_path / "collect.py"
+    script.write_text(f"""
+import sinter, sinter_plugin, stim_nonclifford as snc
+if __name__ == "__main__":
+    (stats,) = sinter.collect(
+        num_workers=1,
+        tasks=[sinter_plugin.task(snc.Circuit({snc_text()!r}), decoder="soft_postselect")],
+        custom_decoders=sinter_plugin.sinter_samplers(),
+        max_shots=20_000,
+        max_errors=1_000_000,
+    )
+    print(stats.shots, stats.errors)
+""")
+    done = subprocess.run(
+        [sys.executable, script],
+        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    shots, errors = map(int, done.stdout.split())
+    assert shots == 20_000
+    assert_rate(errors, shots, math.sin(math.pi / 8) ** 2)
+
+
+def test_warnings_stand_in_the_row() -> None:
+    """Shown or not, by a sampler with a seed and without."""
+    ignored = "warning: detectors are neither postselected nor decoded"
+    random = "warning: observables or decoded detectors are random without noise"
+    coin = stim.Circuit("M 0\nDETECTOR rec[-1]\nRX 1\nS[T] 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    for circuit, mask, expected in (
+        (CIRCUIT, None, set()),
+        (CIRCUIT, MASK, {ignored}),
+        (coin, None, {random}),
+        (coin, np.array([0], dtype=np.uint8), {ignored, random}),
+    ):
+        asked = task(circuit, postselection_mask=mask)
+        quiet = SoftPostselectSampler(warn=False)
+        loud = SoftPostselectSampler()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            samplers = [quiet.compiled_sampler_for_task(asked)]
+            assert not caught
+            samplers.append(loud.compiled_sampler_for_task(asked))
+        assert len(caught) == len(expected)
+        assert {each.filename for each in caught} <= {__file__}
+        rows = [sampler.sample(100) for sampler in samplers]
+        rows.append(quiet.compiled_range_sampler_for_task(asked, seed=1).sample_range(0, 500))
+        for stats in rows:
+            found = {key: count for key, count in stats.custom_counts.items() if key.startswith("warning")}
+            assert found == dict.fromkeys(expected, stats.shots)

@@ -1,0 +1,1 @@
+"""Modules that serve several tests."""

@@ -1,0 +1,70 @@
+"""Expectation values by simulation of density matrices, and random circuits that ask for them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import stim
+
+from ..oracle.density_matrix import Simulator, probability, sandwich, used_qubits
+from ..oracle.operators import pauli_product
+
+_TAG = re.compile(r"EXP_VAL\((.*)\)")
+
+
+class ExpectationSimulator(Simulator):
+    """Notes, at each EXP_VAL, the trace of P rho for every record so far.
+
+    Attributes:
+        traces: For each expectation value, records so far -> their probability times the expectation value.
+        weights: For each expectation value, records so far -> their probability.
+    """
+
+    def __init__(self, circuit: stim.Circuit) -> None:
+        super().__init__(used_qubits(circuit))
+        self.traces: list[dict[tuple[int, ...], float]] = []
+        self.weights: list[dict[tuple[int, ...], float]] = []
+        self.run(circuit)
+
+    def _perform(self, instruction: stim.CircuitInstruction) -> None:
+        found = _TAG.fullmatch(instruction.tag)
+        if not found:
+            super()._perform(instruction)
+            return
+        qubits = [target.value for target in instruction.targets_copy()]
+        while qubits:
+            for product in found[1].split(","):
+                letters = product.strip().removeprefix("!")
+                terms = [(letter, qubits.pop(0)) for letter in letters]
+                self._expect(terms, "!" in product)
+
+    def _expect(self, terms: list[tuple[str, int]], is_negative: bool) -> None:
+        on, pauli = pauli_product(terms, is_negative)
+        positions = [self.position[qubit] for qubit in on]
+        traces: dict[tuple[int, ...], float] = {}
+        weights: dict[tuple[int, ...], float] = {}
+        for (records, _), rho in self.branches.items():
+            # tr(P rho) from the projector: sandwich gives the trace of K rho K^dagger.
+            plus = probability(sandwich(rho, (np.eye(len(pauli)) + pauli) / 2, positions))
+            weights[records] = weights.get(records, 0.0) + probability(rho)
+            traces[records] = traces.get(records, 0.0) + 2 * plus - probability(rho)
+        self.traces.append(traces)
+        self.weights.append(weights)
+
+
+def random_product(rng: np.random.Generator, num_qubits: int) -> str:
+    """A Pauli product as EXP_VAL takes it, on one to three qubits."""
+    count = min(num_qubits, int(rng.integers(1, 4)))
+    factors = [f"{rng.choice(list('XYZ'))}{q}" for q in rng.choice(num_qubits, count, replace=False)]
+    return str(rng.choice(["", "!"])) + "*".join(factors)
+
+
+def with_random_expectations(circuit: stim.Circuit, rng: np.random.Generator, num_qubits: int) -> str:
+    """The text of the circuit with one to four EXP_VAL at random places, some of them in blocks."""
+    lines = str(circuit).split("\n")
+    for _ in range(int(rng.integers(1, 4))):
+        products = [random_product(rng, num_qubits) for _ in range(int(rng.integers(1, 3)))]
+        lines.insert(int(rng.integers(len(lines) + 1)), f"EXP_VAL {' '.join(products)}")
+    # One at the end, where all errors and outcomes matter.
+    return "\n".join([*lines, f"EXP_VAL {random_product(rng, num_qubits)}"])

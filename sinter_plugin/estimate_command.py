@@ -25,12 +25,16 @@ from typing import Any
 import sinter
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.decoded_circuits import exact_symptoms
+from stim_nonclifford.decoded_rates.mechanisms import Symptoms
+from stim_nonclifford.decoded_rates.mechanisms import families_of as decoded_families
 from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, families_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.logical_states import parsed_state
 
+from .decoders import decoder_named
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
 from .estimate_groups import GroupEstimates, Question, estimates_here, estimates_on_dask
 from .interrupts import interrupted_by_signals
@@ -51,10 +55,32 @@ class _Job:
 
     path: str
     question: Question
-    planned: PlannedCircuit
+    planned: PlannedCircuit | None
+    symptoms: Symptoms | None
     num_observables: int
     metadata: dict[str, Any]
     strong_id: str
+
+    @property
+    def mean_events(self) -> float:
+        """The mean number of errors of a shot, by which circuits with the same ones are compared."""
+        if self.planned is not None:
+            return self.planned.plan().mean_events
+        return sum(self.symptoms.probabilities.values()) if self.symptoms is not None else 0.0
+
+
+def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """The jobs that share work, together."""
+    planned = [job for job in jobs if job.planned is not None]
+    groups = [
+        [planned[k] for k in family]
+        for family in families_of([job.planned.plan() for job in planned if job.planned is not None])
+    ]
+    for decoder in dict.fromkeys(job.question.decoder for job in jobs if job.planned is None):
+        mine = [job for job in jobs if job.planned is None and job.question.decoder == decoder]
+        symptoms = [job.symptoms for job in mine if job.symptoms is not None]
+        groups += [[mine[k] for k in family] for family in decoded_families(symptoms)]
+    return groups
 
 
 def estimate(arguments: Sequence[str]) -> int:
@@ -73,11 +99,13 @@ def estimate(arguments: Sequence[str]) -> int:
         SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
     args = parse_estimate_arguments(arguments)
+    _check_decoded_alone(args)
     sinter_args = sinter_arguments(args)
     try:
         with interrupted_by_signals():
             sinter_args.state_check = args.state_check
-            jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
+            asked = ((path, decoder) for path in args.circuits for decoder in args.decoders)
+            jobs = {job.strong_id: job for job in (_job(*each, sinter_args) for each in asked)}
             with _opened_save_file(args) as save_file, _estimates(args) as estimates:
                 return _Run(args, save_file, estimates).run(list(jobs.values()))
     except KeyboardInterrupt:
@@ -112,7 +140,7 @@ class _Run:
 
     def run(self, jobs: Sequence[_Job]) -> int:
         jobs = self._without_done(jobs)
-        groups = [[jobs[k] for k in family] for family in families_of([job.planned.plan() for job in jobs])]
+        groups = _groups_of(jobs)
 
         def estimate_group(number: int, group: Sequence[_Job]) -> None:
             others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
@@ -135,7 +163,7 @@ class _Run:
 
     def _estimate(self, group: Sequence[_Job]) -> None:
         # The draws are made for the strongest noise. What is asked for beside it must not change them.
-        strongest = max(group, key=lambda job: (job.planned.plan().mean_events, job.strong_id))
+        strongest = max(group, key=lambda job: (job.mean_events, job.strong_id))
         seed = seed_of(strongest.strong_id, self._seed) >> 11  # every program can read 53 bits from the row
         try:
             found = self._estimates.estimate([job.question for job in group], seed)
@@ -152,7 +180,7 @@ class _Run:
             for job, rate in zip(group, found, strict=True):
                 self._save(job, rate, rate.seconds / len(group), seed)
 
-    def _save(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
+    def _save(self, job: _Job, rate: Rate, seconds: float, seed: int) -> None:
         facts = {
             "kept": rate.kept,
             "kept_and_wrong": rate.kept_and_wrong,
@@ -165,7 +193,7 @@ class _Run:
             "asked_relative_error": self._args.relative_error,
             "asked_max_seconds": self._args.max_seconds,
         }
-        if job.num_observables > 1:
+        if isinstance(rate, LogicalErrorRate) and job.num_observables > 1:
             facts["error_patterns"] = {
                 "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
@@ -239,7 +267,7 @@ def _shown(facts: dict[str, Any]) -> str:
     return text
 
 
-def _job(path: str, args: argparse.Namespace) -> _Job:
+def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
     try:
         circuit = snc.Circuit.from_file(path)
         if args.state_check is not None:
@@ -259,6 +287,8 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
                 f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
+        if decoder is not None:
+            return _decoded_job(path, circuit, decoder, metadata)
         detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
         observables = postselected_observables(circuit.num_observables, metadata, args)
         if args.state_check is not None and observables is not None:
@@ -276,9 +306,31 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
         question = Question(circuit, detectors, observables)
         asked = question.planned()
         asked.plan()
-        return _Job(path, question, asked, circuit.num_observables, metadata, strong_id)
+        return _Job(path, question, asked, None, circuit.num_observables, metadata, strong_id)
     except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _decoded_job(path: str, circuit: snc.Circuit, decoder: str, metadata: dict[str, Any]) -> _Job:
+    """A circuit that is decoded; the name of the decoder is part of its metadata."""
+    decoder_named(decoder)
+    if "decoder" in metadata:
+        raise ValueError('--metadata_func must not yield the key "decoder", as --decoders does.')
+    metadata = {**metadata, "decoder": decoder}
+    strong_id = task(circuit, decoder=FAULT_SETS, json_metadata=metadata).strong_id()
+    question = Question(circuit, None, None, decoder)
+    return _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, strong_id)
+
+
+def _check_decoded_alone(args: argparse.Namespace) -> None:
+    """Refuses what is not available together with a decoder."""
+    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
+    is_postselected = args.postselect_detectors_with_non_zero_4th_coord or set(predicates) != {"False"}
+    if args.decoders != [None] and (is_postselected or args.state_check is not None):
+        raise ValueError(
+            "--decoders looks at all shots. Leave out postselection and --state_check; or count the errors of"
+            " kept shots: `collect` with soft_pymatching."
+        )
 
 
 def _estimates(args: argparse.Namespace) -> contextlib.AbstractContextManager[GroupEstimates]:

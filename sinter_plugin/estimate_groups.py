@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.decoded_circuits import rates_with_decoder
 from stim_nonclifford.circuit.fault_set_methods import planned
+from stim_nonclifford.decoded_rates import DecodedErrorRate
 from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates
 from stim_nonclifford.fault_sets.search.limits import Limits
 
 from .dask_workers import DaskWorkers, dask_client
 
-__all__ = ["GroupEstimates", "Question", "estimates_here", "estimates_on_dask"]
+__all__ = ["GroupEstimates", "Question", "Rate", "estimates_here", "estimates_on_dask"]
 
 Group = TypeVar("Group")
 
@@ -32,15 +34,38 @@ class Question:
         circuit: The circuit.
         detectors: bool, shape (num_detectors,): the postselected detectors; None for all.
         observables: bool, shape (num_observables,): the postselected observables; None for none.
+        decoder: The name of the decoder that is told all detectors; None: there is none.
     """
 
     circuit: snc.Circuit
     detectors: NDArray[np.bool_] | None
     observables: NDArray[np.bool_] | None
+    decoder: str | None = None
 
     def planned(self) -> PlannedCircuit:
         """The circuit, compiled."""
         return planned(self.circuit, "all" if self.detectors is None else self.detectors, self.observables)
+
+
+Rate = LogicalErrorRate | DecodedErrorRate
+
+
+def _rates(
+    questions: Sequence[Question], limits: Limits, seed: int, threads: int, progress: bool
+) -> Sequence[Rate]:
+    """The rates of circuits that share work."""
+    decoder = questions[0].decoder
+    if decoder is None:
+        return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
+    return rates_with_decoder(
+        [each.circuit for each in questions],
+        decoder,
+        relative_error=limits.relative_error,
+        max_seconds=limits.max_seconds,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
 
 
 class GroupEstimates:
@@ -52,7 +77,7 @@ class GroupEstimates:
     """
 
     def __init__(
-        self, estimate: Callable[[Sequence[Question], int], list[LogicalErrorRate]], num_at_once: int
+        self, estimate: Callable[[Sequence[Question], int], Sequence[Rate]], num_at_once: int
     ) -> None:
         self.estimate = estimate
         self._num_at_once = num_at_once
@@ -90,8 +115,8 @@ def estimates_here(limits: Limits, threads: int, progress: bool) -> Iterator[Gro
         What estimates.
     """
 
-    def estimate(questions: Sequence[Question], seed: int) -> list[LogicalErrorRate]:
-        return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
+    def estimate(questions: Sequence[Question], seed: int) -> Sequence[Rate]:
+        return _rates(questions, limits, seed, threads, progress)
 
     yield GroupEstimates(estimate, 1)
 
@@ -111,16 +136,16 @@ def estimates_on_dask(where: str, limits: Limits, num_processes: int) -> Iterato
     with dask_client(where, num_processes) as client:
         workers = DaskWorkers(client)
 
-        def estimate(questions: Sequence[Question], seed: int) -> list[LogicalErrorRate]:
-            found: list[LogicalErrorRate] = workers.call(_estimated, list(questions), limits, seed)
+        def estimate(questions: Sequence[Question], seed: int) -> Sequence[Rate]:
+            found: Sequence[Rate] = workers.call(_estimated, list(questions), limits, seed)
             return found
 
         yield GroupEstimates(estimate, max(2, workers.num_slots()))
 
 
-def _estimated(questions: Sequence[Question], limits: Limits, seed: int) -> list[Any]:
+def _estimated(questions: Sequence[Question], limits: Limits, seed: int) -> Sequence[Any]:
     """Estimates a group, in a worker."""
     import distributed
 
     threads = distributed.get_worker().state.nthreads
-    return estimate_rates([each.planned() for each in questions], limits, seed, threads, False)
+    return _rates(questions, limits, seed, threads, False)

@@ -14,7 +14,7 @@ from ..base.arguments import flag, integer, positive, positive_or_none, seed_of
 from ..base.masks import Mask
 from ..decoded_rates.decoders import compiled_decoder, is_matching, name_of_decoder
 from ..decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
-from ..decoded_rates.mechanisms import symptoms_of
+from ..decoded_rates.mechanisms import Symptoms, symptoms_of
 from ..decoded_rates.results import DecodedErrorRate
 from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
@@ -24,7 +24,7 @@ from ..logical_errors.refusals import check_logical_errors
 if TYPE_CHECKING:
     from .circuit import Circuit
 
-__all__ = ["check_only_decoded", "rates_with_decoder"]
+__all__ = ["check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
 
 def check_only_decoded(
@@ -94,14 +94,27 @@ def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
-    model = _exact_model(circuit)
-    return DecodedCircuit(
-        symptoms_of(model), compiled_decoder(_model_for(circuit, decoder), decoder), name_of_decoder(decoder)
-    )
+    symptoms = exact_symptoms(circuit)
+    predict = compiled_decoder(_model_for(circuit, decoder), decoder)
+    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder))
+
+
+def exact_symptoms(circuit: Circuit) -> Symptoms:
+    """The errors of a circuit, which must be independent and decide everything.
+
+    Args:
+        circuit: The circuit.
+
+    Returns:
+        What they flip, with their probabilities.
+
+    Raises:
+        ValueError: They do not decide everything, or exclude each other.
+    """
+    return symptoms_of(_exact_model(circuit))
 
 
 def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
-    """The errors that a circuit has, which must be independent and decide everything."""
     if circuit.to_stim() == circuit.to_stim().without_tags():  # a Clifford circuit
         try:
             return circuit.detector_error_model()

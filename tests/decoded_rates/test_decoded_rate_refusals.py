@@ -11,6 +11,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.decoded_rates import DecodedErrorRate
 from tests.support.decoded_rate_cases import exact_rate, repetition_code
 
 
@@ -32,7 +33,7 @@ class Wrapped(sinter.Decoder):  # type: ignore[misc]
         return Answering(self._answer)
 
 
-def rate_with(answer: Callable[[np.ndarray], Any], p: float = 0.01) -> snc.DecodedErrorRate:
+def rate_with(answer: Callable[[np.ndarray], Any], p: float = 0.01) -> DecodedErrorRate:
     return repetition_code(p).logical_error_rate(decoder=Wrapped(answer), relative_error=0.3, seed=1)
 
 

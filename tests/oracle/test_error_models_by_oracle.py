@@ -19,11 +19,11 @@ import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
 from sinter_plugin.matching_graph import Edge, edge_probabilities
 
-from .error_models import symptoms
-from .oracle.certain_circuits import certain_circuit
-from .oracle.density_matrix import detector_distribution
-from .oracle.noise_places import noise_places, with_errors, without_places
-from .seeds import seeds
+from ..support.error_models import symptoms
+from ..support.seeds import seeds
+from .certain_circuits import certain_circuit
+from .density_matrix import detector_distribution
+from .noise_places import noise_places, with_errors, without_places
 
 EXACT = 1e-12
 CERTAIN = 1 - 1e-9

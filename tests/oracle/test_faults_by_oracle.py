@@ -16,18 +16,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import stim
-from stim_nonclifford.fault_sets.limits import Limits
-from stim_nonclifford.fault_sets.noise_sources import NoisePlace
 
 import stim_nonclifford as snc
 from stim_nonclifford.errors import ResourceLimitError
+from stim_nonclifford.fault_sets.budget.noise_sources import NoisePlace
+from stim_nonclifford.fault_sets.search.limits import Limits
 
-from .fault_set_cases import SIGMAS, rate_of_anything
-from .oracle.certain_circuits import certain_circuit
-from .oracle.density_matrix import TIE_TOLERANCE, Key, ReferenceSimulator, Tensor, probability, used_qubits
-from .oracle.density_matrix import detector_distribution as all_outputs
-from .oracle.noise_places import Error, Place, noise_places, with_errors, without_places
-from .seeds import seeds
+from ..support.fault_set_cases import SIGMAS, rate_of_anything
+from ..support.seeds import seeds
+from .certain_circuits import certain_circuit
+from .density_matrix import TIE_TOLERANCE, Key, ReferenceSimulator, Tensor, probability, used_qubits
+from .density_matrix import detector_distribution as all_outputs
+from .noise_places import Error, Place, noise_places, with_errors, without_places
 
 EXACT = 1e-12
 RARE = 1e-9

@@ -36,7 +36,7 @@ from stim_nonclifford.logical_states import parsed_state
 
 from .decoders import decoder_named
 from .estimate_arguments import parse_estimate_arguments, sinter_arguments
-from .estimate_groups import GroupEstimates, Question, estimates_here, estimates_on_dask
+from .estimate_groups import GroupEstimates, Question, Rate, estimates_here, estimates_on_dask
 from .interrupts import interrupted_by_signals
 from .postselection import metadata_of, postselected_detectors, postselected_observables
 from .range_collection import WorkersLostError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import stim
@@ -20,9 +20,7 @@ from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
 from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..logical_errors.refusals import check_logical_errors
-
-if TYPE_CHECKING:
-    from .circuit import Circuit
+from .error_models import CircuitErrorModels
 
 __all__ = ["check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
@@ -50,7 +48,7 @@ def check_only_decoded(
 
 
 def rates_with_decoder(
-    circuits: Iterable[Circuit],
+    circuits: Iterable[CircuitErrorModels],
     decoder: Any,
     *,
     relative_error: float,
@@ -83,13 +81,13 @@ def rates_with_decoder(
     return decoded_rates(asked, goal, number, _print_progress if shown else _say_nothing)
 
 
-def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
-    if circuit.num_observables == 0:
+def _decoded_circuit(circuit: CircuitErrorModels, decoder: Any) -> DecodedCircuit:
+    if circuit._stim.num_observables == 0:
         raise ValueError(
             "The circuit has no observables, so there is nothing to predict. Declare an observable with"
             " OBSERVABLE_INCLUDE."
         )
-    if circuit.num_detectors == 0:
+    if circuit._stim.num_detectors == 0:
         raise ValueError(
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
@@ -99,7 +97,7 @@ def _decoded_circuit(circuit: Circuit, decoder: Any) -> DecodedCircuit:
     return DecodedCircuit(symptoms, predict, name_of_decoder(decoder))
 
 
-def exact_symptoms(circuit: Circuit) -> Symptoms:
+def exact_symptoms(circuit: CircuitErrorModels) -> Symptoms:
     """The errors of a circuit, which must be independent and decide everything.
 
     Args:
@@ -114,14 +112,14 @@ def exact_symptoms(circuit: Circuit) -> Symptoms:
     return symptoms_of(_exact_model(circuit))
 
 
-def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
-    if circuit.to_stim() == circuit.to_stim().without_tags():  # a Clifford circuit
+def _exact_model(circuit: CircuitErrorModels) -> stim.DetectorErrorModel:
+    if circuit._stim == circuit._stim.without_tags():  # a Clifford circuit
         try:
             return circuit.detector_error_model()
         except ValueError:  # exclusive errors, or outputs that are random
             pass
     compiled = circuit.compile()
-    check_logical_errors(compiled, (), range(circuit.num_detectors))
+    check_logical_errors(compiled, (), range(circuit._stim.num_detectors))
     detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
     if detectors.any() or observables.any():
         first = f"D{detectors.argmax()}" if detectors.any() else f"observable {observables.argmax()}"
@@ -142,7 +140,7 @@ def _exact_model(circuit: Circuit) -> stim.DetectorErrorModel:
         ) from error
 
 
-def _model_for(circuit: Circuit, decoder: Any) -> stim.DetectorErrorModel:
+def _model_for(circuit: CircuitErrorModels, decoder: Any) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True} if is_matching(decoder) else {}
     attempts: list[dict[str, Any]] = [{"decompose_errors": True}, partly]

@@ -17,9 +17,7 @@ from ..faults import FaultTable
 from ..logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
 from .decoded_circuits import check_only_decoded, rates_with_decoder
-
-if TYPE_CHECKING:
-    from .circuit import Circuit
+from .error_models import CircuitErrorModels
 
 __all__ = ["CircuitFaultSets", "checked_circuit", "planned"]
 
@@ -139,7 +137,7 @@ class CircuitFaultSets:
         if decoder is not None:
             check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
             return rates_with_decoder(
-                [cast("Circuit", self)],
+                [cast(CircuitErrorModels, self)],
                 decoder,
                 relative_error=relative_error,
                 max_seconds=max_seconds,

@@ -36,8 +36,9 @@ test-all: test
 
 # The kernels of the GPU engine, run without a GPU from the PTX that NVRTC makes of them, on many more circuits than in the
 # tests. It prints a table of what was compared with the CPU engine. Needs g++ and Linux on x86-64; takes half an hour.
-gpu-check: $(INSTALLED) .venv/requirements-test
+gpu-check: $(INSTALLED) .venv/requirements-test .venv/requirements-kernels
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.gpu.ptx.check
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/gpu/test_ptx_work.py
 
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.

@@ -127,6 +127,7 @@ def facts_of(text: str, workload: Workload) -> dict[str, Any]:
 
 def measure(
     workload: Workload,
+    text: str,
     *,
     seconds: float,
     repeats: int,
@@ -134,8 +135,7 @@ def measure(
     pythons: Mapping[str, str],
     first_shot: bool = False,
 ) -> dict[str, Any]:
-    """Measures a workload in its simulators, in turn; those that are not installed are left out."""
-    text = workload.build()
+    """Measures a workload with this circuit in its simulators, in turn; only those that are installed."""
     row: dict[str, Any] = {
         "name": workload.name,
         "mode": workload.mode,
@@ -144,6 +144,7 @@ def measure(
     }
     names = [name for name in workload.simulators if name in pythons or version_of(name)]
     wall = any("two" in name for name in names)  # beside several threads
+    wide = bool({"clifft", "ticit"} & set(names)) and snc.Circuit(text).compile().quantum.peak_width > 14
     texts = {name: str(snc.Circuit(text).s_proxy()) if name == "stim" else text for name in names}
 
     def start(name: str) -> Contestant:
@@ -157,6 +158,7 @@ def measure(
             limit=limit,
             seconds=0 if first_shot else min(1.0, seconds),
             wall=wall,
+            wide=wide,
         )
 
     if first_shot:
@@ -227,23 +229,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 kept = tuple(name for name in workload.simulators if name in args.simulators)
                 workload = Workload(**{**vars(workload), "simulators": kept})
             try:
-                row = measure(
-                    workload,
-                    seconds=args.seconds,
-                    repeats=args.repeats,
-                    limit=int(args.memory * 2**30),
-                    pythons=dict(pair.split("=", 1) for pair in args.python),
-                    first_shot=args.suite in OF_FIRST_SHOT,
-                )
+                text = workload.build()
             except FileNotFoundError as error:
                 print(f"{workload.name}: {error.filename} does not exist; name its folder: --circuits FOLDER")
                 continue
+            row = measure(
+                workload,
+                text,
+                seconds=args.seconds,
+                repeats=args.repeats,
+                limit=int(args.memory * 2**30),
+                pythons=dict(pair.split("=", 1) for pair in args.python),
+                first_shot=args.suite in OF_FIRST_SHOT,
+            )
             results["rows"].append(row)
             print(line_of(row), flush=True)
             if args.suite == "dense" and row["results"]["stim_nonclifford"].get("rate"):
                 print(work_line(row), flush=True)
-        names = dict.fromkeys(name for row in results["rows"] for name in row["results"])
-        results["versions"] = {name: version_of(name) for name in names}
+        results["versions"] = {}
+        for row in results["rows"]:
+            for name, found in row["results"].items():
+                results["versions"][name] = found.get("version") or results["versions"].get(name, "")
         (args.out / f"{args.suite}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     else:
         results = json.loads(args.source.read_text(encoding="utf-8"))

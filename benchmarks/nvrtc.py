@@ -45,7 +45,7 @@ KERNELS = {
         for layout in (None, *LAYOUTS)
         for in_shared in (True, False)
     },
-    "walk": KernelLaunch("walk", 256, 1),
+    "walk": KernelLaunch("walk", 256, 1, min_blocks=2),
     **{
         f"simulate {team_size} {in_shared}": KernelLaunch(
             "simulate", threads, 1, min_blocks=512 // threads, team_size=team_size, in_shared=in_shared

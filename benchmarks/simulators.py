@@ -35,6 +35,9 @@ __all__ = ["OTHERS", "SIMULATORS", "Mode", "version_of"]
 Mode = Literal["postselected", "bits", "records", "decoded", "estimate"]
 Settings = Iterator[tuple[str, Run]]
 
+WIDE = False
+"""Whether the states of simulators of this kind have more than 14 active qubits: ``serve`` sets it."""
+
 
 def calling(call: Callable[..., object], **arguments: object) -> Run:
     """A function of the number of shots that calls ``call`` with these arguments."""
@@ -121,20 +124,13 @@ def decomposed(text: str) -> Any:
     return stim.Circuit(text).detector_error_model(decompose_errors=True)
 
 
-def peer_width(text: str) -> int:
-    """The approximate number of active qubits that simulators of this kind need."""
-    import stim_nonclifford as snc
-
-    return snc.Circuit(text).compile().quantum.peak_width
-
-
 def clifft(text: str, mode: Mode) -> Settings:
     """Clifft, with and without its pass for narrow states, at several batch sizes."""
     peer: Any = importlib.import_module("clifft")
     num_detectors = peer.compile(text).num_detectors
     call = peer.sample if mode == "bits" else peer.sample_survivors
     # Clifft refuses batches of wide states, but only after it has collected enough shots to fill one.
-    sizes = (1,) if peer_width(text) > 14 else (1, 64, 256, 1024, 2048)
+    sizes = (1,) if WIDE else (1, 64, 256, 1024, 2048)
     for schedule, size in itertools.product((False, True), sizes):
         passes = peer.default_hir_pass_manager()
         if schedule:
@@ -170,8 +166,7 @@ def ticit(text: str, mode: Mode) -> Settings:
     peer: Any = importlib.import_module("ticit")
     num_detectors = peer.Circuit(text).num_detectors
     # If a batch of wide states does not fit into memory, ticit ends the process.
-    wide = peer_width(text) > 14
-    for size in (1,) if wide else (1, 0, 256, 2048):
+    for size in (1,) if WIDE else (1, 0, 256, 2048):
         program = peer.compile(
             text,
             postselection_mask=[1] * num_detectors if mode == "postselected" else None,
@@ -257,12 +252,15 @@ def serve(
     limit: int,
     seconds: float,
     wall: bool,
+    wide: bool,
     answer: Callable[[Any], None],
 ) -> None:
     """Finds the best setting of a simulator, then measures at each line of the standard input.
 
     Answers with the facts of the first shot, or with ``problem``, and then with shots per second.
     """
+    global WIDE
+    WIDE = wide
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     two = name.endswith(("two threads", "two samplers")) or mode == "estimate"
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: 2 if two else 1])
@@ -297,7 +295,7 @@ def serve(
             return
     assert best is not None
     _, setting, run = best
-    answer({**facts, "best": setting})
+    answer({**facts, "best": setting, "version": version_of(name)})
     for line in sys.stdin:
         statistics: Any = getattr(getattr(run, "__self__", None), "statistics", dict)
         try:

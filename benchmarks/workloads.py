@@ -16,7 +16,9 @@ from stim_nonclifford.cultivation import cultivation_circuit
 __all__ = ["CIRCUITS", "SUITES", "Workload", "many_mechanisms", "memory_circuit", "mirrored", "scrambled"]
 
 CIRCUITS = Path(__file__).parents[2] / "shared" / "reference_circuits"
-PEERS = ("stim_nonclifford", "clifft", "symft", "ticit", "stim")
+OURS = "stim_nonclifford"
+MODES: tuple[Mode, ...] = ("postselected", "bits")
+PEERS = (OURS, "clifft", "symft", "ticit", "stim")
 FILES = {
     "d3": "msc_d3_inject_cultivate_p1e-3",
     "d5": "msc_d5_inject_cultivate_p1e-3",
@@ -48,7 +50,7 @@ class Workload:
     name: str
     build: Callable[[], str] = field(repr=False)
     mode: Mode = "postselected"
-    simulators: tuple[str, ...] = ("stim_nonclifford",)
+    simulators: tuple[str, ...] = (OURS,)
     x: float | None = None
     plot: str = ""
 
@@ -95,10 +97,11 @@ def many_mechanisms(count: int, p: float) -> snc.Circuit:
         count: Number of errors; those with equal effects are one mechanism.
         p: Probability of each error.
     """
-    return snc.Circuit(_random_effects(count, p, 64, 4, seed=count) + "\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    return snc.Circuit(random_effects(count, p, 64, 4, count) + "\nOBSERVABLE_INCLUDE(0) rec[-1]")
 
 
-def _random_effects(count: int, p: float, detectors: int, flips: int, *, seed: int) -> str:
+def random_effects(count: int, p: float, detectors: int, flips: int, seed: int) -> str:
+    """Independent errors, each of which flips so many of the detectors."""
     rng = np.random.default_rng(seed)
     qubits = " ".join(map(str, range(detectors)))
     lines = [f"R {qubits}"]
@@ -177,80 +180,79 @@ def file(folder: Path, name: str) -> str:
     return "\n".join(line for line in lines if not line.startswith("EXP_VAL"))
 
 
+def text_of(make: Callable[..., object], *arguments: object) -> Callable[[], str]:
+    """A function that returns the text of the circuit that ``make`` returns."""
+    return lambda: str(make(*arguments))
+
+
 def peers(folder: Path) -> Iterator[Workload]:
     """The published circuits, in all simulators."""
     for name, stem in FILES.items():
-        for mode in ("postselected", "bits") if name != "qv10" else ("bits",):
-            yield Workload(name, lambda stem=stem: file(folder, stem), mode, PEERS)  # type: ignore[misc]
+        for mode in MODES[name == "qv10" :]:
+            yield Workload(name, text_of(file, folder, stem), mode, PEERS)
 
 
 def speed(folder: Path) -> Iterator[Workload]:
     """Cultivation, beside Stim on the S-proxy."""
     for d in (3, 5):
-        name = f"cultivation d={d}, p=1e-3"
-        build = lambda d=d: cultivation(d, 1e-3)  # noqa: E731
-        yield Workload(name, build, "postselected", ("stim_nonclifford", "two threads", "stim"))
+        name, simulators = f"cultivation d={d}, p=1e-3", (OURS, "two threads", "stim")
+        yield Workload(name, text_of(cultivation, d, 1e-3), "postselected", simulators)
 
 
 def width(folder: Path) -> Iterator[Workload]:
     """Circuits that differ in the width of the vector."""
     for w in range(4, 23):
-        build = lambda w=w: str(scrambled(w))  # noqa: E731
-        yield Workload("every shot simulated", build, "records", ("without store",), w, "width")
-        build = lambda w=w: str(mirrored(w, 1e-3))  # noqa: E731
-        yield Workload("postselected, p=0.001", build, x=w, plot="width")
+        yield Workload(
+            "every shot simulated", text_of(scrambled, w), "records", ("without store",), w, "width"
+        )
+        yield Workload("postselected, p=0.001", text_of(mirrored, w, 1e-3), x=w, plot="width")
 
 
 def mechanisms(folder: Path) -> Iterator[Workload]:
     """Circuits that differ in the number of error mechanisms."""
     for count in (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000):
         for name, p in (("half an event per shot", 0.5 / count), ("probability 0.001 each", 1e-3)):
-            build = lambda count=count, p=p: str(many_mechanisms(count, p))  # noqa: E731
-            yield Workload(name, build, x=count, plot="errors in the circuit")
+            yield Workload(name, text_of(many_mechanisms, count, p), x=count, plot="errors in the circuit")
 
 
 def noise(folder: Path) -> Iterator[Workload]:
     """Cultivation at several strengths of noise."""
     for p in (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2):
         for d in (3, 5):
-            build = lambda d=d, p=p: cultivation(d, p)  # noqa: E731
-            yield Workload(f"d={d}, postselected", build, x=p, plot="physical error probability p")
-            name = f"d={d}, all bits of all shots"
-            yield Workload(name, build, "bits", x=p, plot="physical error probability p")
+            build, plot = text_of(cultivation, d, p), "physical error probability p"
+            yield Workload(f"d={d}, postselected", build, x=p, plot=plot)
+            yield Workload(f"d={d}, all bits of all shots", build, "bits", x=p, plot=plot)
 
 
 def threads(folder: Path) -> Iterator[Workload]:
     """Two threads, beside one and beside two samplers that share nothing."""
-    three = ("stim_nonclifford", "two threads", "two samplers")
-    yield Workload("cultivation d=3, postselected", lambda: cultivation(3, 1e-3), "postselected", three)
-    yield Workload("cultivation d=5, postselected", lambda: cultivation(5, 1e-3), "postselected", three)
-    yield Workload("cultivation d=5, all bits", lambda: cultivation(5, 1e-3), "bits", three)
+    three = (OURS, "two threads", "two samplers")
+    for d, mode in ((3, MODES[0]), (5, MODES[0]), (5, MODES[1])):
+        yield Workload(f"cultivation d={d}, {mode}", text_of(cultivation, d, 1e-3), mode, three)
     three = ("without store", "without store, two threads", "without store, two samplers")
     for w in (10, 16):
-        name = f"width {w}, every shot simulated"
-        yield Workload(name, lambda w=w: str(scrambled(w)), "records", three)  # type: ignore[misc]
+        yield Workload(f"width {w}, every shot simulated", text_of(scrambled, w), "records", three)
 
 
 def surface(folder: Path) -> Iterator[Workload]:
     """All detectors of surface codes, beside Stim."""
     for d in (7, 11, 15, 25):
         for p in (1e-3, 5e-3):
-            build = lambda d=d, p=p: str(memory_circuit(d, p))  # noqa: E731
-            yield Workload(f"d = {d}, p = {p:g}", build, "bits", ("stim_nonclifford", "stim"))
+            yield Workload(f"d = {d}, p = {p:g}", text_of(memory_circuit, d, p), "bits", (OURS, "stim"))
 
 
 def lists(folder: Path) -> Iterator[Workload]:
     """Rows of effects as words and as lists: ten events per shot, 4,000 mechanisms."""
     for words in (8, 12, 16, 32, 64, 128):
         for ones in (2, 4, 8, 16, 32):
-            build = lambda w=words, o=ones: _random_effects(4000, 0.0025, 64 * w, o, seed=1)  # noqa: E731
+            build = text_of(random_effects, 4000, 0.0025, 64 * words, ones, 1)
             yield Workload(f"{words} words, {ones} ones", build, "bits", ("lists", "words"))
 
 
 def dense(folder: Path) -> Iterator[Workload]:
     """Circuits in which every shot simulates the vector."""
     for name in ("coherent-d5r5", "k19"):
-        yield Workload(name, lambda name=name: file(folder, FILES[name]), "bits")  # type: ignore[misc]
+        yield Workload(name, text_of(file, folder, FILES[name]), "bits")
 
 
 def decoders(folder: Path) -> Iterator[Workload]:
@@ -258,58 +260,62 @@ def decoders(folder: Path) -> Iterator[Workload]:
     names = ("soft_pymatching", "soft_pymatching without store", "pymatching")
     for p in (1e-3, 5e-3):
         for d in (3, 5, 7):
-            build = lambda d=d, p=p: str(memory_circuit(d, p, basis="x"))  # noqa: E731
-            yield Workload(f"d = {d}, p = {p:g}", build, "decoded", names)
+            yield Workload(f"d = {d}, p = {p:g}", text_of(memory_circuit, d, p, None, "x"), "decoded", names)
 
 
 def first_shot(folder: Path) -> Iterator[Workload]:
     """From text to the first shot, beside Stim on the S-proxy and Clifft."""
-    cases: dict[str, Callable[[], str]] = {
-        **{f"surface code d={d}, {d} rounds": lambda d=d: str(memory_circuit(d, 1e-3)) for d in (11, 15, 25)},  # type: ignore[misc]
-        "cultivation d=5": lambda: cultivation(5, 1e-3),
-        "repetition code d=3, 10⁴ rounds": lambda: repetition_code(10**4),
-        "the same, a T gate per round": lambda: repetition_code(10**4, "T 0"),
-        "the same, a fresh T state per round": lambda: with_fresh_t_states(10**4),
-        "repetition code d=3, 10⁵ rounds": lambda: repetition_code(10**5),
-        "repetition code d=3, 10⁶ rounds": lambda: repetition_code(10**6),
+    cases = {
+        **{f"surface code d={d}, {d} rounds": text_of(memory_circuit, d, 1e-3) for d in (11, 15, 25)},
+        "cultivation d=5": text_of(cultivation, 5, 1e-3),
+        "repetition code d=3, 10⁴ rounds": text_of(repetition_code, 10**4),
+        "the same, a T gate per round": text_of(repetition_code, 10**4, "T 0"),
+        "the same, a fresh T state per round": text_of(with_fresh_t_states, 10**4),
+        "repetition code d=3, 10⁵ rounds": text_of(repetition_code, 10**5),
+        "repetition code d=3, 10⁶ rounds": text_of(repetition_code, 10**6),
         **{
-            f"`{name}.stim`": lambda name=name: file(folder, name)  # type: ignore[misc]
+            f"`{name}.stim`": text_of(file, folder, name)
             for name in ("e2e_t_d3_p1e-3", "e2e_t_d5_p1e-3", "quantum_volume_q20_seed42")
         },
     }
     for name, build in cases.items():
-        yield Workload(name, build, "bits", ("stim_nonclifford", "stim", "clifft"))
+        yield Workload(name, build, "bits", (OURS, "stim", "clifft"))
 
 
 def first_shot_growth(folder: Path) -> Iterator[Workload]:
     """The same against rounds, distance and T gates."""
-    curves: dict[tuple[str, str], tuple[tuple[int, ...], Callable[[int], str]]] = {
-        ("rounds", "no T gates"): ((10**2, 10**3, 10**4, 10**5, 10**6), repetition_code),
-        ("rounds", "a T gate per round"): ((10**2, 10**3, 10**4, 10**5), lambda n: repetition_code(n, "T 0")),
-        ("rounds", "a fresh T state per round"): ((10**2, 10**3, 10**4), with_fresh_t_states),
-        ("distance", "surface code"): ((3, 5, 7, 11, 15, 19, 25), lambda d: str(memory_circuit(d, 1e-3))),
-        ("T gates", "layers on 12 qubits"): ((30, 100, 300, 1000, 3000, 10_000), layers_of_t_gates),
-    }
-    for (plot, name), (places, build) in curves.items():
+    rounds = (10**2, 10**3, 10**4, 10**5, 10**6)
+    curves: tuple[tuple[str, str, tuple[int, ...], Callable[[int], Callable[[], str]]], ...] = (
+        ("rounds", "no T gates", rounds, lambda n: text_of(repetition_code, n)),
+        ("rounds", "a T gate per round", rounds[:4], lambda n: text_of(repetition_code, n, "T 0")),
+        ("rounds", "a fresh T state per round", rounds[:3], lambda n: text_of(with_fresh_t_states, n)),
+        ("distance", "surface code", (3, 5, 7, 11, 15, 19, 25), lambda d: text_of(memory_circuit, d, 1e-3)),
+        (
+            "T gates",
+            "layers on 12 qubits",
+            (30, 100, 300, 1000, 3000, 10_000),
+            lambda n: text_of(layers_of_t_gates, n),
+        ),
+    )
+    for plot, name, places, build in curves:
         for x in places:
-            simulators = ("stim_nonclifford", "stim", "clifft")
-            yield Workload(name, lambda b=build, x=x: b(x), "bits", simulators, x, plot)  # type: ignore[misc]
+            yield Workload(name, build(x), "bits", (OURS, "stim", "clifft"), x, plot)
 
 
 def estimates(folder: Path) -> Iterator[Workload]:
     """Logical error rates from fault sets, of cultivation."""
     for d, p in ((3, 5e-4), (3, 1e-3), (3, 2e-3), (3, 5e-3), (5, 1e-4), (5, 5e-4), (5, 1e-3), (5, 2e-3)):
-        build = lambda d=d, p=p: cultivation(d, p)  # noqa: E731
-        yield Workload(f"cultivation d={d}, p={p:g}", build, "estimate", ("fault sets, 2 GiB",))
+        name, build = f"cultivation d={d}, p={p:g}", text_of(cultivation, d, p)
+        yield Workload(name, build, "estimate", ("fault sets, 2 GiB",))
 
 
 def estimates_growth(folder: Path) -> Iterator[Workload]:
     """The same of surface codes with more and more rounds, with little and with much memory."""
+    limits = ("fault sets, 64 MiB", "fault sets, 2 GiB")
     for events in (0.3, 1.0):
         for rounds in (2, 4, 8, 16, 32, 64, 96):
-            build = lambda e=events, r=rounds: with_events(e, r)  # noqa: E731
-            limits = ("fault sets, 64 MiB", "fault sets, 2 GiB")
-            yield Workload(f"{events:g} events per shot", build, "estimate", limits, rounds, "rounds")
+            name, build = f"{events:g} events per shot", text_of(with_events, events, rounds)
+            yield Workload(name, build, "estimate", limits, rounds, "rounds")
 
 
 def _scramble(width: int, seed: int) -> list[str]:

@@ -10,7 +10,8 @@ The packages and modules, in the order in which data passes through them:
 ``sampling``  returns the bits as Stim's arrays, as files and as counts
 ``faults``    finds the faults of the circuit behind the events of a shot
 ``fault_sets``  computes logical error rates without waiting for errors
-``decoded_rates``  does so for circuits that are decoded
+``decoding``  has decoders by name, and their confidence
+``decoded_rates``  computes logical error rates of circuits that are decoded
 
 ``base`` has what all of them use, such as the checks of arguments; ``errors`` has errors and warnings.
 ``logical_errors`` says which questions about logical errors have an answer, and ``logical_states`` what a

@@ -9,20 +9,15 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
-
-import sinter
 
 __all__ = [
     "FLIPPED_BY_CHANCE",
     "IGNORED_DETECTORS",
     "QUANTUM_DETECTORS",
     "RANDOM_OUTPUTS",
-    "S_PROXY",
     "UNUSED_HERALDS",
     "counted",
     "shown_warnings",
-    "with_warning",
 ]
 
 QUANTUM_DETECTORS = "warning: decoded detectors depend on quantum outcomes"
@@ -40,9 +35,6 @@ IGNORED_DETECTORS = "warning: detectors are neither postselected nor decoded"
 UNUSED_HERALDS = "warning: heralds tell the decoder nothing"
 """Of the errors that they announce, the decoder knows as little as without them."""
 
-S_PROXY = "warning: sampled with S in place of T"
-"""Stim has sampled the circuit, in which tags are comments."""
-
 
 @contextlib.contextmanager
 def shown_warnings(shown: bool) -> Iterator[None]:
@@ -57,23 +49,6 @@ def shown_warnings(shown: bool) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def with_warning(row: sinter.TaskStats, warning: str) -> sinter.TaskStats:
-    """A row that says that a warning is about all of its shots.
-
-    Args:
-        row: The row.
-        warning: The name of the count.
-
-    Returns:
-        The row with a further count.
-
-    Examples:
-        >>> with_warning(sinter.TaskStats("id", "pymatching", None, shots=9), S_PROXY).custom_counts
-        Counter({'warning: sampled with S in place of T': 9})
-    """
-    return replace(row, custom_counts=row.custom_counts + type(row.custom_counts)({warning: row.shots}))
 
 
 def counted(number: int, noun: str) -> str:

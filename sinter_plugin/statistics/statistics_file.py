@@ -101,6 +101,7 @@ class StatisticsFile:
             line = row.text if has_columns else row.stats.to_csv_line()
             self._lines.setdefault(row.stats.strong_id, []).append(line.encode("utf-8", "surrogateescape"))
         self._base = sums_of(self.rows)
+        self._failure: StatisticsFileError | None = None
         self._content = content
         self._expected = {content}
         if not content.endswith(b"\n"):
@@ -139,16 +140,22 @@ class StatisticsFile:
             StatisticsFileError: The file was deleted or changed, or cannot be written. What was saved before
                 is in the file, or, if it was deleted there, in another file, which the message names.
         """
+        if self._failure is not None:
+            raise self._failure
         lines = dict(self._lines)
         for row in rows:
             base = None if replacing else self._base.get(row.strong_id)
             total = row if base is None else base + row
             total = replace(total, custom_counts=with_joined_ranges(total.custom_counts))
             lines[row.strong_id] = [total.to_csv_line().encode()]
-        found = self._found()
-        if found not in self._expected:
-            raise StatisticsFileError(self._rescued(found))
-        self._write(lines)
+        try:
+            found = self._found()
+            if found not in self._expected:
+                raise StatisticsFileError(self._rescued(found))
+            self._write(lines)
+        except StatisticsFileError as error:
+            self._failure = error
+            raise
 
     def _write(self, lines: Mapping[str, list[bytes]]) -> None:
         content = b"".join(line + b"\n" for line in [_HEADER, *itertools.chain(*lines.values())])

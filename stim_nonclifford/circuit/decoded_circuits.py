@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import stim
 
 from ..base.arguments import flag, integer, positive, positive_or_none, seed_of
 from ..base.masks import Mask
+from ..compiler import CompiledCircuit
 from ..decoded_rates.decoders import compiled_decoder, is_matching, name_of_decoder
 from ..decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
 from ..decoded_rates.mechanisms import Symptoms, symptoms_of
@@ -20,9 +21,20 @@ from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
 from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..logical_errors.refusals import check_logical_errors
-from .error_models import CircuitErrorModels
 
-__all__ = ["check_only_decoded", "exact_symptoms", "rates_with_decoder"]
+__all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
+
+
+class DecodableCircuit(Protocol):
+    """What is asked of a circuit."""
+
+    @property
+    def num_detectors(self) -> int: ...  # noqa: D102
+    @property
+    def num_observables(self) -> int: ...  # noqa: D102
+    def to_stim(self) -> stim.Circuit: ...  # noqa: D102
+    def compile(self) -> CompiledCircuit: ...  # noqa: D102
+    def detector_error_model(self, **options: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
 
 
 def check_only_decoded(
@@ -48,7 +60,7 @@ def check_only_decoded(
 
 
 def rates_with_decoder(
-    circuits: Iterable[CircuitErrorModels],
+    circuits: Iterable[DecodableCircuit],
     decoder: Any,
     *,
     relative_error: float,
@@ -81,13 +93,13 @@ def rates_with_decoder(
     return decoded_rates(asked, goal, number, _print_progress if shown else _say_nothing)
 
 
-def _decoded_circuit(circuit: CircuitErrorModels, decoder: Any) -> DecodedCircuit:
-    if circuit._stim.num_observables == 0:
+def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
+    if circuit.num_observables == 0:
         raise ValueError(
             "The circuit has no observables, so there is nothing to predict. Declare an observable with"
             " OBSERVABLE_INCLUDE."
         )
-    if circuit._stim.num_detectors == 0:
+    if circuit.num_detectors == 0:
         raise ValueError(
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
@@ -97,7 +109,7 @@ def _decoded_circuit(circuit: CircuitErrorModels, decoder: Any) -> DecodedCircui
     return DecodedCircuit(symptoms, predict, name_of_decoder(decoder))
 
 
-def exact_symptoms(circuit: CircuitErrorModels) -> Symptoms:
+def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
     """The errors of a circuit, which must be independent and decide everything.
 
     Args:
@@ -112,14 +124,15 @@ def exact_symptoms(circuit: CircuitErrorModels) -> Symptoms:
     return symptoms_of(_exact_model(circuit))
 
 
-def _exact_model(circuit: CircuitErrorModels) -> stim.DetectorErrorModel:
-    if circuit._stim == circuit._stim.without_tags():  # a Clifford circuit
+def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
+    """The errors that a circuit has, which must be independent and decide everything."""
+    if circuit.to_stim() == circuit.to_stim().without_tags():  # a Clifford circuit
         try:
             return circuit.detector_error_model()
         except ValueError:  # exclusive errors, or outputs that are random
             pass
     compiled = circuit.compile()
-    check_logical_errors(compiled, (), range(circuit._stim.num_detectors))
+    check_logical_errors(compiled, (), range(circuit.num_detectors))
     detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
     if detectors.any() or observables.any():
         first = f"D{detectors.argmax()}" if detectors.any() else f"observable {observables.argmax()}"
@@ -140,7 +153,7 @@ def _exact_model(circuit: CircuitErrorModels) -> stim.DetectorErrorModel:
         ) from error
 
 
-def _model_for(circuit: CircuitErrorModels, decoder: Any) -> stim.DetectorErrorModel:
+def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True} if is_matching(decoder) else {}
     attempts: list[dict[str, Any]] = [{"decompose_errors": True}, partly]

@@ -16,8 +16,7 @@ from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..faults import FaultTable
 from ..logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
-from .decoded_circuits import check_only_decoded, rates_with_decoder
-from .error_models import CircuitErrorModels
+from .decoded_circuits import DecodableCircuit, check_only_decoded, rates_with_decoder
 
 __all__ = ["CircuitFaultSets", "checked_circuit", "planned"]
 
@@ -137,7 +136,7 @@ class CircuitFaultSets:
         if decoder is not None:
             check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
             return rates_with_decoder(
-                [cast(CircuitErrorModels, self)],
+                [cast("DecodableCircuit", self)],
                 decoder,
                 relative_error=relative_error,
                 max_seconds=max_seconds,

@@ -8,15 +8,12 @@ The modules, each of which uses those above it:
 
 * `color_code`: positions of the qubits, and the checks (for any distance);
 * `builder`: writes a noiseless circuit moment by moment, with qubits named by their coordinates;
-* `cat_trees`: the gates of the cat checks;
-* `unitary_injection`, `bell_injection`, `degenerate_injection`, `syndrome_cycle`, `cat_check`, `growth`,
-  `final_check`: one stage of the protocol each; `injection` lists the first three, and several stages use
-  `rotations`, `bell_pairs` and `bell_paths`;
+* `stages`, `injections`: the stages of the protocol, and the ways to begin it;
 * `noise`: adds noise to any noiseless circuit;
 * `protocol`: combines the stages and the noise;
-* `escape`, `end_to_end`: growth to a large code, and the whole protocol with it;
+* `end_to_end`: the whole protocol with growth to a large code;
 * `counts`, `files`: counts, file names;
-* `svg`, `panels`, `pictures`: drawings of the stages.
+* `drawing`: drawings of the stages.
 
 Examples:
     >>> from stim_nonclifford.cultivation import cultivation_circuit
@@ -26,13 +23,13 @@ Examples:
 """
 
 from .builder import GateChoice
-from .cat_trees import VARIANT_CHOICES, VariantChoice
 from .counts import CircuitStatistics, circuit_statistics
 from .end_to_end import READOUT_CHOICES, ReadoutChoice, end_to_end_circuit
 from .files import circuit_file_name
-from .injection import InjectionChoice
+from .injections.injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
+from .stages.cat_trees import VARIANT_CHOICES, VariantChoice
 
 __all__ = [
     "AVAILABLE_DISTANCES",

@@ -8,13 +8,13 @@ import stim
 
 from ..base.arguments import choice, integer, integer_or_none
 from .builder import CircuitBuilder, GateChoice
-from .cat_trees import VariantChoice
 from .color_code import ColorCode
-from .escape import append_escape
-from .final_check import append_decoded_check, append_logical_readout
-from .injection import InjectionChoice
+from .injections.injection import InjectionChoice
 from .noise import NoiseChoice, add_noise, noise_model
 from .protocol import append_inject_and_cultivate, chosen_trees, cultivated_codes, extra_sites
+from .stages.cat_trees import VariantChoice
+from .stages.escape import append_escape
+from .stages.final_check import append_decoded_check, append_logical_readout
 
 DEFAULT_ROUNDS = 5
 _LARGEST, _MOST_ROUNDS = 1001, 1_000_000

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from ..base.arguments import choice, integer, integer_among, integer_or_none, probability
 from .builder import GATE_CHOICES, GateChoice
-from .cat_trees import VARIANT_CHOICES, VariantChoice
 from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, ReadoutChoice
-from .injection import InjectionChoice
+from .injections.injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES
+from .stages.cat_trees import VARIANT_CHOICES, VariantChoice
 
 
 def circuit_file_name(

@@ -9,14 +9,14 @@ import stim
 
 from ..base.arguments import choice, integer_among
 from .builder import CircuitBuilder, GateChoice
-from .cat_check import append_double_cat_check
-from .cat_trees import CAT_TREES, FLAGGED_CAT_TREES, VARIANT_CHOICES, CatTree, VariantChoice
 from .color_code import ColorCode, Coord
-from .final_check import append_final_check
-from .growth import append_growth
-from .injection import INJECTIONS, InjectionChoice
+from .injections.injection import INJECTIONS, InjectionChoice
 from .noise import NoiseChoice, add_noise, noise_model
-from .syndrome_cycle import append_syndrome_cycle
+from .stages.cat_check import append_double_cat_check
+from .stages.cat_trees import CAT_TREES, FLAGGED_CAT_TREES, VARIANT_CHOICES, CatTree, VariantChoice
+from .stages.final_check import append_final_check
+from .stages.growth import append_growth
+from .stages.syndrome_cycle import append_syndrome_cycle
 
 AVAILABLE_DISTANCES: tuple[int, ...] = tuple(CAT_TREES)
 INJECTION_CHOICES: tuple[InjectionChoice, ...] = tuple(INJECTIONS)

@@ -20,7 +20,7 @@ def name_of_decoder(decoder: Any) -> str:
 
 def is_matching(decoder: Any) -> bool:
     """Whether it is a decoder that is better off with some errors decomposed than with none."""
-    from sinter_plugin.decoders import MATCHING_DECODERS
+    from ..decoding.decoders import MATCHING_DECODERS
 
     return isinstance(decoder, str) and decoder in MATCHING_DECODERS
 
@@ -39,9 +39,9 @@ def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any) -> Predict:
     Raises:
         ValueError: There is no such decoder, or it refuses the model.
     """
-    # The plugin, which is installed with this package, imports it: not at the top.
-    from sinter_plugin.decoders import decoder_named
-    from sinter_plugin.kept_shot_decoding import KeptShotDecoding
+    # They import Sinter, which takes as long as this package: not at the top.
+    from ..decoding.decoders import decoder_named
+    from ..decoding.kept_shot_decoding import KeptShotDecoding
 
     name = name_of_decoder(decoder)
     if isinstance(decoder, str):

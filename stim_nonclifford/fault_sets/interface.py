@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -176,7 +175,7 @@ def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int
             passing=sums.passing,
             kept=sums.kept,
             kept_and_wrong=sums.wrong,
-            standard_error=math.sqrt(sums.variance),
+            standard_error=sums.standard_error,
         )
         for weight, stratum, mass, sums in totals.by_weight
     )
@@ -189,6 +188,7 @@ def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int
         coverage=COVERAGE,
         weights=weights,
         unexplored=totals.rest,
+        unexplored_passing=totals.rest_passing,
         observable_flips=flips,
         error_patterns=patterns,
         seconds=known.seconds,

@@ -25,7 +25,7 @@ class WeightShare:
     Attributes:
         weight: Number of mechanisms that act.
         method: ``"exact"`` (all sets), ``"drawn"`` (a random sample of the sets that pass the noise-only
-            checks) or ``"joined"`` (sets out of random halves).
+            checks), ``"joined"`` (sets out of random halves) or ``"both"`` (drawn and joined).
         mass: Probability that so many mechanisms act.
         draws: Sets drawn, or halves of sets; 0 if exact.
         sets: Sets found that pass the noise-only checks.
@@ -34,7 +34,8 @@ class WeightShare:
         passing: Probability that so many mechanisms act and the noise-only checks pass.
         kept: The same, and the shot is kept.
         kept_and_wrong: The same, and an observable is flipped.
-        standard_error: Of ``kept_and_wrong``; 0 if exact.
+        standard_error: Of ``kept_and_wrong``, with what the largest event that may have been missed would
+            add; 0 if exact.
     """
 
     weight: int
@@ -65,7 +66,9 @@ class LogicalErrorRate:
             nothing was found, and those that were not looked at, are part of its upper end.
         coverage: Of the interval.
         weights: What is known of each weight.
-        unexplored: Probability of all sets that were not looked at; part of the upper end.
+        unexplored: Probability of all sets that were not looked at.
+        unexplored_passing: A proven upper bound on the probability that these pass the noise-only checks;
+            part of the upper end.
         observable_flips: float64, shape (num_observables,): P(kept and observable k flipped).
         error_patterns: For each combination of flipped observables, as an int with bit k for observable k,
             P(kept and this combination); without the combination of none.
@@ -80,6 +83,7 @@ class LogicalErrorRate:
     coverage: float
     weights: tuple[WeightShare, ...]
     unexplored: float
+    unexplored_passing: float
     observable_flips: npt.NDArray[np.float64] = field(compare=False)
     error_patterns: Mapping[int, float]
     seconds: float = field(compare=False)
@@ -217,5 +221,8 @@ class LogicalErrorRate:
                 f" {wrong:>22}"
             )
         if self.unexplored:
-            lines.append(f"  more  not at all {self.unexplored:9.3g}")
+            lines.append(
+                f"  more  not at all {self.unexplored:9.3g} {'':41} <{self.unexplored_passing:8.2g}"
+                "  (proven bound)"
+            )
         return "\n".join(lines)

@@ -85,33 +85,33 @@ class DeviceTeam {
         }
     }
 
-    // values[k] <- sum of values[0 .. k), for k <= count; values[count] is not read. count is a multiple of 4 *
-    // team_size. `scratch` has 32 entries.
-    __device__ __forceinline__ void exclusive_sums(uint32_t* values, uint32_t count, uint32_t* scratch) {
+    // values[k] <- sum of the numbers 0 .. k - 1, for k <= count. make(j) returns numbers 4 j .. 4 j + 3; each thread calls it
+    // for several j. count is a multiple of 4 * team_size. `scratch` has 32 entries; both begin at multiples of 16 bytes.
+    template <typename Make>
+    __device__ __forceinline__ void exclusive_sums(uint32_t* values, uint32_t count, uint32_t* scratch, Make make) {
+        constexpr uint32_t num_warps = team_size / 32;
+        static_assert(2 * num_warps <= 32, "one half of scratch is written while the other one is still read");
+        static_assert(num_warps % 4 == 0, "four sums are read at once");
         const uint32_t lane = threadIdx.x % 32, warp = rank() / 32;
-        uint32_t carry = 0;
+        uint32_t carry = 0, half = 0;
 #pragma unroll 1
-        for (uint32_t begin = 0; begin < count; begin += 4 * team_size) {
-            uint32_t* mine = values + begin + 4 * rank();
-            const uint32_t a = mine[0], b = mine[1], c = mine[2], d = mine[3];
-            const uint32_t own = a + b + c + d;
-            uint32_t sum = own;
-            for (uint32_t step = 1; step < 32; step *= 2) {
-                const uint32_t other = __shfl_up_sync(all_lanes, sum, step);
-                if (lane >= step) sum += other;
-            }
-            if (lane == 31) scratch[warp] = sum;
+        for (uint32_t j = rank(); j < count / 4; j += team_size) {
+            const Four made = make(j);
+            const uint32_t(&n)[4] = made.numbers;
+            const uint32_t own = n[0] + n[1] + n[2] + n[3];
+            const uint32_t sum = inclusive_sum(own);
+            if (lane == 31) scratch[half + warp] = sum;
             meet();
             uint32_t before = carry + sum - own;
-            for (uint32_t w = 0; w < team_size / 32; ++w) {
-                if (w < warp) before += scratch[w];
-                carry += scratch[w];
+            for (uint32_t w = 0; w < num_warps; w += 4) {
+                const Four sums = reinterpret_cast<const Four*>(scratch + half)[w / 4];
+                for (uint32_t k = 0; k < 4; ++k) {
+                    if (w + k < warp) before += sums.numbers[k];
+                    carry += sums.numbers[k];
+                }
             }
-            mine[0] = before;
-            mine[1] = before + a;
-            mine[2] = before + a + b;
-            mine[3] = before + a + b + c;
-            meet();
+            half = num_warps - half;
+            reinterpret_cast<Four*>(values)[j] = {{before, before + n[0], before + n[0] + n[1], before + n[0] + n[1] + n[2]}};
         }
         if (rank() == 0) values[count] = carry;
         meet();
@@ -151,20 +151,17 @@ class DeviceTeam {
         second = b;
     }
 
-    // One thread takes the next number of a counter for the whole team.
+    // One thread takes the next number of a counter for the whole team, which has to meet before it takes another one.
     __device__ __forceinline__ uint64_t take(uint64_t* counter) {
         uint64_t value = 0;
         if constexpr (team_size == 32) {
             if (rank() == 0) value = add(counter, uint64_t{1});
-            meet();
             return __shfl_sync(all_lanes, value, 0);
         } else {
             auto* slot = reinterpret_cast<uint64_t*>(partial_sums());
             if (rank() == 0) *slot = add(counter, uint64_t{1});
             meet();
-            value = *slot;
-            meet();
-            return value;
+            return *slot;
         }
     }
 
@@ -221,6 +218,20 @@ class DeviceTeam {
             // Barrier 0 belongs to the thread block.
             asm volatile("bar.sync %0, %1;" ::"r"(1 + index_in_block()), "n"(team_size) : "memory");
         }
+    }
+    // The sum of the values of this lane and of those before it in its warp.
+    __device__ __forceinline__ static uint32_t inclusive_sum(uint32_t value) {
+#pragma unroll
+        for (uint32_t step = 1; step < 32; step *= 2) {
+            // The shuffle itself tells whether there is such a lane.
+            asm volatile(
+                "{ .reg .pred is_lane; .reg .b32 other;\n"
+                "shfl.sync.up.b32 other|is_lane, %0, %1, 0, 0xffffffff;\n"
+                "@is_lane add.u32 %0, %0, other; }"
+                : "+r"(value)
+                : "r"(step));
+        }
+        return value;
     }
     __device__ __forceinline__ double* partial_sums() const {
         __shared__ double parts[2 * block_threads / 32];

@@ -13,9 +13,9 @@ from ..compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
-from .bits import unpack
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .requests import DetectorMethod
+from .rows.bits import unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["DetectorExpectations"]

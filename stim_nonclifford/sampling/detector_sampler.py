@@ -31,15 +31,15 @@ from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_random_outputs
 from ..plan import SamplingPlan
-from .bits import columns, pack, unpack
-from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .detector_expectations import DetectorExpectations
-from .device_bits import namespace_of
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .pickled import PickledByRecipe
 from .requests import DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
+from .rows.bits import columns, pack, unpack
+from .rows.destinations import OUTPUT_NAMES, OutputName, rows_from
+from .rows.device_bits import namespace_of
+from .rows.shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]

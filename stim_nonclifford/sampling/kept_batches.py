@@ -14,10 +14,10 @@ from ..base.memory import check_result_bytes
 from ..compiler import CompiledCircuit
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
-from .destinations import OUTPUT_NAMES, OutputName, kept_rows_from
-from .device_bits import namespace_of
 from .expectation_values import ExpectationEngine
 from .results import KeptSamples
+from .rows.destinations import OUTPUT_NAMES, OutputName, kept_rows_from
+from .rows.device_bits import namespace_of
 from .shot_numbers import ShotNumbers
 
 __all__ = ["KeptBatch", "KeptShots"]

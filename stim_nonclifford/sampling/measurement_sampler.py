@@ -16,11 +16,11 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, Expectat
 from ..compiler.plans.width_limit import within_memory
 from ..dialect import num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
-from .bits import unpack
-from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
-from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
+from .rows.bits import unpack
+from .rows.destinations import OUTPUT_NAMES, OutputName, rows_from
+from .rows.shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledMeasurementSampler"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..cultivation.panels import moments_of, panel_of, sites_of
-from ..cultivation.svg import Box, Panel, Picture
+from ..cultivation.drawing.panels import moments_of, panel_of, sites_of
+from ..cultivation.drawing.svg import Box, Panel, Picture
 from .injection import corner_of
 from .protocol import build_teleportation
 from .surface_code import Check

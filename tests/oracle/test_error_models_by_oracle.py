@@ -17,7 +17,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
-from sinter_plugin.matching_graph import Edge, edge_probabilities
+from stim_nonclifford.decoding.matching_graph import Edge, edge_probabilities
 
 from ..support.error_models import symptoms
 from ..support.seeds import seeds

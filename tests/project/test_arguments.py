@@ -12,7 +12,6 @@ import functools
 import inspect
 import re
 import traceback
-import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -58,6 +57,7 @@ NOT_NONE = {
     "faults": (3, None, "X 0", [3], [[3]], ["X 0"], object()),
     "callable": (3, None, "place", object()),
     "object": (3, "x", ARRAY, object()),
+    "part": (3, "x", None, ARRAY, (1,), (0, 2), (3, 2), (1, 0), (1, "2"), object()),
 }
 """Wrong values for parameters of a kind. ``... or None`` is the same without None."""
 
@@ -94,6 +94,7 @@ KINDS = {
     "error_model": "choice",
     "escape_distance": "distance",
     "existing_data_filepaths": "paths",
+    "executor": "object or None",
     "expectation_values": "flag",
     "faults": "faults",
     "file": "path",
@@ -120,6 +121,7 @@ KINDS = {
     "max_weight": "integer",
     "method": "choice or None",
     "noise": "choice",
+    "num_workers": "positive integer or None",
     "obs_out": "array or None",
     "obs_out_filepath": "path or None",
     "obs_out_format": "choice",
@@ -284,10 +286,10 @@ CALLS: dict[str, Call] = {
     "SoftPostselectSampler": Call(sinter_plugin.SoftPostselectSampler),
     "SoftDecodingSampler": Call(sinter_plugin.SoftDecodingSampler, {}, {"decoder": "decoder"}),
     "task": Call(sinter_plugin.task, {"circuit": CIRCUIT}, {"json_metadata": None}),
-    "collect_on_dask": Call(
-        sinter_plugin.collect_on_dask,
-        {"client": types.SimpleNamespace(submit=None), "tasks": [TASK]},
-        {"client": "object"},
+    "collect": Call(
+        sinter_plugin.collect,
+        {"tasks": [TASK]},
+        {"shard": "part"},
     ),
     "ChromobiusGapDecoder": Call(sinter_plugin.ChromobiusGapDecoder),
     "ChromobiusGapDecoder.compile_decoder_for_dem": Call(
@@ -386,6 +388,8 @@ WITHOUT_CHECKS = {
     "CompiledSoftDecodingSampler": "the same methods as of CompiledSoftPostselectSampler",
     "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
     "ErrorBudget.plot": "matplotlib checks the axes",
+    "DecodedErrorRate.plot": "the same",
+    "sinter_plugin.collect_on_dask": "it calls collect",
     "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
     "LogicalStateCheck.failures": "the same",
     "LogicalStateCheck.fidelities": "the same",

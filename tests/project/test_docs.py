@@ -19,6 +19,7 @@ from stim_nonclifford.engines.auto import START_SECONDS
 
 from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from ..support.public_names import PUBLIC
+from .test_architecture import NATIVE_ROOMS, ROOMS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
@@ -119,6 +120,16 @@ def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
     described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
     assert listed == described
     assert len(listed) >= 11
+
+
+def test_rooms_are_listed_in_their_order() -> None:
+    page = (DOCS / "internals.md").read_text(encoding="utf-8")
+    tables = re.findall(r"(?<=\|---\|---\|\n)(?:\|.*\n)+", page.split("## One shot's way")[0])
+    rooms = [
+        re.findall(r"`(\w+)(?:\.py)?`", re.sub(r"(\n\| [^|]*\|).*", r"\1", f"\n{table}")) for table in tables
+    ]
+    python = dict.fromkeys(room.split(".")[0] for room in ROOMS)
+    assert rooms == [[room for room in python if room not in ("errors", "_native")], list(NATIVE_ROOMS)]
 
 
 def test_glossary_is_alphabetical() -> None:

@@ -23,7 +23,9 @@ _EVENT_BYTES, _SHARED_TABLE_EVENT_BYTES = 4, 2
 _MAX_SHARED_MECHANISMS = 1 << 8 * _SHARED_TABLE_EVENT_BYTES
 
 _WALK_THREADS = 256
-_BLOCKS_PER_MULTIPROCESSOR = 8
+_WALK_BLOCKS = 2
+"""Number of thread blocks of the walk for which a multiprocessor has registers."""
+
 _SIMULATION_THREADS = 128
 """Number of threads in a thread block that consists of several teams."""
 
@@ -73,7 +75,8 @@ class DevicePlan:
         self.walk = KernelLaunch(
             "walk",
             block_threads=_WALK_THREADS,
-            num_blocks=_BLOCKS_PER_MULTIPROCESSOR * backend.multiprocessors,
+            num_blocks=_WALK_BLOCKS * backend.multiprocessors,
+            min_blocks=_WALK_BLOCKS,
         )
         self.simulate: KernelLaunch | None = None
         self.vector_bytes = 0

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from ..search.exploration import Exploration
 from ..search.laws import Floats
-from ..search.strata import DrawnWeight, ExactWeight, JoinedWeight
+from ..search.samples import SampledWeight
+from ..search.strata import ExactWeight
 from ..search.two_searches import TwoSearches
 
 __all__ = ["MemberSums", "SampledSets", "member_sums"]
@@ -112,7 +113,7 @@ def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
         if isinstance(stratum, ExactWeight):
             found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
             sums += factor * found.reshape(sums.shape)
-        elif isinstance(stratum, DrawnWeight | JoinedWeight):
+        elif isinstance(stratum, SampledWeight):
             sample = _sample_of(stratum, circuit, factor, values)
             samples.append(sample)
             sums += sample.incidence(len(odds)).T @ sample.probabilities
@@ -134,12 +135,10 @@ def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
     return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
 
 
-def _sample_of(
-    stratum: DrawnWeight | JoinedWeight, circuit: int, factor: float, values: Floats
-) -> SampledSets:
+def _sample_of(stratum: SampledWeight, circuit: int, factor: float, values: Floats) -> SampledSets:
     of_sets = values[stratum.keys]
     chosen = np.flatnonzero(of_sets[:, KEPT])
-    sides = stratum.sides if isinstance(stratum, JoinedWeight) else ()
+    sides = () if stratum.method == "drawn" else stratum.sides
     return SampledSets(
         weight=stratum.weight,
         members=stratum.members[chosen],

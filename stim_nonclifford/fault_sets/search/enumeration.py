@@ -1,25 +1,23 @@
-"""Decides which weights are enumerated: those that cost little, from 0 on."""
+"""Enumerates the weights that cost little, from 0 on, and says what the next one would cost."""
 
 from __future__ import annotations
 
 import math
 
+from .costs import of_enumeration
 from .exploration import MAX_PASSING, Exploration
 from .wrong_tool import refuse
 
-__all__ = ["check_events", "enumerate_cheap", "enumerate_to"]
+__all__ = ["enumerate_cheap", "enumerate_to", "expected_enumeration"]
 
-_MAX_EVENTS = 12.0
-"""Mean number of noise events of a shot; plain sampling keeps few shots then, but most sets are large."""
-
-_MORE_STEPS = 50
-"""How many times as many steps a weight may take that is asked for."""
+_TOLERANCE = 3.0
+"""How many times as many steps as expected an enumeration may take."""
 
 
 def enumerate_to(known: Exploration, last: int) -> None:
     """Enumerates all weights up to one, as long as the limits allow."""
     for weight in range(len(known.strata), min(last, known.max_weight) + 1):
-        if not known.enumerate(weight, _MORE_STEPS * known.limits.exact_steps):
+        if not known.enumerate(weight, known.limits.exact_steps):
             return
 
 
@@ -30,44 +28,31 @@ def enumerate_cheap(known: Exploration) -> None:
         ResourceLimitError: Nearly all pairs pass the checks, and larger sets are too many to list.
     """
     for weight in range(len(known.strata), known.max_weight + 1):
-        if weight > 1 and not _is_cheap(known, weight):
-            return
-        if not known.enumerate(weight, known.limits.exact_steps):
+        max_steps = known.limits.exact_steps
+        if weight >= 2:
+            steps, sets, keys = expected_enumeration(known, weight)
+            is_cheap = weight == 2 or of_enumeration(steps, sets, keys) <= known.limits.first_cost
+            if not is_cheap or not known.limits.may_enumerate(steps, keys):
+                return
+            max_steps = min(max_steps, _TOLERANCE * steps)
+        if not known.enumerate(weight, max_steps):
             return
         if weight == 2:
             _check_pruning(known)
 
 
-def _is_cheap(known: Exploration, weight: int) -> bool:
+def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float, float]:
+    """Steps, sets and signatures of the first weight that is not exact, from those of the weights before."""
     before, last = known.exact(weight - 2), known.exact(weight - 1)
     branching = known.study.branching
+    if weight == 2:
+        # Single mechanisms are no guide: pairs of equal ones pass the checks, too.
+        twins = float(known.study.num_twins)
+        return max(twins, float(known.odds.shape[1])), twins, twins
     steps = max(last.steps, known.odds.shape[1]) * branching
     sets = last.sets * (last.sets / before.sets if before.sets else branching)
     keys = last.signatures * (last.signatures / before.signatures if before.signatures else 1.0)
-    if weight == 2:
-        # Single mechanisms are no guide: pairs of equal ones pass the checks, too.
-        steps, sets, keys = (known.study.num_twins,) * 3
-    return (
-        steps <= known.limits.exact_steps
-        and sets <= known.limits.exact_sets
-        and keys <= known.limits.exact_keys
-    )
-
-
-def check_events(known: Exploration) -> None:
-    """Refuses where sets of very many mechanisms matter.
-
-    Raises:
-        ResourceLimitError: A shot has too many noise events.
-    """
-    chances = [known.probability_of_nothing(c) for c in range(len(known.odds))]
-    mean = max(-math.log(nothing) if nothing else math.inf for nothing in chances)
-    if mean > _MAX_EVENTS and known.max_weight > _MAX_EVENTS:
-        refuse(
-            f"a shot has {mean:.3g} noise events on average, so that sets of very many mechanisms matter"
-            f" (the limit is {_MAX_EVENTS:.0f} events)",
-            checks_are_weak=False,
-        )
+    return steps, sets, keys
 
 
 def _check_pruning(known: Exploration) -> None:

@@ -1,4 +1,8 @@
-"""Decides which weights are sampled, and how much, until the error is small enough.
+"""Decides where more is looked at, until the error is small enough.
+
+Every weight that matters is sampled a little first. That tells what each way of looking at it costs, and
+what error it leaves: all of its sets, more draws, or a larger join. Of all that can be done next, for all
+weights and circuits, what takes away most of the error for its cost is done.
 
 All decisions follow from counts and sums that depend on the seed alone; only ``max_seconds`` looks at a
 clock.
@@ -7,31 +11,57 @@ clock.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from operator import methodcaller
 
-from ..uncertainty import NARROW
-from .enumeration import check_events, enumerate_cheap
+from .costs import of_draws, of_enumeration, of_join
+from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
-from .strata import DrawnWeight, ExactWeight, JoinedWeight, Stratum
+from .samples import Outlook, SampledWeight
 from .study import MAX_WEIGHT
 from .wrong_tool import refuse
 
 __all__ = ["Estimator"]
 
-_MAX_JOINS = 40
-"""Of a weight: past that, the interval says what is not known."""
+_FIRST_SETS = 2e4
+"""That the first sample of a weight finds, about."""
 
-_MAX_JOINS_FOR_LIMIT = 5
-"""The same where only the end of the interval gets better by it."""
+_FIRST_HALVES = 200_000
+_FEWEST_HALVES = 1000
+
+_FIRST_DRAW_COST = 0.2
+"""Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
+
+_GROWTHS = (1.0, 3.0, 9.0, 27.0)
+"""How many times as much as is known of a weight may be added to it."""
+
+_Gain = Callable[[Callable[[Outlook], float]], float]
+
+_ENOUGH = 0.8
+"""The part of the square of the error that was asked for, that is aimed at."""
+
+_FIRST_COST = 0.5
+"""Seconds that may be spent on a weight at once, before more than that was spent on all of them."""
+
+_LARGEST_GROWTH = 25.0
+"""How many times as many combinations as before a join has that is to find a set at all."""
 
 
-_MOST_GROWTH = 25.0
-"""How many times as many combinations a join may have as those before."""
+@dataclass(frozen=True)
+class _Action:
+    """Something that can be done next.
 
-_OUT_OF_REACH = 1e4
-"""How many times more parts than those of the largest join a limit must need, for no join to be tried."""
+    Attributes:
+        cost: In seconds of one core.
+        gain: By how much the sum over circuits of (error / error asked for)^2 falls.
+        run: Does it.
+    """
 
-_WANTED_SETS = 100
-"""Expected with the largest join, if it is worth while."""
+    cost: float
+    gain: float
+    run: Callable[[], object]
 
 
 class Estimator:
@@ -43,46 +73,50 @@ class Estimator:
 
     def __init__(self, known: Exploration) -> None:
         self._known = known
+        self._can_enumerate = True
 
     def run(self) -> None:
-        """Looks at all weights, and then again at those that matter most."""
-        check_events(self._known)
+        """Looks at all weights, and then again where that helps most."""
         enumerate_cheap(self._known)
         self._sample_first()
-        while not self._is_done() and self._refine():
-            pass
+        while not self._is_done():
+            possible = [each for each in self._actions() if each.gain > 0 and self._has_time(each.cost)]
+            if not possible:
+                return
+            max(possible, key=lambda action: action.gain / action.cost).run()
+
+    def look_closer(self, weight: int) -> None:
+        """Joins more halves of a weight, if it is a sampled one and the limits allow more."""
+        stratum = self._known.strata[weight]
+        if isinstance(stratum, SampledWeight):
+            halves = self._most_halves(stratum, math.sqrt(_LARGEST_GROWTH) * stratum.halves)
+            if self._has_time(self._cost_of_join(stratum, halves)):
+                self._known.join(stratum, halves)
 
     def _sample_first(self) -> None:
         """A first sample of every weight that may matter."""
-        if len(self._known.strata) > self._known.max_weight:
-            return
-        if len(self._known.strata) < min(3, self._known.max_weight + 1):
-            refuse(f"there are too many sets of {len(self._known.strata)} mechanisms that pass them")
-        begin = len(self._known.strata)
-        weight = begin
-        draw_steps = 3.0 * self._known.exact(begin - 1).steps
-        while weight <= self._known.max_weight and any(
-            self._known.rest(c, weight) * self._known.coin_factor(c) > self._negligible(c)
-            for c in range(len(self._known.odds))
+        known = self._known
+        begin = weight = len(known.strata)
+        if begin < min(3, known.max_weight + 1):
+            refuse(f"there are too many sets of {begin} mechanisms that pass them")
+        steps = float(known.exact(begin - 1).steps)
+        while weight <= known.max_weight and any(
+            known.rest_passing(c, weight) * known.coin_factor(c) > self._negligible(c)
+            for c in range(len(known.odds))
         ):
-            if self._known.is_out_of_time:
+            if known.is_out_of_time:
                 return
-            if weight - begin < 2 and draw_steps <= self._known.limits.draw_steps:
-                drawn = DrawnWeight(weight, self._known.odds)
-                self._known.draw(drawn, 100_000)
-                self._known.strata.append(drawn)
-            else:
-                left = weight // 2
-                scale = self._mass(left) * self._mass(weight - left) / math.comb(weight, left)
-                joined = JoinedWeight(weight, self._known.odds, self._known.masses[:, weight], scale)
-                # Some ten thousand sets tell enough for now.
-                most = math.sqrt(3e4 * scale / self._known.next_passing_odds(weight))
-                self._known.join(joined, max(1000, min(self._first_draws(weight), int(most))))
-                self._known.strata.append(joined)
-            draw_steps *= max(2.0, self._known.study.branching)
+            stratum = known.sample_of(weight)
+            passing = known.next_passing_odds(weight)
+            halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), _FIRST_HALVES))
+            known.join(stratum, max(_FEWEST_HALVES, halves))
+            known.strata.append(stratum)
+            if of_draws(steps, _FIRST_SETS) < _FIRST_DRAW_COST and steps <= known.limits.draw_steps:
+                known.draw(stratum, _FIRST_SETS / known.passing_odds(stratum))
+            steps *= max(2.0, known.study.branching)
             weight += 1
-        if weight > self._known.max_weight and self._known.is_cut:
-            mean = float(self._known.masses[0, 1])
+        if weight > known.max_weight and known.is_cut:
+            mean = float(known.masses[0, 1])
             refuse(
                 f"a shot has {mean:.3g} noise events on average, so that weights above {MAX_WEIGHT} matter",
                 checks_are_weak=False,
@@ -98,139 +132,92 @@ class Estimator:
 
     def _first_passing(self, circuit: int) -> float:
         """What passes the checks at the first weight that is not exact, extrapolated, as a probability."""
-        exact = [stratum for stratum in self._known.strata if isinstance(stratum, ExactWeight)]
+        exact = [self._known.exact(k) for k in range(self._known.num_exact)]
         passing = [stratum.passing(circuit) for stratum in exact if stratum.passing(circuit)]
         weight = min(len(exact), self._known.max_weight)
         if len(passing) < 2:
             return self._known.factor(circuit) * float(self._known.masses[circuit, weight]) * 1e-6
         return self._known.factor(circuit) * passing[-1] * min(1.0, passing[-1] / passing[-2])
 
-    def _first_draws(self, weight: int) -> int:
-        """Draws of a first join: few where they surely suffice for an upper limit."""
-        needed = 1.0
-        for c in range(len(self._known.odds)):
-            mass = float(self._known.masses[c, weight]) * self._known.factor(c)
-            needed = max(needed, 4 * mass / max(self._negligible(c), 1e-300))
-        return int(min(max(needed, 1000), 100_000))
+    def _allowed(self, circuit: int) -> float:
+        """The square of the error that was asked for."""
+        allowed = (self._known.limits.relative_error * self._known.totals(circuit).wrong) ** 2
+        # Where no wrong set was found: an upper limit far below what the first sampled weight can contribute.
+        return allowed or (1e-3 * self._first_passing(circuit)) ** 2
+
+    def _excess(self, circuit: int) -> float:
+        """How far the square of the error is above what is aimed at, in units of what was asked for."""
+        totals = self._known.totals(circuit)
+        return (totals.variance + totals.largest**2) / self._allowed(circuit) - _ENOUGH
 
     def _is_done(self) -> bool:
-        return self._known.is_out_of_time or not self._wanting()
+        return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))
 
-    def _wanting(self) -> dict[int, float]:
-        """Weights whose error is too large, and by how much the variance must shrink."""
-        found: dict[int, float] = {}
-        for c in range(len(self._known.odds)):
-            totals = self._known.totals(c)
-            allowed = (self._known.limits.relative_error * totals.wrong) ** 2
-            if allowed == 0:
-                # An upper limit that is far below what the first sampled weight can contribute.
-                allowed = (1e-3 * self._first_passing(c)) ** 2
-            sampled = {
-                weight: sums for weight, stratum, _, sums in totals.by_weight if stratum.method != "exact"
-            }
-            if totals.variance > allowed:
-                # The error is spread so that the work, which grows as 1 / variance, is least.
-                roots = sum(math.sqrt(sums.variance) for sums in sampled.values())
-                for weight, sums in sampled.items():
-                    target = 0.9 * allowed * math.sqrt(sums.variance) / roots
-                    if sums.variance > target:
-                        factor = sums.variance / target if target > 0 else math.inf
-                        found[weight] = max(found.get(weight, 0.0), factor)
-            # What may be there without having been seen must be little, too, for the interval to be narrow.
-            unseen = _unseen(totals.variance / allowed)
-            improvable: dict[int, float] = {}
-            out_of_reach = 0.0
-            for weight, sums in sampled.items():
-                limit = (0.5 if sums.wrong == 0 else unseen) * math.sqrt(allowed)
-                stratum = self._known.strata[weight]
-                if sums.largest <= limit:
-                    continue
-                factor = (sums.largest / max(limit, 1e-300)) ** 2
-                may_go_on = stratum.rounds < _MAX_JOINS_FOR_LIMIT
-                if may_go_on and self._may_find_sets(stratum):
-                    found[weight] = max(found.get(weight, 0.0), factor)
-                elif may_go_on and self._is_in_reach(stratum, math.sqrt(factor)):
-                    improvable[weight] = factor
-                else:
-                    out_of_reach = max(out_of_reach, sums.largest)
-            for weight, factor in improvable.items():
-                # The largest of these amounts decides where the interval ends; a smaller one may stay.
-                if sampled[weight].largest > out_of_reach:
-                    found[weight] = max(found.get(weight, 0.0), factor)
-        return found
-
-    def _may_find_sets(self, stratum: Stratum) -> bool:
-        """Whether more draws of a weight will find sets, as far as the weights before tell."""
-        if not isinstance(stratum, JoinedWeight) or not stratum.is_unknown:
-            return True
-        before = self._known.strata[stratum.weight - 2 : stratum.weight]
-        if any(isinstance(each, JoinedWeight) and each.is_unknown for each in before):
+    def _has_time(self, cost: float) -> bool:
+        """Whether that may be done: it costs not much more than all before, and is within the limits."""
+        known = self._known
+        spent = known.spent
+        if cost > max(_FIRST_COST, spent) or spent + cost > known.limits.work:
             return False
-        if self._known.limits.few_sets:
-            return True  # where sets are few, those of a weight say little about the next one
-        most = self._known.limits.join_draws
-        return most**2 * self._known.next_passing_odds(stratum.weight) > _WANTED_SETS * stratum.scale
+        return known.seconds_left >= cost * known.seconds_per_cost
 
-    def _is_in_reach(self, stratum: Stratum, factor: float) -> bool:
-        """Whether so many times more parts can be drawn that a limit gets better, without any set found."""
-        return stratum.draws / 2 * factor <= _OUT_OF_REACH * self._known.limits.join_draws
+    def _actions(self) -> Iterator[_Action]:
+        """All that can be done next, of every weight that is not exact."""
+        known = self._known
+        excess = [max(0.0, self._excess(c)) for c in range(len(known.odds))]
+        units = [known.factor(c) ** 2 / self._allowed(c) for c in range(len(known.odds))]
+        for weight in range(known.num_exact, len(known.strata)):
+            stratum = known.strata[weight]
+            assert isinstance(stratum, SampledWeight)
+            outlooks = known.outlooks(stratum)
 
-    def _refine(self) -> bool:
-        """One more round for the weights that need it; False if there is nothing that would help."""
-        wanting = self._wanting()
-        progress = False
-        for weight, factor in sorted(wanting.items()):
-            stratum = self._known.strata[weight]
-            if isinstance(stratum, JoinedWeight) and not self._known.is_out_of_time:
-                progress |= self._join_more(stratum, factor)
-        if progress:
-            return True
-        for weight, factor in sorted(wanting.items()):
-            stratum = self._known.strata[weight]
-            if isinstance(stratum, DrawnWeight) and not self._known.is_out_of_time:
-                draws = max(1000.0, max(stratum.draws, 1000) * (1.15 * min(factor, 30.0) - 1))
-                limits = self._known.limits
-                draws = min(draws, limits.draws, limits.total_draws - stratum.draws)
-                if draws >= 1000 and len(stratum.keys) < limits.draws:
-                    self._known.draw(stratum, draws)
-                    progress = True
-        return progress
+            def gain(error: Callable[[Outlook], float], outlooks: list[Outlook] = outlooks) -> float:
+                return sum(
+                    min(most, unit * (outlook.error - error(outlook)))
+                    for most, unit, outlook in zip(excess, units, outlooks, strict=True)
+                )
 
-    def look_closer(self, weight: int) -> None:
-        """Joins more parts of a weight, if it is a joined one and the limits allow more."""
-        stratum = self._known.strata[weight]
-        if isinstance(stratum, JoinedWeight):
-            self._join_more(stratum, _MOST_GROWTH)
+            if weight == known.num_exact and self._can_enumerate:
+                steps, sets, keys = expected_enumeration(known, weight)
+                if known.limits.may_enumerate(steps, keys):
+                    cost = of_enumeration(steps, sets, keys)
+                    yield _Action(cost, gain(lambda _: 0.0), partial(self._enumerate, weight, 3 * steps))
+            yield from self._samplings(stratum, gain)
 
-    def _join_more(self, stratum: JoinedWeight, factor: float) -> bool:
-        before = stratum.draws / 2
-        combinations = before**2 / stratum.rounds
-        draws = math.sqrt(combinations * min(1.1 * factor, _MOST_GROWTH))
-        # Not more sets than can be evaluated, and not more draws than fit into memory.
-        if stratum.sets:
-            draws = min(draws, math.sqrt(combinations * self._known.limits.sets_of_join / stratum.sets))
-        draws = min(draws, self._known.limits.join_draws)
-        stored = sum(len(each.keys) for each in self._known.strata if isinstance(each, JoinedWeight))
-        if (
-            stratum.rounds >= _MAX_JOINS
-            or len(stratum.keys) > self._known.limits.draws
-            or stored > self._known.limits.joined_sets
-        ):
-            return False
-        self._known.join(stratum, max(1000, int(draws)))
-        return True
+    def _samplings(self, stratum: SampledWeight, gain: _Gain) -> Iterator[_Action]:
+        """Draws and joins of several sizes."""
+        known = self._known
+        limits = known.limits
+        if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
+            return
+        steps = stratum.draw_steps or self._expected_draw_steps(stratum.weight)
+        outlook = known.outlooks(stratum)[0]
+        for growth in _GROWTHS:
+            density = growth * stratum.density
+            draws = density * stratum.passing(0)
+            if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
+                error = methodcaller("with_draws", density)
+                yield _Action(of_draws(steps, draws), gain(error), partial(known.draw, stratum, density))
+            halves = self._most_halves(stratum, outlook.halves_for(density))
+            error = methodcaller("with_join", halves)
+            yield _Action(
+                self._cost_of_join(stratum, halves), gain(error), partial(known.join, stratum, halves)
+            )
 
-    def _mass(self, weight: int) -> float:
-        return float(self._known.masses[0, weight])
+    def _expected_draw_steps(self, weight: int) -> float:
+        """Steps of a search for draws: those of an enumeration of the sets with one mechanism less."""
+        last = self._known.num_exact - 1
+        branching = max(2.0, self._known.study.branching)
+        return float(self._known.exact(last).steps) * branching ** (weight - 1 - last)
 
+    def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
+        return of_join(halves, halves**2 / stratum.scale * self._known.passing_odds(stratum))
 
-def _unseen(variance: float) -> float:
-    """How much one more event may change a sum, for its interval to be narrow: in standard errors.
+    def _most_halves(self, stratum: SampledWeight, wanted: float) -> int:
+        """As many halves as are wanted, or as fit into memory with the sets that they find."""
+        limits = self._known.limits
+        most = math.sqrt(0.5 * limits.most_sets_of_join * stratum.scale / self._known.passing_odds(stratum))
+        return int(max(_FEWEST_HALVES, min(wanted, most, limits.join_draws)))
 
-    Args:
-        variance: Of the sum, in units of the one that is asked for.
-
-    Returns:
-        L with L + 2 sqrt(variance + L^2) = 3: about the upper end of the interval with one more event.
-    """
-    return math.sqrt(1 + (NARROW**2 - 4 * min(variance, 1.0)) / 3) - 1
+    def _enumerate(self, weight: int, max_steps: float) -> None:
+        self._can_enumerate = self._known.enumerate(weight, max_steps)

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from ..._native import random_words
 from ...engines.random_streams import Stream
 from ...plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
+from .costs import of_draws, of_enumeration, of_join
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .strata import DrawnWeight, ExactWeight, JoinedWeight, Stratum, Sums
+from .samples import Outlook, SampledWeight
+from .strata import ExactWeight, Stratum, Sums
 from .study import MAX_WEIGHT, study_of
 from .wrong_tool import refuse
 
@@ -27,6 +30,12 @@ MAX_PASSING = 0.05
 
 _LONG_LAW_WIDTH = 14
 """From this peak width on, the laws of all signatures would take longer than the search for fault sets."""
+
+_NEGLIGIBLE = 1e-40
+"""Sets of so little weight, relative to that of all sets, are not told apart."""
+
+_COST_THAT_TELLS = 0.1
+"""Seconds of work after which its pace is known."""
 
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
@@ -40,9 +49,10 @@ class CircuitTotals:
         kept: P(kept).
         wrong: P(kept and wrong).
         exact_wrong: The part of it that is not sampled.
-        variance: Of ``wrong - rate * kept``, estimated.
-        largest: The largest amount by which one more event would have changed ``wrong``.
+        variance: Of ``wrong - rate * kept``, estimated from what was found.
+        largest: By how much the largest events that may have been missed would have changed ``wrong``.
         rest: Probability of all sets that were not looked at.
+        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
         by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
     """
 
@@ -52,6 +62,7 @@ class CircuitTotals:
     variance: float
     largest: float
     rest: float
+    rest_passing: float
     by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
 
     @property
@@ -61,8 +72,8 @@ class CircuitTotals:
 
     @property
     def standard_error(self) -> float:
-        """Of the rate."""
-        return math.sqrt(self.variance) / self.kept if self.kept else 0.0
+        """Of the rate, with what the largest events that may have been missed would add."""
+        return math.hypot(math.sqrt(self.variance), self.largest) / self.kept if self.kept else 0.0
 
 
 class Exploration:
@@ -110,8 +121,11 @@ class Exploration:
         self.max_weight = min(MAX_WEIGHT, _most_members(first))
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
         self.strata: list[Stratum] = []
+        self.has_target = bool(first.target.any())
+        self.spent = 0.0
         self._round = 0
-        self._known_sums: dict[tuple[int, int], tuple[tuple[int, float], Sums]] = {}
+        self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
+        self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
 
     @property
     def seconds(self) -> float:
@@ -135,6 +149,24 @@ class Exploration:
         """Whether no new round may begin."""
         return self.limits.max_seconds is not None and self.seconds > self.limits.max_seconds
 
+    @property
+    def seconds_left(self) -> float:
+        """Until then a new round may begin, and should have ended."""
+        return math.inf if self.limits.max_seconds is None else self.limits.max_seconds - self.seconds
+
+    @property
+    def seconds_per_cost(self) -> float:
+        """How long what costs a second took here, so far."""
+        return self.seconds / self.spent if self.spent > _COST_THAT_TELLS else 1.0
+
+    @property
+    def num_exact(self) -> int:
+        """Number of weights, from 0 on, of which all sets are known."""
+        return next(
+            (k for k, stratum in enumerate(self.strata) if not isinstance(stratum, ExactWeight)),
+            len(self.strata),
+        )
+
     def exact(self, weight: int) -> ExactWeight:
         """A weight that was enumerated."""
         stratum = self.strata[weight]
@@ -142,7 +174,7 @@ class Exploration:
         return stratum
 
     def enumerate(self, weight: int, max_steps: float) -> bool:
-        """Enumerates a weight, the next one; False if that takes too much."""
+        """Enumerates a weight, the first one that was not; False if that takes too much."""
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
         found = self.study.enumerate(
@@ -154,30 +186,38 @@ class Exploration:
             self.limits.long_laws,
             self.limits.enumeration_seconds,
         )
+        self.spent += of_enumeration(found["steps"], found["sets"], found["num_keys"])
         if not found["is_complete"]:
             return False
-        self.strata.append(ExactWeight(weight, found, len(self.odds)))
+        # What was sampled of this weight is not needed any more.
+        self.strata[weight : weight + 1] = [ExactWeight(weight, found, len(self.odds))]
+        self._known_sums.clear()
         self.values.evaluate()
         return True
 
-    def draw(self, stratum: DrawnWeight, draws: float) -> None:
-        """Adds about so many draws."""
-        self._report(f"weight {stratum.weight}: {draws:.3g} draws")
-        if stratum.draws:
-            passing = stratum.sums(0, self.values, 0.0).passing
-        else:
-            passing = self.next_passing_odds(stratum.weight)
-        spacing = passing / draws
+    def draw(self, stratum: SampledWeight, density: float) -> None:
+        """Adds draws, on average so many for each unit of odds."""
+        spacing, passing = 1 / density, self.passing_odds(stratum)
         while True:
+            draws = max(1000.0, passing / spacing)
+            self._report(f"weight {stratum.weight}: {draws:.3g} draws")
             self._round += 1
             found = self.study.draw(stratum.weight, spacing, self._seed_of_round(), int(2 * draws))
+            stratum.draw_steps = int(found["steps"])
+            self.spent += of_draws(found["steps"], len(found["members"]) / stratum.weight)
             if found["is_complete"]:
                 break
             # Far more sets pass than at the weights before.
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.long_laws)
         self.values.evaluate()
-        stratum.add(found["members"], keys, spacing, self.values.kept > 0)
+        stratum.add_draws(found["members"], keys, spacing, self.values.kept)
+
+    def passing_odds(self, stratum: SampledWeight) -> float:
+        """The odds of all sets of a weight that pass the checks, about."""
+        if stratum.sets:
+            return stratum.passing(0)
+        return self.next_passing_odds(stratum.weight)
 
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
@@ -186,34 +226,60 @@ class Exploration:
             return float(self.masses[0, weight]) * 1e-6
         return b * (min(1.0, b / a) if a else float(self.masses[0, weight] / self.masses[0, weight - 1]))
 
-    def join(self, stratum: JoinedWeight, draws: int) -> None:
-        """Adds a join of so many draws of each part."""
-        self._report(f"weight {stratum.weight}: {draws:.3g} x {draws:.3g} joins")
-        left = stratum.weight // 2
-        most_sets = int(self.limits.most_sets_of_join)
+    def sample_of(self, weight: int) -> SampledWeight:
+        """A weight of which nothing was sampled yet."""
+        left, right = halves_of(weight)
+        masses = self.masses[0]
+        bounds = self.bounds
+        ratios = (self.odds / self.odds[0]).max(axis=1) ** weight
+        return SampledWeight(
+            weight,
+            self.odds,
+            np.minimum(self.masses[:, weight], bounds["passing"][weight] * ratios),
+            float(masses[left] * masses[right] / math.comb(weight, left)),
+            max(min(1.0, float(bounds["most"][half] / masses[half])) for half in (left, right)),
+        )
+
+    def join(self, stratum: SampledWeight, halves: int) -> None:
+        """Adds a join of so many halves of each kind."""
+        left, right = halves_of(stratum.weight)
         ratios = self.odds / self.odds[0]
         while True:
+            self._report(f"weight {stratum.weight}: {halves:.3g} x {halves:.3g} joins")
             self._round += 1
             found = self.study.join(
                 left,
-                stratum.weight - left,
-                draws,
+                right,
+                halves,
                 1.0,
                 self.seed,
                 self._round,
-                most_sets,
+                int(self.limits.most_sets_of_join),
                 ratios.ravel(),
                 len(ratios),
                 self.limits.long_laws,
             )
-            if found["sets"] > MAX_PASSING * draws**2:
-                refuse(f"{found['sets'] / draws**2:.0%} of the sets of {stratum.weight} mechanisms pass them")
+            self.spent += of_join(halves, found["sets"])
+            if found["sets"] > MAX_PASSING * halves**2:
+                part = found["sets"] / halves**2
+                refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
             if found["is_complete"]:
                 break
             # Far more sets pass than at the weights before.
-            draws = max(1000, draws // 8)
-        stratum.add(draws, found)
+            halves = max(1000, halves // 8)
         self.values.evaluate()
+        stratum.add_join(halves, found, self.values.kept)
+
+    @cached_property
+    def bounds(self) -> dict[str, Floats]:
+        """Proven upper bounds for each weight, in odds of the first circuit; see ``fault_set_bounds.h``."""
+        closed = np.ones(1)
+        if not self.has_target:
+            exact = [stratum for stratum in self.strata if isinstance(stratum, ExactWeight)]
+            closed = np.array([stratum.passing(0) for stratum in exact])
+        nothing_else = _NEGLIGIBLE * float(self.masses[0].max())
+        found = self.study.bounds(closed, nothing_else)
+        return {name: np.minimum(found[name], self.masses[0]) for name in ("passing", "most")}
 
     def _seed_of_round(self) -> int:
         """Independent for each pass over the sets."""
@@ -222,11 +288,10 @@ class Exploration:
     def totals(self, circuit: int = 0) -> CircuitTotals:
         """What is known of a circuit so far."""
         factor = float(self._factors[circuit])
-        sums = [self._sums(stratum, circuit, 0.0) for stratum in self.strata]
+        rate = self._rate_that_matters(circuit)
+        sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]
         kept = math.fsum(each.kept for each in sums)
         wrong = math.fsum(each.wrong for each in sums)
-        if kept and wrong / kept > _RATE_THAT_MATTERS and not self._passing_only:
-            sums = [self._sums(stratum, circuit, wrong / kept) for stratum in self.strata]
         exact = [
             each.wrong for each, stratum in zip(sums, self.strata, strict=True) if stratum.method == "exact"
         ]
@@ -237,8 +302,9 @@ class Exploration:
             wrong=factor * wrong,
             exact_wrong=factor * math.fsum(exact),
             variance=factor**2 * math.fsum(each.variance for each in sums),
-            largest=factor * max((each.largest for each in sums), default=0.0),
+            largest=factor * math.hypot(*(each.largest for each in sums)),
             rest=self.rest(circuit, len(self.strata)) * factor / nothing,
+            rest_passing=self.rest_passing(circuit, len(self.strata)) * factor / nothing,
             by_weight=tuple(
                 (stratum.weight, stratum, nothing * mass, _scaled(each, factor))
                 for stratum, mass, each in zip(self.strata, masses, sums, strict=True)
@@ -253,7 +319,7 @@ class Exploration:
         sampled = totals.wrong - totals.exact_wrong
         largest = totals.largest if largest is None else largest
         low, high = interval_of_weighted_sum(sampled, totals.variance, largest, coverage)
-        return totals.exact_wrong + low, totals.exact_wrong + high + totals.rest
+        return totals.exact_wrong + low, totals.exact_wrong + high + totals.rest_passing
 
     def interval(self, circuit: int, coverage: float) -> tuple[float, float]:
         """Limits for the logical error rate."""
@@ -273,16 +339,32 @@ class Exploration:
         """How many of the signatures of a weight can make a kept shot wrong."""
         return stratum.malignant(self.values)
 
+    def outlooks(self, stratum: SampledWeight) -> list[Outlook]:
+        """What more draws of a weight would bring, for each circuit."""
+        rates = [self._rate_that_matters(c) for c in range(len(self.odds))]
+        place, state = stratum.weight, (stratum.rounds, tuple(rates))
+        if self._known_outlooks.get(place, (None, None))[0] != state:
+            found = [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
+            self._known_outlooks[place] = state, found
+        return self._known_outlooks[place][1]
+
+    def _rate_that_matters(self, circuit: int) -> float:
+        """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""
+        if self._passing_only:
+            return 0.0
+        sums = [self._sums(stratum, circuit, 0.0) for stratum in self.strata]
+        kept, wrong = math.fsum(each.kept for each in sums), math.fsum(each.wrong for each in sums)
+        return wrong / kept if kept and wrong / kept > _RATE_THAT_MATTERS else 0.0
+
     def _sums(self, stratum: Stratum, circuit: int, rate: float) -> Sums:
-        place = (stratum.weight, circuit)
-        state = (stratum.rounds, rate)
+        place, state = (stratum.weight, circuit, rate), stratum.rounds
         if self._known_sums.get(place, (None, None))[0] != state:
             self._known_sums[place] = state, stratum.sums(circuit, self.values, rate)
         return self._known_sums[place][1]
 
     def rest(self, circuit: int, first_weight: int) -> float:
         """Probability of all sets from a weight on, and that no mechanism of any other set acts."""
-        if first_weight > self.max_weight:
+        if first_weight > self.max_weight and not self.is_cut:
             return 0.0
         nothing = float(self._nothing[circuit])
         masses = self.masses[circuit]
@@ -296,10 +378,26 @@ class Exploration:
             return above + nothing * float(masses[-1]) * ratio / (1 - ratio)
         return max(above, 1 - nothing * math.fsum(masses[:first_weight]))
 
+    def rest_passing(self, circuit: int, first_weight: int) -> float:
+        """An upper bound on the same, of the sets that pass the noise-only checks."""
+        if first_weight > self.max_weight:
+            return 0.0
+        nothing = float(self._nothing[circuit])
+        weights = np.arange(first_weight, self.max_weight + 1)
+        ratio = float((self.odds[circuit] / self.odds[0]).max())
+        bounds = self.bounds["passing"][weights] * ratio ** weights.astype(np.float64)
+        passing = nothing * math.fsum(np.minimum(self.masses[circuit, weights], bounds))
+        return passing + (self.rest(circuit, self.max_weight + 1) if self.is_cut else 0.0)
+
     @property
     def is_cut(self) -> bool:
         """Whether there are larger sets than those that can be looked at."""
         return self.max_weight == MAX_WEIGHT
+
+
+def halves_of(weight: int) -> tuple[int, int]:
+    """The numbers of mechanisms of the halves of which joined sets are made."""
+    return weight // 2, weight - weight // 2
 
 
 def _most_members(mechanisms: Mechanisms) -> int:

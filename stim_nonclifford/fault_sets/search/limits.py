@@ -12,9 +12,6 @@ __all__ = ["DEFAULT_MAX_BYTES", "Limits"]
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
 
-_LONGER = 5
-"""How many times longer a search may take where laws are long."""
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -51,9 +48,20 @@ class Limits:
             object.__setattr__(self, name, value)
 
     @property
+    def first_cost(self) -> float:
+        """Seconds that the enumeration of a weight may cost before anything is known of the weights above."""
+        cost = 0.5 * self._patience
+        return cost if self.max_seconds is None else min(cost, self.max_seconds / 10)
+
+    @property
+    def work(self) -> float:
+        """Seconds of one core that all may cost together."""
+        return 300.0 * self._patience
+
+    @property
     def exact_steps(self) -> float:
-        """Steps that the enumeration of a weight may take: about a second's, more for a smaller error."""
-        return 2.5e8 * self._patience * (_LONGER if self.long_laws else 1)
+        """Steps that the enumeration of a weight may take."""
+        return 1.25e10 * self._patience
 
     @property
     def enumeration_seconds(self) -> float:
@@ -62,55 +70,46 @@ class Limits:
 
     @property
     def exact_sets(self) -> float:
-        """Sets that are listed for it."""
-        return 2e7 * self._patience * (_LONGER if self.long_laws else 1)
-
-    @property
-    def draw_steps(self) -> float:
-        """The same for a pass in which sets are drawn; a step is longer."""
-        return 4e8 * self._patience
+        """Sets that are listed where nearly all of them pass the checks."""
+        return 2e7 * self._patience
 
     @property
     def exact_keys(self) -> float:
         """Distinct keys of a weight, some 200 bytes each; those that are not stored need half of that."""
-        if self.long_laws:
-            return self.max_bytes / 200
-        return min(1.5e6 * max(1.0, min(8.0, 0.01 / self.relative_error)), self.max_bytes / 400)
+        return self.max_bytes / (200 if self.long_laws else 400)
+
+    def may_enumerate(self, steps: float, keys: float) -> bool:
+        """Whether all sets of a weight may be looked at, if time allows it."""
+        return steps <= self.exact_steps and keys <= self.exact_keys
+
+    @property
+    def draw_steps(self) -> float:
+        """Steps of a search for draws."""
+        return 1e10 * self._patience
 
     @property
     def draws(self) -> float:
-        """Sets that are drawn at once, or stored, some 100 bytes each."""
+        """Sets that are drawn at once, some 100 bytes each."""
         return min(3e7, self.max_bytes / 200)
 
     @property
     def join_draws(self) -> float:
-        """Parts of either kind that are drawn for a join, some 85 bytes for a pair, without the sets."""
+        """Halves of either kind that are drawn for a join, some 85 bytes for a pair, without the sets."""
         if self.few_sets:
             return min(4e7, self.max_bytes / 100)
-        return min(1.6e7, self.max_bytes / 130) if self.long_laws else min(4e6, self.max_bytes / 400)
-
-    @property
-    def sets_of_join(self) -> float:
-        """Sets that a join should find."""
-        return self.draws * 5 if self.long_laws else self.draws / 50
+        return min(1.6e7, self.max_bytes / 130)
 
     @property
     def most_sets_of_join(self) -> float:
-        """Sets after which a join gives up."""
-        return self.draws * 20 if self.long_laws else self.draws / 10
+        """Sets after which a join gives up; where laws are long, few of them are stored."""
+        return self.max_bytes / (10 if self.long_laws else 400)
 
     @property
-    def joined_sets(self) -> float:
-        """Sets of all weights together that joins store, some 160 bytes each with their keys."""
-        return self.max_bytes / 160
-
-    @property
-    def total_draws(self) -> float:
-        """Sets that are drawn of a weight."""
-        return 3e7 * max(1.0, min(50.0, 0.01 / self.relative_error))
+    def stored_sets(self) -> float:
+        """Keys of a study, or sampled sets of a weight, after which no more are sampled."""
+        return self.max_bytes / 200
 
     @property
     def _patience(self) -> float:
-        """About the seconds that a weight may take: one, more for a smaller error, at most max_seconds."""
-        wanted = max(1.0, min(50.0, 0.01 / self.relative_error))
-        return wanted if self.max_seconds is None else min(wanted, max(self.max_seconds, 0.1))
+        """How much more a small error may cost."""
+        return max(1.0, min(50.0, 0.01 / self.relative_error))

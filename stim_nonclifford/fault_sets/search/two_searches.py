@@ -22,7 +22,8 @@ from .exploration import CircuitTotals, Exploration
 from .laws import Floats
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .strata import JoinedWeight, Stratum
+from .samples import SampledWeight
+from .strata import Stratum
 
 __all__ = ["TwoSearches", "decided_by_faults"]
 
@@ -137,7 +138,7 @@ class TwoSearches:
         return {
             weight: min(sums.largest, kept.get(weight, math.inf))
             for weight, stratum, _, sums in self.wrong.totals(circuit).by_weight
-            if isinstance(stratum, JoinedWeight) and stratum.is_unknown
+            if isinstance(stratum, SampledWeight) and stratum.is_unknown
         }
 
     @property
@@ -172,8 +173,9 @@ class TwoSearches:
             wrong=wrong.wrong,
             exact_wrong=wrong.exact_wrong,
             variance=wrong.variance + rate**2 * kept.variance,
-            largest=wrong.largest,
+            largest=math.hypot(wrong.largest, rate * kept.largest),
             rest=wrong.rest,
+            rest_passing=wrong.rest_passing,
             by_weight=tuple(by_weight),
         )
 
@@ -181,7 +183,7 @@ class TwoSearches:
         """Limits for the logical error rate."""
         unknown = self._most_of_unknown(circuit)
         by_weight = self.wrong.totals(circuit).by_weight
-        largest = max((unknown.get(weight, sums.largest) for weight, _, _, sums in by_weight), default=0.0)
+        largest = math.hypot(*(unknown.get(weight, sums.largest) for weight, _, _, sums in by_weight))
         fewest, most = self.kept.interval_of_wrong(circuit, coverage)
         low, high = self.wrong.interval_of_wrong(circuit, coverage, largest)
         return low / most if most else 0.0, high / fewest if fewest else 1.0

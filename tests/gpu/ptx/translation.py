@@ -167,7 +167,7 @@ class _Translation:
 
     def _instruction(self, statement: Statement) -> None:
         text, guard = statement.text, ""
-        if found := re.match(r"@(!?)(%\w+)\s+", text):
+        if found := re.match(r"@(!?)(%?\w+)\s+", text):
             guard = f"if ({found[1]}{self.names.register(found[2])}) "
             text = text[found.end() :]
         opcode, _, operands = text.partition(" ")

@@ -1,0 +1,36 @@
+"""What looking at fault sets costs, in seconds of one core, from what is counted on the way.
+
+Decisions must not depend on how busy a machine is, so that they follow from counts: of steps, sets, halves
+and signatures, each with a price that was measured once. Only the ratios of prices matter.
+"""
+
+from __future__ import annotations
+
+__all__ = ["of_draws", "of_enumeration", "of_join"]
+
+_STEP = 1.5e-8
+_SET = 1e-7
+_KEY = 1.5e-6
+_SET_OUT_OF_CACHE = 1e-7
+"""More for a set where there are so many signatures that they are added up in main memory."""
+_KEYS_IN_CACHE = 1e6
+_DRAW_STEP = 3e-8
+_DRAW = 2.5e-6
+_HALF = 4e-7
+_FOUND = 1e-6
+
+
+def of_enumeration(steps: float, sets: float, keys: float) -> float:
+    """Of all sets of a weight."""
+    of_set = _SET + (_SET_OUT_OF_CACHE if keys > _KEYS_IN_CACHE else 0.0)
+    return _STEP * steps + of_set * sets + _KEY * keys
+
+
+def of_draws(steps: float, draws: float) -> float:
+    """Of a search that draws so many sets."""
+    return _DRAW_STEP * steps + _DRAW * draws
+
+
+def of_join(halves: float, sets: float) -> float:
+    """Of a join of so many halves of each kind that finds so many sets."""
+    return _HALF * halves + _FOUND * sets

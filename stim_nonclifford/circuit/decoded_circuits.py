@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import stim
@@ -34,7 +34,14 @@ class DecodableCircuit(Protocol):
     def num_observables(self) -> int: ...  # noqa: D102
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
-    def detector_error_model(self, **options: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
+    def detector_error_model(  # noqa: D102
+        self,
+        *,
+        decompose_errors: bool = ...,
+        approximate_disjoint_errors: float = ...,
+        ignore_decomposition_failures: bool = ...,
+        kind: Literal["s_proxy", "noise_only"] = ...,
+    ) -> stim.DetectorErrorModel: ...
 
 
 def check_only_decoded(

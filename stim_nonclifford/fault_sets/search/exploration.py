@@ -219,6 +219,10 @@ class Exploration:
             return stratum.passing(0)
         return self.next_passing_odds(stratum.weight)
 
+    def may_join(self, stratum: SampledWeight) -> bool:
+        """Whether few enough combinations of halves pass the checks for joins."""
+        return self.passing_odds(stratum) <= MAX_PASSING * float(self.masses[0, stratum.weight])
+
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
         a, b = (self.strata[k].sums(0, self.values, 0.0).passing for k in (weight - 2, weight - 1))
@@ -279,7 +283,8 @@ class Exploration:
             closed = np.array([stratum.passing(0) for stratum in exact])
         nothing_else = _NEGLIGIBLE * float(self.masses[0].max())
         found = self.study.bounds(closed, nothing_else)
-        return {name: np.minimum(found[name], self.masses[0]) for name in ("passing", "most")}
+        masses = self.masses[0]
+        return {name: np.minimum(found[name][: len(masses)], masses) for name in ("passing", "most")}
 
     def _seed_of_round(self) -> int:
         """Independent for each pass over the sets."""

@@ -19,11 +19,11 @@ from operator import methodcaller
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
-from .samples import Outlook, SampledWeight
+from .samples import MISSED_COUNTS, Outlook, SampledWeight
 from .study import MAX_WEIGHT
 from .wrong_tool import refuse
 
-__all__ = ["Estimator"]
+__all__ = ["ENOUGH", "Estimator"]
 
 _FIRST_SETS = 2e4
 """That the first sample of a weight finds, about."""
@@ -39,7 +39,7 @@ _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 
 _Gain = Callable[[Callable[[Outlook], float]], float]
 
-_ENOUGH = 0.8
+ENOUGH = 0.8
 """The part of the square of the error that was asked for, that is aimed at."""
 
 _FIRST_COST = 0.5
@@ -140,7 +140,7 @@ class Estimator:
     def _excess(self, circuit: int) -> float:
         """How far the square of the error is above what is aimed at, in units of what was asked for."""
         totals = self._known.totals(circuit)
-        return (totals.variance + totals.largest**2) / self._allowed(circuit) - _ENOUGH
+        return (totals.variance + MISSED_COUNTS * totals.largest**2) / self._allowed(circuit) - ENOUGH
 
     def _is_done(self) -> bool:
         return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))

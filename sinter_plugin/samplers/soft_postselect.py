@@ -44,7 +44,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
 
     The object can be pickled. Each worker seeds its random numbers with entropy of its own: a sampler with a
     seed would let several workers, and a run that is resumed, count the same shots again. A seed belongs to
-    ranges of numbered shots: ``compiled_range_sampler_for_task``, ``collect_on_dask`` and
+    ranges of numbered shots: ``compiled_range_sampler_for_task``, ``sinter_plugin.collect`` and
     ``python -m sinter_plugin collect --seed``. A worker that receives the object ends when the process that
     started the worker ends.
 

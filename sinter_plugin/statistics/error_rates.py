@@ -11,7 +11,7 @@ from .rows import ESTIMATE, FAULT_SETS
 __all__ = ["COVERAGE", "error_rate"]
 
 COVERAGE = 0.95
-"""Of the intervals of counted rows, as of those of fault sets."""
+"""The probability with which the interval of a counted row contains the true rate, as for fault sets."""
 
 
 def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:

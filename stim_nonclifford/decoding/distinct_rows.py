@@ -25,8 +25,9 @@ class DistinctRows:
     """Predictions for rows of detection events, each computed once.
 
     Of equal rows in a batch, one is decoded. A store holds rows with their predictions, those that came
-    first: frequent rows are among them. If looking rows up takes longer than decoding them all would, the
-    next batches are decoded without a look at the store. This changes the statistics, but no result.
+    first: frequent rows are among them. If fewer than half of the rows are equal to others, and looking them
+    up takes longer than decoding them all would, the next batches are decoded without a look at the store.
+    This changes the statistics, but no result.
 
     Examples:
         >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
@@ -97,7 +98,8 @@ class DistinctRows:
         results: Rows = distinct_results[group.ravel()]
         looking = time.perf_counter() - start - decoding
         saved = len(rows) - len(unknown)
-        if unknown and looking > decoding / len(unknown) * saved * _COST_OF_FREQUENT_ROWS:
+        per_row = decoding / max(len(unknown), 1)
+        if 2 * saved < len(rows) and looking > saved * per_row * _COST_OF_FREQUENT_ROWS:
             self._rows_to_skip = _SKIPPED_BATCHES * len(rows)
         return results
 

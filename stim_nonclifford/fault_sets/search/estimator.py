@@ -86,6 +86,7 @@ class Estimator:
         enumerate_cheap(self._known)
         if len(self._known.strata) < min(3, self._known.max_weight + 1):
             refuse(f"there are too many sets of {len(self._known.strata)} mechanisms that pass them")
+        self._check_events()
         self._sample_first()
         while not self._is_done():
             possible = [each for each in self._actions() if each.gain > 0 and self._has_time(each.cost)]
@@ -120,12 +121,18 @@ class Estimator:
                 halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), _FIRST_HALVES))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
             known.strata.append(stratum)
-        if weight > known.max_weight and known.is_cut:
-            mean = float(known.masses[0, 1])
-            refuse(
-                f"a shot has {mean:.3g} noise events on average, so that weights above {MAX_WEIGHT} matter",
-                checks_are_weak=False,
-            )
+
+    def _check_events(self) -> None:
+        """Refuses where sets matter that are larger than those that can be looked at."""
+        known = self._known
+        for c in range(len(known.odds)):
+            allowed = known.limits.relative_error * (known.totals(c).kept or known.factor(c))
+            if known.is_cut and known.rest(c, known.max_weight + 1) * known.coin_factor(c) > allowed:
+                mean = float(known.masses[c, 1])
+                refuse(
+                    f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
+                    checks_are_weak=False,
+                )
 
     def _negligible(self, circuit: int) -> float:
         """Probability of unexplored weights that does no harm to the interval."""

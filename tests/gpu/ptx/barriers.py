@@ -33,7 +33,7 @@ BARRIER_CASES = {
     "simulate, one warp": Case(name="simulate, one warp", plan=CASES["T gates"].plan, shots=300, times=1),
 }
 
-CPU_SECONDS = 100
+CPU_SECONDS = 60
 """Of a comparison that ends, some twenty."""
 
 EXPLAINED: dict[tuple[str, str], str] = {}

@@ -89,7 +89,8 @@ def decoder_named(name: str) -> sinter.Decoder:
     if name not in known_decoders():
         raise ValueError(
             f"There is no decoder {name!r}.{did_you_mean(name, known_decoders())} Installed are"
-            f" {', '.join(installed_decoders())}. A decoder of your own is passed as an object: SoftDecodingSampler(decoder=MyDecoder())."
+            f" {', '.join(installed_decoders())}. A decoder of your own is passed as an object:"
+            " SoftDecodingSampler(decoder=MyDecoder())."
         )
     missing = _missing_module(name)
     if missing is not None:

@@ -27,7 +27,12 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.decoded_circuits import exact_symptoms, rates_with_decoder
 from stim_nonclifford.circuit.fault_set_methods import planned
+from stim_nonclifford.decoded_rates import DecodedErrorRate
+from stim_nonclifford.decoded_rates.mechanisms import Symptoms
+from stim_nonclifford.decoded_rates.mechanisms import families_of as decoded_families
+from stim_nonclifford.decoding.decoders import decoder_named
 from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.fault_sets.search.limits import Limits
@@ -46,6 +51,8 @@ from .state_check_argument import with_state_check
 
 __all__ = ["estimate"]
 
+_Rate = LogicalErrorRate | DecodedErrorRate
+
 
 @dataclass(frozen=True)
 class _Question:
@@ -55,11 +62,13 @@ class _Question:
         circuit: The circuit.
         detectors: bool, shape (num_detectors,): the postselected detectors; None for all.
         observables: bool, shape (num_observables,): the postselected observables; None for none.
+        decoder: The name of the decoder that is told all detectors; None: there is none.
     """
 
     circuit: snc.Circuit
     detectors: NDArray[np.bool_] | None
     observables: NDArray[np.bool_] | None
+    decoder: str | None = None
 
     def planned(self) -> PlannedCircuit:
         """The circuit, compiled."""
@@ -72,10 +81,18 @@ class _Job:
 
     path: str
     question: _Question
-    planned: PlannedCircuit
+    planned: PlannedCircuit | None
+    symptoms: Symptoms | None
     num_observables: int
     metadata: dict[str, Any]
     strong_id: str
+
+    @property
+    def mean_events(self) -> float:
+        """The mean number of errors of a shot, by which circuits with the same ones are compared."""
+        if self.planned is not None:
+            return self.planned.plan().mean_events
+        return sum(self.symptoms.probabilities.values()) if self.symptoms is not None else 0.0
 
 
 def estimate(arguments: Sequence[str]) -> int:
@@ -94,11 +111,13 @@ def estimate(arguments: Sequence[str]) -> int:
         SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
     args = parse_estimate_arguments(arguments)
+    _check_decoded_alone(args)
     sinter_args = sinter_arguments(args)
     try:
         with interrupted_by_signals():
             sinter_args.state_check = args.state_check
-            jobs = {job.strong_id: job for job in (_job(path, sinter_args) for path in args.circuits)}
+            asked = ((path, decoder) for path in args.circuits for decoder in args.decoders)
+            jobs = {job.strong_id: job for job in (_job(*each, sinter_args) for each in asked)}
             with _opened_save_file(args) as save_file, _executor(args) as executor:
                 return _Run(args, save_file, executor).run(list(jobs.values()))
     except KeyboardInterrupt:
@@ -132,9 +151,8 @@ class _Run:
 
     def run(self, jobs: Sequence[_Job]) -> int:
         jobs = self._without_done(jobs)
-        families = families_of([job.planned.plan() for job in jobs])
-        groups = collections.deque([jobs[k] for k in family] for family in families)
-        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
+        groups = collections.deque(_groups_of(jobs))
+        under_way: dict[Future[Sequence[_Rate]], list[_Job]] = {}
         slots = max(1, num_slots_of(self._executor))
         num_started = 0
         while groups or under_way:
@@ -164,7 +182,7 @@ class _Run:
         # The draws are made for the strongest noise. What is asked for beside it must not change them.
         return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
+    def _started(self, group: Sequence[_Job]) -> Future[Sequence[_Rate]]:
         args = self._args
         limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
         questions = [job.question for job in group]
@@ -174,7 +192,7 @@ class _Run:
                 _estimated, questions, limits, self._seed_of(group), args.threads, progress
             )
 
-    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
+    def _taken(self, group: list[_Job], future: Future[Sequence[_Rate]]) -> list[list[_Job]]:
         """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
         try:
             with lost_workers(self._executor):
@@ -190,7 +208,7 @@ class _Run:
             self._save(job, rate, rate.seconds / len(group), self._seed_of(group))
         return []
 
-    def _save(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
+    def _save(self, job: _Job, rate: _Rate, seconds: float, seed: int) -> None:
         facts = {
             "kept": rate.kept,
             "kept_and_wrong": rate.kept_and_wrong,
@@ -203,7 +221,7 @@ class _Run:
             "asked_relative_error": self._args.relative_error,
             "asked_max_seconds": self._args.max_seconds,
         }
-        if job.num_observables > 1:
+        if isinstance(rate, LogicalErrorRate) and job.num_observables > 1:
             facts["error_patterns"] = {
                 "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
@@ -277,7 +295,7 @@ def _shown(facts: dict[str, Any]) -> str:
     return text
 
 
-def _job(path: str, args: argparse.Namespace) -> _Job:
+def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
     try:
         circuit = snc.Circuit.from_file(path)
         if args.state_check is not None:
@@ -297,6 +315,8 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
                 f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
+        if decoder is not None:
+            return _decoded_job(path, circuit, decoder, metadata)
         detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
         observables = postselected_observables(circuit.num_observables, metadata, args)
         if args.state_check is not None and observables is not None:
@@ -314,24 +334,70 @@ def _job(path: str, args: argparse.Namespace) -> _Job:
         question = _Question(circuit, detectors, observables)
         asked = question.planned()
         asked.plan()
-        return _Job(path, question, asked, circuit.num_observables, metadata, strong_id)
+        return _Job(path, question, asked, None, circuit.num_observables, metadata, strong_id)
     except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
         raise ValueError(f"{path}: {error}") from error
 
 
+def _decoded_job(path: str, circuit: snc.Circuit, decoder: str, metadata: dict[str, Any]) -> _Job:
+    """A circuit that is decoded; the name of the decoder is part of its metadata."""
+    decoder_named(decoder)
+    if "decoder" in metadata:
+        raise ValueError('--metadata_func must not yield the key "decoder", as --decoders does.')
+    metadata = {**metadata, "decoder": decoder}
+    strong_id = task(circuit, decoder=FAULT_SETS, json_metadata=metadata).strong_id()
+    question = _Question(circuit, None, None, decoder)
+    return _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, strong_id)
+
+
+def _check_decoded_alone(args: argparse.Namespace) -> None:
+    """Refuses what is not available together with a decoder."""
+    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
+    is_postselected = args.postselect_detectors_with_non_zero_4th_coord or set(predicates) != {"False"}
+    if args.decoders != [None] and (is_postselected or args.state_check is not None):
+        raise ValueError(
+            "--decoders looks at all shots. Leave out postselection and --state_check; or count the errors of"
+            " kept shots: `collect` with soft_pymatching."
+        )
+
+
+def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """The jobs that share work, together."""
+    planned_jobs = [(job, job.planned.plan()) for job in jobs if job.planned is not None]
+    groups = [
+        [planned_jobs[k][0] for k in family] for family in families_of([plan for _, plan in planned_jobs])
+    ]
+    for decoder in dict.fromkeys(job.question.decoder for job in jobs if job.planned is None):
+        mine = [job for job in jobs if job.planned is None and job.question.decoder == decoder]
+        symptoms = [job.symptoms for job in mine if job.symptoms is not None]
+        groups += [[mine[k] for k in family] for family in decoded_families(symptoms)]
+    return groups
+
+
 def _strongest(group: Sequence[_Job]) -> _Job:
-    return max(group, key=lambda job: (job.planned.plan().mean_events, job.strong_id))
+    return max(group, key=lambda job: (job.mean_events, job.strong_id))
 
 
 def _estimated(
     questions: Sequence[_Question], limits: Limits, seed: int, threads: int, progress: bool
-) -> list[LogicalErrorRate]:
+) -> Sequence[_Rate]:
     """Estimates a group, here or in a worker."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         with contextlib.suppress(ValueError):  # this is no worker of Dask, which has threads of its own
             threads = distributed.get_worker().state.nthreads
-    return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
+    decoder = questions[0].decoder
+    if decoder is None:
+        return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
+    return rates_with_decoder(
+        [each.circuit for each in questions],
+        decoder,
+        relative_error=limits.relative_error,
+        max_seconds=limits.max_seconds,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def _executor(args: argparse.Namespace) -> contextlib.AbstractContextManager[Executor]:

@@ -46,6 +46,13 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="Circuit files, with bare (T 0) or tagged gates (S[T] 0).",
     )
     add(
+        "--decoders",
+        nargs="+",
+        default=[None],
+        help="Decoders that are told all detectors, such as pymatching: a shot is wrong if a prediction is.\n"
+        "Without them, all detectors are postselected.",
+    )
+    add(
         "--relative_error",
         type=_positive,
         default=0.01,

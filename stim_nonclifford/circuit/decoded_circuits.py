@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import stim
@@ -15,14 +15,14 @@ from ..base.masks import Mask
 from ..compiler import CompiledCircuit
 from ..decoded_rates.decoders import compiled_decoder, is_matching, name_of_decoder
 from ..decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
-from ..decoded_rates.mechanisms import symptoms_of
+from ..decoded_rates.mechanisms import Symptoms, symptoms_of
 from ..decoded_rates.results import DecodedErrorRate
 from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
 from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..logical_errors.refusals import check_logical_errors
 
-__all__ = ["DecodableCircuit", "check_only_decoded", "rates_with_decoder"]
+__all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
 
 class DecodableCircuit(Protocol):
@@ -34,7 +34,14 @@ class DecodableCircuit(Protocol):
     def num_observables(self) -> int: ...  # noqa: D102
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
-    def detector_error_model(self, **options: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
+    def detector_error_model(  # noqa: D102
+        self,
+        *,
+        decompose_errors: bool = ...,
+        approximate_disjoint_errors: float = ...,
+        ignore_decomposition_failures: bool = ...,
+        kind: Literal["s_proxy", "noise_only"] = ...,
+    ) -> stim.DetectorErrorModel: ...
 
 
 def check_only_decoded(
@@ -104,10 +111,24 @@ def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
-    model = _exact_model(circuit)
-    return DecodedCircuit(
-        symptoms_of(model), compiled_decoder(_model_for(circuit, decoder), decoder), name_of_decoder(decoder)
-    )
+    symptoms = exact_symptoms(circuit)
+    predict = compiled_decoder(_model_for(circuit, decoder), decoder)
+    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder))
+
+
+def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
+    """The errors of a circuit, which must be independent and decide everything.
+
+    Args:
+        circuit: The circuit.
+
+    Returns:
+        What they flip, with their probabilities.
+
+    Raises:
+        ValueError: They do not decide everything, or exclude each other.
+    """
+    return symptoms_of(_exact_model(circuit))
 
 
 def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:

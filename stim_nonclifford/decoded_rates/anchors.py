@@ -15,8 +15,10 @@ from .ratios import PARTS, bennett_ratio, means_of_parts
 
 __all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
 
-_SEGMENTS = (0.0, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8)
-_LEAST_BURN_IN = 1 / 16
+_SEGMENTS = (1 / 4, 3 / 8)
+_LEAST_SWEEPS = 48
+"""To leave out in any case: chains begin at fault sets from stronger noise, with too many members."""
+
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 
@@ -70,22 +72,22 @@ class Profile:
 def burn_in(sizes: Floats) -> int:
     """How many of the first sweeps to leave out.
 
-    It is the least number after which the next eighth of the sweeps has, at every level, the mean numbers of
-    members of the last half. Half of the sweeps are kept in any case.
+    It is at least a quarter of them, and such a number that the next eighth has, at every level, the mean
+    numbers of members of the last half. Half of the sweeps are kept in any case.
 
     Args:
         sizes: Shape (sweeps, levels, columns).
     """
     sweeps, _, columns = sizes.shape
-    if sweeps < 16:
-        return sweeps // 2
     last = sizes[sweeps // 2 :].mean(axis=0)
     for part in _SEGMENTS:
-        first = int(part * sweeps)
+        first = max(int(part * sweeps), _LEAST_SWEEPS)
+        if first >= sweeps // 2:
+            break
         difference = sizes[first : first + sweeps // 8].mean(axis=0) - last
         error = difference.std(axis=1, ddof=1) / math.sqrt(columns)
         if (np.abs(difference.mean(axis=1)) <= _AGREEMENT * error).all():
-            return max(first, int(_LEAST_BURN_IN * sweeps))
+            return first
     return sweeps // 2
 
 

@@ -32,10 +32,10 @@ _RATE_OF_ANCHOR = 0.01
 
 _PILOT_FAILURES = 100
 _PILOT_SHOTS = 1 << 13
-_MOST_PILOT_SHOTS = 1 << 21
+_MOST_PILOT_SHOTS = 1 << 20
 _STRONGER = 0.3
 _LARGEST_LOG_ODDS = math.log(0.5)
-_FIRST_SWEEPS = 96
+_FIRST_SWEEPS = 144
 _GROWTH = 1.4
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
@@ -246,11 +246,11 @@ class _Family:
         ladder.run(sweeps, self._rng, self._check)
         changed = int((~ladder.still_failing()).sum())
         if changed:
+            chains = len(ladder.levels) * _COLUMNS
             raise ValueError(
-                f"The decoder {self._name} is not deterministic: of {len(ladder.levels) * _COLUMNS} fault"
-                f" sets on which it had failed, it failed on {changed} no more when it was asked again."
-                " Chains of failing fault sets have no meaning then. Count errors: sinter collect, or"
-                " SoftDecodingSampler."
+                f"The decoder {self._name} is not deterministic: it had failed on {chains} fault sets, and"
+                f" when it was asked again, on {changed} of them no more. Chains of failing fault sets have"
+                " no meaning then. Count errors: sinter collect, or SoftDecodingSampler."
             )
 
     def _enumerate(self, ladder: Ladder, size: int) -> None:

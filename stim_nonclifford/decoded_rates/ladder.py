@@ -25,7 +25,8 @@ _STEPS_PER_LEVEL = 36
 _SPACING = 1.1
 """Standard deviation, in a level, of the logarithm of the factor by which weights change to the next one."""
 
-_LEAST_ACCEPTED, _MOST_ACCEPTED = 0.25, 0.45
+_LEAST_PASSED, _MOST_PASSED = 0.3, 0.45
+_MOVES_PER_SHARE = 3
 _LARGEST_SHARE = 0.5
 _PATIENCE = 40
 """Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
@@ -49,18 +50,6 @@ class Stop:
 
     log_odds: Floats
     decoder: int
-
-
-@dataclass
-class _Counts:
-    """Of proposals that changed something, and of those that were accepted."""
-
-    decided: float = 0.0
-    accepted: float = 0.0
-
-    @property
-    def share(self) -> float:
-        return self.accepted / self.decided if self.decided else 0.5
 
 
 def ladder_down_from(
@@ -119,25 +108,31 @@ def ladder_down_from(
 
 
 def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> float:
-    """Runs the chains of a level for a while, and finds the share of mechanisms to draw anew in a move."""
+    """Runs the chains of a level for a while, and finds the share of mechanisms to draw anew in a move.
+
+    The larger the share s, the more changes, and the more of them are refused. Their number is largest where
+    refusals are as frequent as 1 - 1/e, if a move with the share s is refused with probability 1 - e^(-cs).
+    """
     level_of = np.zeros(len(states.sizes), dtype=np.intp)
     share = float(moves.shares[0])
-    counts = _Counts()
+    refused = np.zeros(len(level_of), dtype=np.int64)
+    moved = 0
     for step in range(_STEPS_PER_LEVEL):
         check()
         if _MOVES[step % len(_MOVES)] == "s":
             moves.replace(states, level_of, rng)
             continue
         decided, accepted = moves.refresh(states, level_of, rng)
-        counts.decided += int(decided.sum())
-        counts.accepted += int(accepted.sum())
-        if counts.decided >= 2 * len(level_of):
-            if counts.share > _MOST_ACCEPTED:
+        refused += decided & ~accepted
+        moved += 1
+        if moved == _MOVES_PER_SHARE:
+            passed = 1 - float(refused.mean()) / moved
+            if passed > _MOST_PASSED:
                 share = min(_LARGEST_SHARE, 1.3 * share)
-            elif counts.share < _LEAST_ACCEPTED:
+            elif passed < _LEAST_PASSED:
                 share /= 1.3
             moves.set_shares([share])
-            counts = _Counts()
+            refused[:] = moved = 0
     return share
 
 

@@ -2,8 +2,8 @@
 
 ``contract`` declares the methods of an engine. ``reference`` is the engine in plain NumPy that defines the
 results, ``cpu`` is the fast engine in C++, and ``gpu`` is the engine for NVIDIA GPUs. ``auto`` runs short
-calls on the CPU and long ones on a GPU. ``options`` has the options of users, and ``random_streams`` defines
-the random numbers of a shot.
+calls on the CPU and long ones on a GPU. ``options`` has the options of users, and ``random_streams``
+defines the random numbers of a shot.
 """
 
 from __future__ import annotations

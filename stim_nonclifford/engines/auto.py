@@ -1,4 +1,4 @@
-"""The engine for ``engine="auto"`` if there may be a GPU: short calls run on the CPU, long ones there."""
+"""The engine for ``engine="auto"`` if there may be a GPU: short calls run on the CPU, long ones on it."""
 
 from __future__ import annotations
 

@@ -59,13 +59,12 @@ class DeviceTeam {
              k += uint64_t{gridDim.x} * blockDim.x)
             use(k, k < count);
     }
-    // As `for_each`, but whole warps take part in each call of use(k, k < count).
+    // As `for_each`, but whole warps take part in each call of use(k, k < count), and the team does not meet at the end.
     template <typename Use>
     __device__ __forceinline__ void for_each_in_warps(uint32_t count, Use use) {
         const uint32_t padded = (count + 31) / 32 * 32;
 #pragma unroll 1
         for (uint32_t k = rank(); k < padded; k += team_size) use(k, k < count);
-        meet();
     }
     // First reads, then writes, in batches: an index may write an entry that another index, up to team_size * batch higher or
     // lower, reads.
@@ -152,7 +151,8 @@ class DeviceTeam {
         second = b;
     }
 
-    // One thread takes the next number of a counter for the whole team, which has to meet before it takes another one.
+    // One thread takes the next number of a counter for the whole team, which meets here, and has to meet once more before it
+    // takes another number.
     __device__ __forceinline__ uint64_t take(uint64_t* counter) {
         uint64_t value = 0;
         if constexpr (team_size == 32) {

@@ -184,12 +184,13 @@ def test_bennett_ratio_where_not_all_fail_in_both() -> None:
 
 def test_burn_in_leaves_out_a_slow_start() -> None:
     rng = np.random.default_rng(4)
-    sizes = 5 + rng.normal(size=(160, 3, 64))
-    assert burn_in(sizes) == 10
-    sizes[:30, 1] += np.linspace(3, 0, 30)[:, None]
-    assert 20 <= burn_in(sizes) <= 60
-    sizes[:, 1] += np.linspace(3, 0, 160)[:, None]
-    assert burn_in(sizes) == 80
+    sizes = 5 + rng.normal(size=(400, 3, 64))
+    assert burn_in(sizes) == 100
+    assert burn_in(sizes[:120]) == 48
+    sizes[:140, 1] += np.linspace(3, 0, 140)[:, None]
+    assert burn_in(sizes) == 150
+    sizes[:, 1] += np.linspace(3, 0, 400)[:, None]
+    assert burn_in(sizes) == 200
 
 
 def test_lightest_sets_of_all_sizes_are_all() -> None:

@@ -12,6 +12,7 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
+from stim_nonclifford.decoded_rates import DecodedErrorRate
 from stim_nonclifford.decoded_rates import estimate as estimating
 from tests.support.decoded_rate_cases import (
     exact_rate,
@@ -28,7 +29,7 @@ SIGNIFICANT = 6.5
 NOISE = (0.12, 0.04, 0.012, 1e-3)
 
 
-def assert_agrees(rate: snc.DecodedErrorRate, exact: float) -> None:
+def assert_agrees(rate: DecodedErrorRate, exact: float) -> None:
     difference = abs(math.log(rate.logical_error_rate / exact))
     assert difference <= SIGNIFICANT * rate.relative_error + 1e-9, (rate.logical_error_rate, exact)
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from .barriers import BARRIER_CASES, EXPLAINED, removals
 from .cases import CASES, OPTIONS, WIDE_CASES, Case, fixed_plans, random_cases
 from .kernels import missing
 
@@ -70,6 +71,12 @@ def main() -> int:
         calls, shots = sum(len(r.same) for r in results), sum(r.shots for r in results)
         seconds = time.perf_counter() - start
         print(f"| {name} | {calls} | {shots:,} | {seconds:.0f} | {'; '.join(wrong) or 'SAME'} |", flush=True)
+    if arguments.cases == [*CASES, *WIDE_CASES]:
+        print("\n| synchronization taken out | |\n|---|---|", flush=True)
+        for removal in (removal for case in BARRIER_CASES for removal in removals(case)):
+            noticed, why = bool(removal.noticed()), EXPLAINED.get((removal.case, removal.function))
+            failed = failed or noticed == (why is not None)
+            print(f"| {removal.case}: {removal.function} | {'noticed' if noticed else why} |", flush=True)
     return int(failed)
 
 

@@ -109,7 +109,8 @@ class KeptShots:
         shots, expectation_values = number_of_shots(shots), flag(expectation_values, "expectation_values")
         if choice(output, "output", OUTPUT_NAMES) == "numpy" and not self._postselected:  # all shots are kept
             num_bits = self._num_detectors + self._num_observables
-            num_bits += 64 * num_expectations(self._compiled.circuit) * expectation_values
+            num_values = num_expectations(self._compiled.circuit) * expectation_values
+            num_bits += num_values * (64 if bit_packed else 8)  # of a byte each if it is not packed
             check_result_bytes(shots, num_bits, bit_packed, IF_TOO_MANY)
         if expectation_values:
             if output != "numpy":

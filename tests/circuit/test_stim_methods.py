@@ -82,8 +82,8 @@ def test_records_are_converted_to_flips(bit_packed: bool) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_converted_records_are_the_shots_of_the_detector_sampler() -> None:
-    """Seed 2. Without quantum randomness both samplers draw the same noise, and T acts on an eigenstate."""
+def test_converted_records_have_the_rates_of_the_detector_sampler() -> None:
+    """Seed 2."""
     circuit = Circuit(
         "X 0\nT 0\nX_ERROR(0.3) 0 1\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]"
     )
@@ -236,6 +236,9 @@ def test_state_vectors_after_certain_outcomes() -> None:
         EXP_VAL X7
         MPAD 1
         CZ rec[-1] 7 sweep[0] 3
+        XCZ 3 rec[-1] 4 rec[-2]
+        YCZ 4 sweep[0] 1 rec[-1]
+        CY rec[-1] 7
         TICK
     """
     circuit = Circuit(text)

@@ -30,6 +30,7 @@ from stim_nonclifford.base.arguments import (
     seed_of,
     text,
 )
+from stim_nonclifford.base.spelling import did_you_mean
 
 from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..samplers.by_name import SAMPLER_TYPES, all_samplers
@@ -225,7 +226,8 @@ def sampler_named(name: str | None, samplers: Mapping[str, object]) -> Sampler:
         )
     able = [known for known, one in samplers.items() if isinstance(one, SAMPLER_TYPES)]
     raise ValueError(
-        f"{name} is no sampler of this package, which can count numbered shots. Use one of {', '.join(able)};"
+        f"{name} is no sampler of this package, which can count numbered shots."
+        f"{did_you_mean(str(name), able)} Use one of {', '.join(able)};"
         " or use `sinter collect`, which takes other samplers and decoders."
     )
 

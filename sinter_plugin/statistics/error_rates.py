@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import sinter
+
+from stim_nonclifford.base.binomial import clopper_pearson
 
 from .rows import ESTIMATE, FAULT_SETS
 
@@ -49,30 +49,5 @@ def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:
         rate, (low, high) = estimate["logical_error_rate"], estimate["interval"]
         return sinter.Fit(low=low, best=rate if rate or not high else None, high=high)
     kept = stats.shots - stats.discards
-    low, high = _clopper_pearson(stats.errors, kept)
+    low, high = clopper_pearson(stats.errors, kept, COVERAGE)
     return sinter.Fit(low=low, best=stats.errors / kept if stats.errors else None, high=high)
-
-
-def _clopper_pearson(hits: int, shots: int) -> tuple[float, float]:
-    """The rates at which so many hits or more, and so many or fewer, are a chance of 2.5% each."""
-    from scipy.special import betainc  # takes as long to import as Sinter and this package
-
-    tail = (1 - COVERAGE) / 2
-    best = hits / shots if shots else 0.0
-    # SciPy's betaincinv is wrong for exactly 1000 hits among more than 10^8.
-    low = _crossing(lambda rate: float(betainc(hits, shots - hits + 1, rate)), tail, best) if hits else 0.0
-    if hits == shots:
-        return low, 1.0
-    highest = min(1.0, (10 * hits + 10) / shots)
-    return low, _crossing(lambda rate: float(betainc(hits + 1, shots - hits, rate)), 1 - tail, highest)
-
-
-def _crossing(rising: Callable[[float], float], level: float, high: float) -> float:
-    """Where a rising function, which is 0 at 0, reaches a level before ``high``."""
-    low = 0.0
-    while low < (middle := (low + high) / 2) < high:
-        if rising(middle) < level:
-            low = middle
-        else:
-            high = middle
-    return high

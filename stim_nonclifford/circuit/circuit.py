@@ -27,12 +27,21 @@ from .fault_set_methods import CircuitFaultSets, checked_circuit
 from .given_faults import CircuitFaults
 from .logical_readout import CircuitLogicalReadout
 from .proxies import CircuitProxies
+from .record_conversion import CircuitRecordConversion
+from .state_vectors import CircuitStateVector
 
 __all__ = ["Circuit"]
 
 
 class Circuit(
-    CircuitEditing, CircuitProxies, CircuitErrorModels, CircuitLogicalReadout, CircuitFaults, CircuitFaultSets
+    CircuitEditing,
+    CircuitProxies,
+    CircuitRecordConversion,
+    CircuitStateVector,
+    CircuitErrorModels,
+    CircuitLogicalReadout,
+    CircuitFaults,
+    CircuitFaultSets,
 ):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 

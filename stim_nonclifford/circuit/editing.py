@@ -15,6 +15,7 @@ from ..compiler.program.extent_limits import check_targets
 from ..dialect import (
     TOO_DEEP,
     advice_on_name,
+    circuit_repr,
     extended_text,
     first_wrong_tag,
     inverse_of_tagged,
@@ -24,7 +25,9 @@ from ..dialect import (
 )
 from ..errors import ResourceLimitError
 from .pickled_circuit import State, circuit_of_state, state_of
+from .printed_instructions import printed_bare
 from .rewriting.decomposition import decomposed
+from .rewriting.notes import without_notes
 from .rewriting.pauli_twirling import pauli_twirled
 from .rewriting.replacement import circuit_of, with_replaced, without_angles
 
@@ -44,7 +47,7 @@ class CircuitEditing:
     """The methods of ``stim.Circuit`` to build and change circuits.
 
     Arguments may be bare instructions (``append("T", [0])``) or tagged ones. Instructions that methods return
-    are Stim's, with tags.
+    are Stim's: ``circuit[0]`` of a T gate has the name S and the tag T, and is printed as ``T 0``.
     """
 
     _stim: stim.Circuit
@@ -142,7 +145,7 @@ class CircuitEditing:
 
     def pop(self, index: int = -1) -> Instruction:
         """Removes an instruction and returns it, as ``stim.Circuit.pop``."""
-        return self._stim.pop(integer(index, "index", -_FAR, _FAR))
+        return printed_bare(self._stim.pop(integer(index, "index", -_FAR, _FAR)))
 
     def clear(self) -> None:
         """Removes all instructions."""
@@ -176,6 +179,24 @@ class CircuitEditing:
             M 0
         """
         return self._wrap(self._stim.without_noise())
+
+    def without_tags(self: Self) -> Self:
+        r"""The circuit without tags that are notes, as ``stim.Circuit.without_tags``; its gates stay.
+
+        Tags that stand for gates and for expectation values are part of what the circuit does, and stay. A
+        T gate loses its note. Stim's own method takes those tags too, so that T becomes S:
+        ``circuit.to_stim().without_tags()``.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("H[note] 0\nT[first layer] 0\nI[R_X(theta=0.1*pi)] 0\nTICK[end]")
+            >>> print(circuit.without_tags())
+            H 0
+            T 0
+            R_X(0.1) 0
+            TICK
+        """
+        return self._wrap(without_notes(self._stim))
 
     def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
         r"""The circuit with Pauli channels in place of its coherent noise, as a decoder's error model needs.
@@ -285,10 +306,10 @@ class CircuitEditing:
 
     def __getitem__(self: Self, index: int | slice) -> Instruction | Self:
         found = self._stim[index]
-        return self._wrap(found) if isinstance(found, stim.Circuit) else found
+        return self._wrap(found) if isinstance(found, stim.Circuit) else printed_bare(found)
 
     def __iter__(self) -> Iterator[Instruction]:
-        return iter(self._stim)
+        return map(printed_bare, self._stim)
 
     def __len__(self) -> int:
         return len(self._stim)
@@ -302,13 +323,7 @@ class CircuitEditing:
         return extended_text(self._stim)
 
     def __repr__(self) -> str:
-        text = str(self)
-        if not text:
-            return "stim_nonclifford.Circuit()"
-        if "\\" in text or "'''" in text:
-            return f"stim_nonclifford.Circuit({text!r})"
-        indented = "\n".join(f"    {line}" for line in text.split("\n"))
-        return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
+        return circuit_repr(self._stim)
 
     def __getstate__(self) -> State:
         return state_of(self._stim)

@@ -8,16 +8,17 @@ from typing import Any
 
 import stim
 
-from ..base.arguments import flag, integer, integer_or_none, iterable
+from ..base.arguments import choice, flag, integer, integer_or_none, iterable
 from ..base.memory import memory_is_a_limit
 from ..base.notebook import Diagram, preformatted, scrolled
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..compiler.sweeps.clifford_records import without_gaps
 from ..dialect import extended_text
+from .crumble import crumble_url
 from .diagrams import diagram_type, labelled_diagram
 from .editing import check_flattened
 from .rewriting.replacement import with_replaced
-from .rewriting.stand_ins import Proxy, as_stim_reads, stand_in
+from .rewriting.stand_ins import Proxy, drawable_proxy, stand_in
 
 __all__ = ["CircuitProxies"]
 
@@ -26,6 +27,7 @@ _MOST_ROWS = 64
 _MOST_LINES = 60
 """Limits of what a notebook shows by itself: targets and qubits of a picture, and lines of a text."""
 _MOST_TICKS = (1 << 63) - 1
+_MOST_QUANTIZATION = (1 << 31) - 1
 
 
 class CircuitProxies:
@@ -145,7 +147,7 @@ class CircuitProxies:
             raise ValueError(f"A {type} is drawn from noise. Leave out noise=False.")
         circuit = self._stim if noise else self._stim.without_noise()
         check_flattened(circuit)
-        proxy = _drawable_proxy(circuit)
+        proxy = drawable_proxy(circuit)
         try:
             return labelled_diagram(circuit, proxy, drawn_type, **arguments)
         except ValueError as error:
@@ -212,6 +214,61 @@ class CircuitProxies:
         """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
         return self._of_s_proxy(lambda proxy: proxy.search_for_undetectable_logical_errors(**arguments))
 
+    def shortest_error_sat_problem(self, *, format: str = "WDIMACS") -> str:
+        """Of the S-proxy: its fault distance as a maxSAT problem, as in Stim.
+
+        The solution is the distance of the circuit itself only where it has the detectors, observables and
+        faults of its S-proxy; ``fault_distance`` counts faults of the circuit with its T gates.
+
+        Args:
+            format: Of the problem: Stim knows WDIMACS.
+        """
+        format = choice(format, "format", ("WDIMACS",))
+        problem: str = self._of_s_proxy(lambda proxy: proxy.shortest_error_sat_problem(format=format))
+        return problem
+
+    def likeliest_error_sat_problem(self, *, quantization: int = 100, format: str = "WDIMACS") -> str:
+        """Of the S-proxy: its likeliest undetected logical error as a maxSAT problem, as in Stim.
+
+        Args:
+            quantization: The weight of the least likely error, in which all weights are rounded.
+            format: Of the problem: Stim knows WDIMACS.
+        """
+        quantization = integer(quantization, "quantization", 1, _MOST_QUANTIZATION)
+        format = choice(format, "format", ("WDIMACS",))
+        problem: str = self._of_s_proxy(
+            lambda proxy: proxy.likeliest_error_sat_problem(quantization=quantization, format=format)
+        )
+        return problem
+
+    def to_crumble_url(
+        self, *, skip_detectors: bool = False, mark: dict[int, list[stim.ExplainedError]] | None = None
+    ) -> str:
+        r"""A URL that opens the circuit in Crumble, as ``stim.Circuit.to_crumble_url``, with T gates marked.
+
+        Crumble edits Clifford circuits, and what it shows is the S-proxy: T and TPP are S and SPP with the
+        tag T, which Crumble writes below the gate. T_DAG and TPP_DAG are S and SPP with the tag T_DAG, as
+        Crumble's URLs have no room for a tag on S_DAG; what it draws has no signs, and is the same. Other
+        gates are those of ``s_proxy()``; where that is not defined, Z stands for a gate that a record
+        controls.
+
+        Args:
+            skip_detectors: Whether to leave out detectors, as in Stim.
+            mark: Errors to highlight, as in Stim, for example ``{1: circuit.shortest_graphlike_error()}``.
+                With marks, T gates have no tags if the S-proxy has joined one of them with an S beside it.
+
+        Raises:
+            ResourceLimitError: The unrolled circuit is too large.
+            ValueError: A marked error is in a loop, for which Stim's URLs are wrong.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> snc.Circuit("H 0\nT 0\nS 0\nT_DAG 0").to_crumble_url()
+            'https://algassert.com/crumble#circuit=H_0;S[T]_0;S_0;S[T_DAG]_0_'
+        """
+        check_flattened(self._stim)
+        return crumble_url(self._stim, skip_detectors=flag(skip_detectors, "skip_detectors"), mark=mark)
+
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
         """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
         unknown_input = flag(unknown_input, "unknown_input")
@@ -261,18 +318,6 @@ def _checked_detectors(only: Any) -> list[int | stim.DemTarget] | None:
         each if isinstance(each, stim.DemTarget) else integer(each, "Each of only")
         for each in ([only] if is_one else iterable(only, "only", wanted))
     ]
-
-
-def _drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
-    """The S-proxy, with Z for each gate that a record controls and that has no stand-in."""
-
-    def drawable(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-        try:
-            return stand_in(instruction, "s_proxy")
-        except ValueError:
-            return as_stim_reads(instruction)
-
-    return with_replaced(circuit, drawable)
 
 
 def _num_drawn(circuit: stim.Circuit) -> int:

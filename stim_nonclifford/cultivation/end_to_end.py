@@ -78,9 +78,9 @@ def end_to_end_circuit(
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit(end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1))
-        >>> rate = circuit.logical_error_rate(postselection_mask="all", seed=1)
-        >>> print(f"{rate.logical_error_rate:.3e}")
-        5.143e-06
+        >>> rate = circuit.logical_error_rate(postselection_mask="all", relative_error=1e-3, seed=1)
+        >>> print(f"{rate.logical_error_rate:.2e}")
+        5.14e-06
         >>> circuit = end_to_end_circuit(3, 7, rounds=5, readout="expectation_values")
         >>> circuit.num_qubits, circuit.num_detectors
         (75, 340)

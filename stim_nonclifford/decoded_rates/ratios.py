@@ -66,7 +66,7 @@ def bennett_ratio(up: Floats, down: Floats) -> Ratio:
 
     Examples:
         >>> values = np.full((4, 2), 0.5)
-        >>> round(bennett_ratio(values, values).log_ratio, 9)
+        >>> round(float(bennett_ratio(values, values).log_ratio), 9)
         0.5
     """
     if not np.isfinite(up).any() or not np.isfinite(down).any():

@@ -7,6 +7,8 @@ import importlib.util
 
 import sinter
 
+from ..base.spelling import did_you_mean
+
 __all__ = [
     "DECODERS_WITHOUT_HERALDS",
     "GAP_DECODERS",
@@ -82,12 +84,13 @@ def decoder_named(name: str) -> sinter.Decoder:
         >>> decoder_named("pymatchng")
         Traceback (most recent call last):
         ...
-        ValueError: There is no decoder 'pymatchng'. Installed are ...
+        ValueError: There is no decoder 'pymatchng'. Did you mean pymatching? Installed are ...
     """
     if name not in known_decoders():
         raise ValueError(
-            f"There is no decoder {name!r}. Installed are {', '.join(installed_decoders())}. A decoder of"
-            " your own is passed as an object: SoftDecodingSampler(decoder=MyDecoder())."
+            f"There is no decoder {name!r}.{did_you_mean(name, known_decoders())} Installed are"
+            f" {', '.join(installed_decoders())}. A decoder of your own is passed as an object:"
+            " SoftDecodingSampler(decoder=MyDecoder())."
         )
     missing = _missing_module(name)
     if missing is not None:

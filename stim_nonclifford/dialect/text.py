@@ -7,12 +7,12 @@ Stim unchanged and line by line, and Stim parses it.
 
 from __future__ import annotations
 
-import difflib
 import re
 
 import stim
 
 from ..base.memory import can_be_allocated
+from ..base.spelling import did_you_mean
 from ..errors import ResourceLimitError
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
 from .conditional import conditional_gate
@@ -27,6 +27,7 @@ __all__ = [
     "TOO_DEEP",
     "advice_on_name",
     "bare_name",
+    "circuit_repr",
     "extended_text",
     "first_wrong_tag",
     "is_too_deep",
@@ -157,6 +158,24 @@ def extended_text(circuit: stim.Circuit) -> str:
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))
     return "\n".join(lines)
+
+
+def circuit_repr(circuit: stim.Circuit) -> str:
+    r"""A tagged circuit as an expression that gives the circuit of this package, with bare gates.
+
+    Examples:
+        >>> print(circuit_repr(stim.Circuit("S[T] 0")))
+        stim_nonclifford.Circuit('''
+            T 0
+        ''')
+    """
+    text = extended_text(circuit)
+    if not text:
+        return "stim_nonclifford.Circuit()"
+    if "\\" in text or "'''" in text:
+        return f"stim_nonclifford.Circuit({text!r})"
+    indented = "\n".join(f"    {line}" for line in text.split("\n"))
+    return f"stim_nonclifford.Circuit('''\n{indented}\n''')"
 
 
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
@@ -316,8 +335,7 @@ def advice_on_name(name: str) -> str:
     if advice:
         return f". {advice}"
     names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
-    close = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.6)
-    return f". Did you mean {close[0]}?" if close else "."
+    return f".{did_you_mean(name.upper(), names)}"
 
 
 def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:

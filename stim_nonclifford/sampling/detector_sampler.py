@@ -26,6 +26,7 @@ from ..base.memory import check_result_bytes
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
+from ..dialect import circuit_repr
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
@@ -100,6 +101,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
         compiled.prepare_detectors(skip_reference_sample, max_active_coordinates)
+
+    def __repr__(self) -> str:
+        return f"stim_nonclifford.sampling.CompiledDetectorSampler({circuit_repr(self._compiled.circuit)})"
 
     @property
     def num_detectors(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
 from .expectation_values import ExpectationEngine
 from .results import KeptSamples
+from .rows.bits import unpack
 from .rows.destinations import OUTPUT_NAMES, OutputName, kept_rows_from
 from .rows.device_bits import namespace_of
 from .shot_numbers import ShotNumbers
@@ -68,7 +70,12 @@ class KeptShots:
         def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]: ...
 
     def sample_kept(
-        self, shots: int, *, output: OutputName = "numpy", expectation_values: bool = False
+        self,
+        shots: int,
+        *,
+        output: OutputName = "numpy",
+        expectation_values: bool = False,
+        bit_packed: bool = True,
     ) -> KeptSamples:
         r"""Samples shots, and returns the bits of the kept shots.
 
@@ -77,9 +84,10 @@ class KeptShots:
             output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
             expectation_values: Whether to return the expectation values of the kept shots, too. The shots are
                 then others than without.
+            bit_packed: Whether the result has eight bits per byte, or one bool for each.
 
         Returns:
-            Bit-packed detection events and observable flips of the kept shots, in the order of the shots.
+            Detection events and observable flips of the kept shots, in the order of the shots.
 
         Raises:
             ResourceLimitError: Nothing is postselected, and the result is larger than the machine's memory.
@@ -93,12 +101,16 @@ class KeptShots:
             >>> sampler = circuit.compile_detector_sampler(postselection_mask=np.array([True]))
             >>> sampler.sample_kept(100).discards
             100
+            >>> circuit.compile_detector_sampler().sample_kept(2, bit_packed=False).dets
+            array([[ True],
+                   [ True]])
         """
+        bit_packed = flag(bit_packed, "bit_packed")
         shots, expectation_values = number_of_shots(shots), flag(expectation_values, "expectation_values")
         if choice(output, "output", OUTPUT_NAMES) == "numpy" and not self._postselected:  # all shots are kept
             num_bits = self._num_detectors + self._num_observables
             num_bits += 64 * num_expectations(self._compiled.circuit) * expectation_values
-            check_result_bytes(shots, num_bits, True, IF_TOO_MANY)
+            check_result_bytes(shots, num_bits, bit_packed, IF_TOO_MANY)
         if expectation_values:
             if output != "numpy":
                 raise ValueError(
@@ -106,7 +118,8 @@ class KeptShots:
                     f" {output!r}. Leave output out, or call without expectation_values."
                 )
             with self._numbers.call():
-                return self._kept_with_values(shots)
+                kept = self._kept_with_values(shots)
+            return kept if bit_packed else self._unpacked(kept)
         with self._numbers.call():
             engine = self._keeping_engine
             # An array without rows, so that there is something to concatenate if no shot is attempted.
@@ -119,7 +132,13 @@ class KeptShots:
                 attempted += size
             rows = namespace_of(parts[0]).concatenate(parts)
             dets, obs = self._split(rows)
-            return KeptSamples(shots, shots - len(rows), dets, obs)
+            kept = KeptSamples(shots, shots - len(rows), dets, obs)
+            return kept if bit_packed else self._unpacked(kept)
+
+    def _unpacked(self, kept: KeptSamples) -> KeptSamples:
+        return dataclasses.replace(
+            kept, dets=unpack(kept.dets, self._num_detectors), obs=unpack(kept.obs, self._num_observables)
+        )
 
     def _kept_with_values(self, shots: int) -> KeptSamples:
         """The kept shots with their expectation values, in a call of the sampler."""

@@ -14,7 +14,7 @@ from ..base.arguments import choice, flag, integer, number_of_shots, path_or_fil
 from ..base.memory import check_result_bytes
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
-from ..dialect import num_expectations
+from ..dialect import circuit_repr, num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
@@ -74,6 +74,9 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
         self._engine = make_engine(plan)
         self._numbers = ShotNumbers()
+
+    def __repr__(self) -> str:
+        return f"stim_nonclifford.sampling.CompiledMeasurementSampler({circuit_repr(self._compiled.circuit)})"
 
     @property
     def num_measurements(self) -> int:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arguments import number, probability, refuse_argument, text
+from ..base.binomial import clopper_pearson
 from ..faults import CircuitFault
 
 __all__ = ["FailureSamples", "KeptFailure", "KeptSamples", "SampleCounts"]
@@ -43,6 +50,80 @@ class SampleCounts:
         """Number of shots that were not discarded."""
         return self.shots - self.discards
 
+    @property
+    def rate(self) -> float:
+        """Logical error rate: errors per kept shot; NaN if no shot was kept."""
+        return self.errors / self.kept if self.kept else math.nan
+
+    def interval(self, coverage: float = 0.95) -> tuple[float, float]:
+        """The interval of Clopper and Pearson for the logical error rate per kept shot.
+
+        Args:
+            coverage: The probability with which the interval contains the true rate, at least.
+
+        Returns:
+            (low, high); (0, 1) if no shot was kept.
+
+        Raises:
+            ValueError: ``coverage`` is not between 0 and 1.
+
+        Examples:
+            >>> SampleCounts(2000, 1000, 10, np.array([10])).interval()
+            (0.0048..., 0.0183...)
+        """
+        coverage = probability(coverage, "coverage")
+        if coverage in (0, 1):
+            refuse_argument("coverage", "a number between 0 and 1", coverage, kind=ValueError)
+        return clopper_pearson(self.errors, self.kept, coverage)
+
+    def to_sinter(self, json_metadata: Any, *, decoder: str = "soft_postselect", seconds: float = 0) -> Any:
+        """The counts as a row of Sinter's statistics, for its plots and its files.
+
+        Args:
+            json_metadata: What tells the circuit apart, such as ``{"d": 3, "p": 0.001}``. Sinter adds up rows
+                with the same ``strong_id``, and here that is a hash of the metadata and the decoder.
+            decoder: The name in the column for decoders. These are the counts of ``soft_postselect``.
+            seconds: Core seconds that sampling has taken, if they matter.
+
+        Returns:
+            The row, a ``sinter.TaskStats``. As in Sinter, ``errors`` are among the kept shots. Custom counts
+            have the sets of flipped observables by Sinter's names, such as ``obs_mistake_mask=_E``.
+
+        Raises:
+            TypeError: ``json_metadata`` is not JSON.
+
+        Examples:
+            >>> counts = SampleCounts(2000, 1000, 10, np.array([10]), {1: 10})
+            >>> row = counts.to_sinter({"p": 0.001})
+            >>> row.shots, row.errors, row.discards, row.decoder, row.custom_counts
+            (2000, 10, 1000, 'soft_postselect', Counter({'obs_mistake_mask=E': 10}))
+        """
+        import sinter  # takes as long to import as all of this package
+
+        decoder, seconds = text(decoder, "decoder"), number(seconds, "seconds", 0)
+        try:
+            named = json.dumps([decoder, json_metadata], sort_keys=True)
+        except (TypeError, ValueError):
+            refuse_argument("json_metadata", "JSON, such as a dict of numbers", json_metadata)
+        return sinter.TaskStats(
+            strong_id=hashlib.sha256(named.encode()).hexdigest(),
+            decoder=decoder,
+            json_metadata=json_metadata,
+            shots=self.shots,
+            errors=self.errors,
+            discards=self.discards,
+            seconds=seconds,
+            custom_counts=Counter(
+                {
+                    f"obs_mistake_mask={self._mask_text(pattern)}": count
+                    for pattern, count in self.error_patterns.items()
+                }
+            ),
+        )
+
+    def _mask_text(self, pattern: int) -> str:
+        return "".join("_E"[pattern >> k & 1] for k in range(len(self.observable_flips)))
+
     def __add__(self, other: SampleCounts) -> SampleCounts:
         patterns = dict(self.error_patterns)
         for pattern, count in other.error_patterns.items():
@@ -76,15 +157,17 @@ class KeptSamples:
         discards: Number of discarded shots.
         dets: uint8, shape (shots - discards, ceil(num_detectors / 8)): the bit of detector m in kept shot s
             is ``(dets[s, m // 8] >> (m % 8)) & 1``.
-        obs: uint8, shape (shots - discards, ceil(num_observables / 8)): the same for observables.
+        obs: uint8, shape (shots - discards, ceil(num_observables / 8)): the same for observables. With
+            ``sample_kept(..., bit_packed=False)``, ``dets`` and ``obs`` are bool, shape (shots - discards,
+            num_detectors) and (shots - discards, num_observables).
         expectation_values: float64, shape (shots - discards, num_expectation_values), if they were asked for,
             otherwise None.
     """
 
     shots: int
     discards: int
-    dets: npt.NDArray[np.uint8]
-    obs: npt.NDArray[np.uint8]
+    dets: npt.NDArray[Any]
+    obs: npt.NDArray[Any]
     expectation_values: npt.NDArray[np.float64] | None = field(default=None, kw_only=True)
 
 

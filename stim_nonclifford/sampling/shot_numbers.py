@@ -99,6 +99,21 @@ class NumberedShots:
     """A sampler whose shots are numbered."""
 
     _numbers: ShotNumbers
+    _seed: int
+
+    @property
+    def seed(self) -> int:
+        r"""The seed, which determines all shots; if none was given, the one that was drawn.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("H 0\nT 0\nH 0\nM 0")
+            >>> drawn = circuit.compile_sampler()
+            >>> again = circuit.compile_sampler(seed=drawn.seed)
+            >>> bool((drawn.sample(1000) == again.sample(1000)).all())
+            True
+        """
+        return self._seed
 
     @property
     def next_shot(self) -> int:

@@ -22,7 +22,7 @@ from stim_nonclifford.engines.reference import fate_of_row
 from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.search.exploration import Exploration
 from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.search.strata import DrawnWeight, JoinedWeight
+from stim_nonclifford.fault_sets.search.samples import SampledWeight
 from stim_nonclifford.plan import SamplingPlan
 
 from ..oracle.density_matrix import detector_distribution
@@ -192,29 +192,28 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 
 
-def drawn(known: Exploration, weight: int, passing: float, seed: int) -> DrawnWeight:
+def drawn(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
     """About ``DRAWS`` sets, or fewer where most points on the axis of sets exclude themselves."""
     spacing = passing / DRAWS
     while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS))["is_complete"]:
         spacing *= 4
-    stratum = DrawnWeight(weight, known.odds)
+    stratum = known.sample_of(weight)
     keys = known.study.number_keys(found["members"], weight, known.limits.long_laws)
     known.values.evaluate()
-    stratum.add(found["members"], keys, spacing, known.values.kept > 0)
+    stratum.add_draws(found["members"], keys, spacing, known.values.kept)
     return stratum
 
 
-def joined(known: Exploration, weight: int, passing: float, seed: int) -> JoinedWeight:
+def joined(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
     """As many halves as find about as many sets as are drawn."""
     left = weight // 2
-    masses = known.masses[0]
-    scale = masses[left] * masses[weight - left] / math.comb(weight, left)
-    count = 1 + int(math.sqrt(2 * DRAWS * scale / passing))
+    stratum = known.sample_of(weight)
+    count = 1 + int(math.sqrt(2 * DRAWS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
     kept_only = known.limits.long_laws
     found = known.study.join(left, weight - left, count, 1.0, seed, weight, 10**8, ones, 1, kept_only)
-    stratum = JoinedWeight(weight, known.odds, known.masses[:, weight], scale)
-    stratum.add(count, found)
+    known.values.evaluate()
+    stratum.add_join(count, found, known.values.kept)
     return stratum
 
 

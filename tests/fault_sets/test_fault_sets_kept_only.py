@@ -5,7 +5,6 @@ So it is where laws are long. Here it is asked of d=5 cultivation, for two stren
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import lru_cache
 
@@ -17,7 +16,7 @@ from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.search.exploration import Exploration
 from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.search.strata import DrawnWeight, JoinedWeight, Stratum, Sums
+from stim_nonclifford.fault_sets.search.strata import Stratum, Sums
 
 
 @lru_cache
@@ -28,15 +27,14 @@ def looked_at(kept_only: bool) -> Exploration:
     known.limits = replace(known.limits, long_laws=kept_only)
     for weight in range(4):
         assert known.enumerate(weight, 1e12)
-    known.strata.append(DrawnWeight(4, known.odds))
-    known.draw(known.strata[4], 30_000)  # type: ignore[arg-type]
+    sample = known.sample_of(4)
+    known.draw(sample, 30_000 / known.next_passing_odds(4))
+    known.strata.append(sample)
     for weight in (5, 6):
-        left = weight // 2
-        scale = known.masses[0, left] * known.masses[0, weight - left] / math.comb(weight, left)
-        joined = JoinedWeight(weight, known.odds, known.masses[:, weight], float(scale))
-        known.strata.append(joined)
-        for draws in (30_000, 60_000):
-            known.join(joined, draws)
+        sample = known.sample_of(weight)
+        for halves in (30_000, 60_000):
+            known.join(sample, halves)
+        known.strata.append(sample)
     return known
 
 

@@ -121,8 +121,9 @@ def test_nothing_found_is_an_upper_limit() -> None:
     assert found.relative_error == np.inf
     low, high = found.interval
     assert low == 0
-    assert high == pytest.approx(min(1, found.unexplored / found.kept))
-    assert high > 1e-4
+    assert high == pytest.approx(found.unexplored_passing / found.kept, rel=1e-6)
+    assert found.unexplored_passing < found.unexplored
+    assert high > 1e-8
     assert "as no malignant set was found" in str(found)
     assert "not at all" in str(found)
 

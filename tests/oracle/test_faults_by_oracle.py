@@ -333,9 +333,13 @@ def test_derivatives(seed: int) -> None:
 
 @dataclass(frozen=True)
 class Drawn(Limits):
-    """Limits that leave weights to be drawn of which all sets could be enumerated."""
+    """Limits that leave weights to be drawn of which all sets could be enumerated, and end a search early."""
 
     steps: float = 150.0
+
+    @property
+    def work(self) -> float:
+        return 1.0
 
     @property
     def exact_steps(self) -> float:

@@ -43,6 +43,8 @@ NOT_NONE = {
     "index": (*NO_INTEGERS, 10**30),
     "seed": (*(value for value in NO_INTEGERS), -1, 1 << 64),
     "probability": (*NO_NUMBERS, -0.1, 1.1, -1e-300, np.float32(1.5)),
+    "share": (*NO_NUMBERS, -0.1, 0, 1, 1.1),
+    "not negative": (*NO_NUMBERS, -0.1),
     "positive": (*NO_NUMBERS, 0, -1.0, 0.0),
     "angle": (*NO_NUMBERS, -0.1, 0.3),
     "tolerance": (*NO_NUMBERS, -0.1),
@@ -80,6 +82,7 @@ KINDS = {
     "correction": "choice",
     "correlations": "flag",
     "count": "integer",
+    "coverage": "share",
     "count_observable_error_combos": "flag",
     "custom_decoders": "object or None",
     "custom_error_count_key": "text or None",
@@ -90,6 +93,7 @@ KINDS = {
     "dets_out": "array or None",
     "device": "integer or None",
     "distance": "distance",
+    "endian": "choice",
     "engine": "choice",
     "error_model": "choice",
     "escape_distance": "distance",
@@ -137,6 +141,7 @@ KINDS = {
     "progress": "flag",
     "progress_callback": "callable or None",
     "protocol": "choice",
+    "quantization": "positive integer",
     "reference_sample": "array or None",
     "relative_error": "positive",
     "rounds": "positive integer",
@@ -146,6 +151,7 @@ KINDS = {
     "separate_observables": "flag",
     "shot": "integer",
     "shots": "shots",
+    "skip_detectors": "flag",
     "skip_reference_sample": "flag",
     "readout": "choice",
     "state_check": "state or None",
@@ -172,6 +178,7 @@ CIRCUIT = snc.Circuit(
 )
 DETECTORS = CIRCUIT.compile_detector_sampler(seed=1)
 RECORDS = CIRCUIT.compile_sampler(seed=1)
+COUNTS = DETECTORS.sample_counts(10)
 TASK = sinter_plugin.task(CIRCUIT, json_metadata={"p": 0.1})
 RATE = functools.cache(lambda: CIRCUIT.logical_error_rate(seed=1, postselection_mask="all"))
 STATS = sinter.TaskStats(
@@ -226,6 +233,7 @@ CALLS: dict[str, Call] = {
         {
             "approx_equals": Call(CIRCUIT.approx_equals, {"other": CIRCUIT}, {"other": None}),
             "compile_detector_sampler": {},
+            "compile_m2d_converter": {},
             "compile_sampler": {},
             "count_determined_measurements": {},
             "detector_error_model": Call(
@@ -235,6 +243,7 @@ CALLS: dict[str, Call] = {
                 CIRCUIT.diagram, {"type": "timeslice-svg"}, {"noise": "flag", "filter_coords": None}
             ),
             "fault_distance": {"postselection_mask": "all"},
+            "likeliest_error_sat_problem": {},
             "with_logical_readout": Call(CIRCUIT.with_logical_readout, {}, {"state": "state"}),
             "get_detector_coordinates": Call(
                 CIRCUIT.get_detector_coordinates, {}, {"only": "indices or None"}
@@ -248,6 +257,9 @@ CALLS: dict[str, Call] = {
             "pauli_twirl": {},
             "plan": {},
             "reference_sample": {},
+            "shortest_error_sat_problem": {},
+            "state_vector": {},
+            "to_crumble_url": Call(CIRCUIT.to_crumble_url, {}, {"mark": None}),  # Stim says what is wrong
             "to_file": {},
             "with_faults": {"faults": []},
         },
@@ -281,6 +293,17 @@ CALLS: dict[str, Call] = {
         },
     ),
     "LogicalErrorRate.error_budget": Call(lambda by: RATE().error_budget(by)),
+    **methods(
+        COUNTS,
+        {
+            "interval": {},
+            "to_sinter": Call(
+                COUNTS.to_sinter,
+                {"json_metadata": {"p": 0.1}},
+                {"json_metadata": "json", "decoder": "text", "seconds": "not negative"},
+            ),
+        },
+    ),
     "ErrorBudget.largest": Call(lambda count: RATE().error_budget("noise").largest(count)),
     "PlanReport.table": Call(CIRCUIT.plan().table),
     "SoftPostselectSampler": Call(sinter_plugin.SoftPostselectSampler),
@@ -334,6 +357,7 @@ CALLS: dict[str, Call] = {
 
 NOT_NONE.update(
     {
+        "json": (object(), {1, 2}, b"x", 2j, ARRAY),
         "grouping": (3, None, "place", b"tick", object()),
         "state": (3, None, "S", b"T", ARRAY, object()),
         "decoder": (3, None, ARRAY, object()),

@@ -344,7 +344,12 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
             "no detectors, so .* nothing left .* soft_postselect",
         ),
         (str(THREE), [1, 1, 1], {}, "All detectors are postselected.*use the sampler soft_postselect"),
-        (str(THREE), None, {"decoder": "matching"}, "There is no decoder 'matching'. Installed are"),
+        (
+            str(THREE),
+            None,
+            {"decoder": "matching"},
+            r"There is no decoder .matching.\. Did you mean pymatching\? Installed are",
+        ),
         (str(THREE), None, {"decoder": Broken()}, r"predictions of shape \(1, 7\) and dtype uint8 for"),
         (str(THREE), None, {"decoder": Discarding(), "confidence": True}, "Discarding has no confidences"),
         (

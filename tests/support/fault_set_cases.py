@@ -19,11 +19,10 @@ SIGMAS = 5.0
 
 @dataclass(frozen=True)
 class FewExactWeights(Limits):
-    """Limits that end the enumeration early."""
+    """Limits under which only sets of up to two mechanisms are enumerated."""
 
-    @property
-    def exact_steps(self) -> float:
-        return 5e3
+    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+        return weight <= 2
 
 
 def rate_of_anything(

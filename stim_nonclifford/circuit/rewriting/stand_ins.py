@@ -27,12 +27,13 @@ from ...dialect import (
     gate_from_tag,
     groups_of_pairs,
 )
-from .replacement import circuit_of
+from .replacement import circuit_of, with_replaced
 
 __all__ = [
     "Proxy",
     "append_quarter_turns",
     "as_stim_reads",
+    "drawable_proxy",
     "rotation_products",
     "stand_in",
     "stim_reads_s_proxy",
@@ -84,6 +85,28 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
         for product in rotation_products(instruction, gate):
             append_quarter_turns(result, product, turns[0][1])
     return result
+
+
+def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
+    r"""The S-proxy, with Z for each gate that a record controls and that has no stand-in.
+
+    Args:
+        circuit: The tagged circuit.
+
+    Examples:
+        >>> print(drawable_proxy(stim.Circuit("M 0\nS[T] 0\nCZ[CT] rec[-1] 0")))
+        M 0
+        S 0
+        CZ rec[-1] 0
+    """
+
+    def drawable(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+        try:
+            return stand_in(instruction, "s_proxy")
+        except ValueError:
+            return as_stim_reads(instruction)
+
+    return with_replaced(circuit, drawable)
 
 
 def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:

@@ -38,7 +38,7 @@ def enumerate_cheap(known: Exploration) -> None:
         if weight >= 2:
             steps, sets, keys = expected_enumeration(known, weight)
             is_cheap = weight == 2 or of_enumeration(steps, sets, keys) <= known.limits.first_cost
-            if not is_cheap or not known.limits.may_enumerate(steps, keys):
+            if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
                 return
             max_steps = min(max_steps, _TOLERANCE * steps)
         if not known.enumerate(weight, max_steps):

@@ -19,11 +19,11 @@ from operator import methodcaller
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
-from .samples import Outlook, SampledWeight
+from .samples import MISSED_COUNTS, Outlook, SampledWeight
 from .study import MAX_WEIGHT
 from .wrong_tool import refuse
 
-__all__ = ["Estimator"]
+__all__ = ["ENOUGH", "Estimator"]
 
 _FIRST_SETS = 2e4
 """That the first sample of a weight finds, about."""
@@ -39,11 +39,17 @@ _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 
 _Gain = Callable[[Callable[[Outlook], float]], float]
 
-_ENOUGH = 0.8
+ENOUGH = 0.8
 """The part of the square of the error that was asked for, that is aimed at."""
 
 _FIRST_COST = 0.5
 """Seconds that may be spent on a weight at once, before more than that was spent on all of them."""
+
+_NOTHING = 1e-15
+"""A logical error rate that is small enough."""
+
+_WORK_FOR_NOTHING = 0.1
+"""The part of all work that may be done in vain: then no wrong set is near."""
 
 _LARGEST_GROWTH = 25.0
 """How many times as many combinations as before a join has that is to find a set at all."""
@@ -78,12 +84,16 @@ class Estimator:
     def run(self) -> None:
         """Looks at all weights, and then again where that helps most."""
         enumerate_cheap(self._known)
+        if len(self._known.strata) < min(3, self._known.max_weight + 1):
+            refuse(f"there are too many sets of {len(self._known.strata)} mechanisms that pass them")
+        self._check_events()
         self._sample_first()
         while not self._is_done():
             possible = [each for each in self._actions() if each.gain > 0 and self._has_time(each.cost)]
             if not possible:
                 return
             max(possible, key=lambda action: action.gain / action.cost).run()
+            self._sample_first()
 
     def look_closer(self, weight: int) -> None:
         """Joins more halves of a weight, if it is a sampled one and the limits allow more."""
@@ -96,59 +106,48 @@ class Estimator:
     def _sample_first(self) -> None:
         """A first sample of every weight that may matter."""
         known = self._known
-        begin = weight = len(known.strata)
-        if begin < min(3, known.max_weight + 1):
-            refuse(f"there are too many sets of {begin} mechanisms that pass them")
-        steps = float(known.exact(begin - 1).steps)
-        while weight <= known.max_weight and any(
+        while (weight := len(known.strata)) <= known.max_weight and any(
             known.rest_passing(c, weight) * known.coin_factor(c) > self._negligible(c)
             for c in range(len(known.odds))
         ):
             if known.is_out_of_time:
                 return
+            steps = self._expected_draw_steps(weight)
             stratum = known.sample_of(weight)
-            passing = known.next_passing_odds(weight)
-            halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), _FIRST_HALVES))
-            known.join(stratum, max(_FEWEST_HALVES, halves))
-            known.strata.append(stratum)
             if of_draws(steps, _FIRST_SETS) < _FIRST_DRAW_COST and steps <= known.limits.draw_steps:
-                known.draw(stratum, _FIRST_SETS / known.passing_odds(stratum))
-            steps *= max(2.0, known.study.branching)
-            weight += 1
-        if weight > known.max_weight and known.is_cut:
-            mean = float(known.masses[0, 1])
-            refuse(
-                f"a shot has {mean:.3g} noise events on average, so that weights above {MAX_WEIGHT} matter",
-                checks_are_weak=False,
-            )
+                known.draw(stratum, _FIRST_SETS / known.next_passing_odds(weight))
+            if not stratum.rounds or known.may_join(stratum):
+                passing = known.passing_odds(stratum)
+                halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), _FIRST_HALVES))
+                known.join(stratum, max(_FEWEST_HALVES, halves))
+            known.strata.append(stratum)
+
+    def _check_events(self) -> None:
+        """Refuses where sets matter that are larger than those that can be looked at."""
+        known = self._known
+        for c in range(len(known.odds)):
+            allowed = known.limits.relative_error * (known.totals(c).kept or known.factor(c))
+            if known.is_cut and known.rest(c, known.max_weight + 1) * known.coin_factor(c) > allowed:
+                mean = float(known.masses[c, 1])
+                refuse(
+                    f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
+                    checks_are_weak=False,
+                )
 
     def _negligible(self, circuit: int) -> float:
         """Probability of unexplored weights that does no harm to the interval."""
-        scale = self._known.totals(circuit).wrong
-        if scale == 0:
-            # Nothing to compare with yet: far less than what the first sampled weight can contribute.
-            scale = 1e-3 * self._first_passing(circuit)
-        return 0.1 * self._known.limits.relative_error * scale
-
-    def _first_passing(self, circuit: int) -> float:
-        """What passes the checks at the first weight that is not exact, extrapolated, as a probability."""
-        exact = [self._known.exact(k) for k in range(self._known.num_exact)]
-        passing = [stratum.passing(circuit) for stratum in exact if stratum.passing(circuit)]
-        weight = min(len(exact), self._known.max_weight)
-        if len(passing) < 2:
-            return self._known.factor(circuit) * float(self._known.masses[circuit, weight]) * 1e-6
-        return self._known.factor(circuit) * passing[-1] * min(1.0, passing[-1] / passing[-2])
+        return 0.1 * math.sqrt(self._allowed(circuit))
 
     def _allowed(self, circuit: int) -> float:
         """The square of the error that was asked for."""
-        allowed = (self._known.limits.relative_error * self._known.totals(circuit).wrong) ** 2
-        # Where no wrong set was found: an upper limit far below what the first sampled weight can contribute.
-        return allowed or (1e-3 * self._first_passing(circuit)) ** 2
+        allowed = self._known.limits.relative_error * self._known.totals(circuit).wrong
+        # Where no wrong set was found, an upper limit far below all that can be compared with it.
+        return (allowed or _NOTHING * self._known.factor(circuit)) ** 2
 
     def _excess(self, circuit: int) -> float:
         """How far the square of the error is above what is aimed at, in units of what was asked for."""
         totals = self._known.totals(circuit)
-        return (totals.variance + totals.largest**2) / self._allowed(circuit) - _ENOUGH
+        return (totals.variance + MISSED_COUNTS * totals.largest**2) / self._allowed(circuit) - ENOUGH
 
     def _is_done(self) -> bool:
         return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))
@@ -158,6 +157,9 @@ class Estimator:
         known = self._known
         spent = known.spent
         if cost > max(_FIRST_COST, spent) or spent + cost > known.limits.work:
+            return False
+        found = any(known.totals(c).wrong for c in range(len(known.odds)))
+        if not found and spent + cost > _WORK_FOR_NOTHING * known.limits.work:
             return False
         return known.seconds_left >= cost * known.seconds_per_cost
 
@@ -179,7 +181,7 @@ class Estimator:
 
             if weight == known.num_exact and self._can_enumerate:
                 steps, sets, keys = expected_enumeration(known, weight)
-                if known.limits.may_enumerate(steps, keys):
+                if known.limits.may_enumerate(weight, steps, keys):
                     cost = of_enumeration(steps, sets, keys)
                     yield _Action(cost, gain(lambda _: 0.0), partial(self._enumerate, weight, 3 * steps))
             yield from self._samplings(stratum, gain)
@@ -198,6 +200,8 @@ class Estimator:
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
                 yield _Action(of_draws(steps, draws), gain(error), partial(known.draw, stratum, density))
+            if not known.may_join(stratum):
+                continue
             halves = self._most_halves(stratum, outlook.halves_for(density))
             error = methodcaller("with_join", halves)
             yield _Action(

@@ -89,6 +89,7 @@ class Exploration:
         passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too.
 
     Attributes:
+        mechanisms: Those of the first circuit.
         odds: float64, shape (num_circuits, num_mechanisms).
         masses: float64, shape (num_circuits, max_weight + 1): the sum of the odds of all sets of a weight.
         strata: What is known of the weights from 0 on.
@@ -112,7 +113,7 @@ class Exploration:
         self.seed = seed
         self._report = report
         self._begin = time.perf_counter()
-        first = mechanisms[0]
+        self.mechanisms = first = mechanisms[0]
         self.odds = np.array([each.odds for each in mechanisms])
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
         self._nothing = np.array([each.nothing for each in mechanisms])
@@ -121,7 +122,6 @@ class Exploration:
         self.max_weight = min(MAX_WEIGHT, _most_members(first))
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
         self.strata: list[Stratum] = []
-        self.has_target = bool(first.target.any())
         self.spent = 0.0
         self._round = 0
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
@@ -219,6 +219,10 @@ class Exploration:
             return stratum.passing(0)
         return self.next_passing_odds(stratum.weight)
 
+    def may_join(self, stratum: SampledWeight) -> bool:
+        """Whether few enough combinations of halves pass the checks for joins."""
+        return self.passing_odds(stratum) <= MAX_PASSING * float(self.masses[0, stratum.weight])
+
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
         a, b = (self.strata[k].sums(0, self.values, 0.0).passing for k in (weight - 2, weight - 1))
@@ -274,7 +278,7 @@ class Exploration:
     def bounds(self) -> dict[str, Floats]:
         """Proven upper bounds for each weight, in odds of the first circuit; see ``fault_set_bounds.h``."""
         closed = np.ones(1)
-        if not self.has_target:
+        if not self.mechanisms.target.any():
             exact = [stratum for stratum in self.strata if isinstance(stratum, ExactWeight)]
             closed = np.array([stratum.passing(0) for stratum in exact])
         nothing_else = _NEGLIGIBLE * float(self.masses[0].max())

@@ -78,9 +78,9 @@ class Limits:
         """Distinct keys of a weight, some 200 bytes each; those that are not stored need half of that."""
         return self.max_bytes / (200 if self.long_laws else 400)
 
-    def may_enumerate(self, steps: float, keys: float) -> bool:
-        """Whether all sets of a weight may be looked at, if time allows it."""
-        return steps <= self.exact_steps and keys <= self.exact_keys
+    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+        """Whether all sets of a weight may be looked at, as far as memory and these limits tell."""
+        return steps <= self.exact_steps and (weight <= 2 or keys <= self.exact_keys)
 
     @property
     def draw_steps(self) -> float:

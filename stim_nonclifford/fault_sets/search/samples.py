@@ -17,10 +17,14 @@ import numpy.typing as npt
 from .laws import Floats, KeyValues
 from .strata import Keys, Sums, sum_of_products
 
-__all__ = ["FEW", "Outlook", "SampledWeight"]
+__all__ = ["FEW", "MISSED_COUNTS", "Outlook", "SampledWeight"]
 
 FEW = 10.0
 """Fewer effective hits, (sum of sizes)^2 / (sum of squares), say nothing of the sizes that hits may have."""
+
+MISSED_COUNTS = 1.5
+"""What the square of a missed event counts in the error that a search makes small: intervals reach farther
+for it than for as large a standard error."""
 
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
@@ -92,20 +96,20 @@ class Outlook:
 
     @property
     def error(self) -> float:
-        """The square of the standard error."""
-        return self.variance / self.density**2 + self.missed**2
+        """The square of the standard error, in which what was missed counts more."""
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
 
     def with_draws(self, density: float) -> float:
-        """The square of the standard error with draws of so much more density."""
+        """The same with draws of so much more density."""
         total = self.density + density
-        return (self.variance + self.own * density) / total**2 + self._missed(total) ** 2
+        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * self._missed(total) ** 2
 
     def with_join(self, halves: int) -> float:
-        """The square of the standard error with one more join of so many halves."""
+        """The same with one more join of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
         more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + count * density
-        return (self.variance + more) / total**2 + self._missed(total) ** 2
+        return (self.variance + more) / total**2 + MISSED_COUNTS * self._missed(total) ** 2
 
     def halves_for(self, density: float) -> float:
         """The number of halves of a join that adds so much density, with what its finds count."""

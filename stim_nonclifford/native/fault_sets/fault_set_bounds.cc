@@ -139,11 +139,14 @@ FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight,
         bounds.most.push_back(level.any[0]);
     };
     Level before(num_checks), level(num_checks);
+    bool is_negligible = false;
     before.none = 1;
     before.close(num_checks);
     add(before);
     for (uint32_t size = 1; size <= max_weight; ++size) {
-        if (size > 1 && bounds.passing.back() < negligible) {
+        // From then on, as the bounds fall with the size; if not, the simpler ones are bounds, too.
+        is_negligible = is_negligible || bounds.most.back() < negligible;
+        if (is_negligible) {
             // One member flips the first check, if there is one; if not, every member is counted.
             const double last = bounds.most.back();
             const double none = total / size * last;

@@ -23,7 +23,7 @@ struct FaultSetBounds {
 // mechanisms is counted once for each of its members: the sum over all m, divided by k.
 //
 // `closed`, [sizes]: the weights of all sets that flip no check, where that is known; beyond it, bounds are taken. From the first
-// size on at which `passing` falls below `negligible`, bounds become simpler and worse.
+// size on at which `most` falls below `negligible`, bounds become simpler and worse.
 FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight, const std::vector<double>& closed, double negligible,
                                 uint32_t num_threads, const std::function<void()>& interrupted);
 

@@ -102,7 +102,16 @@ def removals(case: str) -> Iterator[Removal]:
         numbers[name] = numbers.get(name, 0) + 1
         if name in _UNUSED[case] or (name == "meet" and not place[0].startswith(_MEETINGS[case])):
             continue
-        if case == "simulate, one warp" and name not in ("for_each", "once", "read_then_write", "meet"):
+        if case == "simulate, one warp" and name not in (
+            "for_each",
+            "once",
+            "read_then_write",
+            "meet",
+            "take",
+        ):
+            continue
+        # A team of one warp takes numbers in another way.
+        if name == "take" and (numbers[name] == 1) != (case == "simulate, one warp"):
             continue
         yield Removal(case, f"{name} {numbers[name]}", place.start(), place.end())
 

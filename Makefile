@@ -10,10 +10,10 @@ STARTED := $(shell date +%s)
 
 NATIVE := pyproject.toml $(shell find stim_nonclifford/native stim_nonclifford/kernels -type f)
 # An editable installation holds a list of the modules. If the list of files changes, it is installed again.
-LIST := $(shell find -L stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
+LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo install test test-all fuzz check docs notebooks portable wheel sanitize clean
+.PHONY: demo install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
@@ -33,6 +33,12 @@ test: $(INSTALLED) .venv/requirements-test
 # And the tests that take long: examples and tutorials from beginning to end, more seeds, larger codes. CI runs all.
 test-all: test
 	$(PYTEST) -m slow $(TESTS)
+
+# The kernels of the GPU engine, run without a GPU from the PTX that NVRTC makes of them, on many more circuits than in the
+# tests. It prints a table of what was compared with the CPU engine. Needs g++ and Linux on x86-64; takes half an hour.
+gpu-check: $(INSTALLED) .venv/requirements-test .venv/requirements-kernels
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.gpu.ptx.check
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/gpu/test_ptx_work.py
 
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.

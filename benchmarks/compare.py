@@ -1,241 +1,267 @@
-"""All simulators side by side: one core each, medians of alternating runs.
+"""Workloads in simulators: shots per second, time to the first shot, and memory.
 
-    python -m benchmarks.compare [--seconds 5] [--repeats 5] [--workloads d3 k19] [--modes postselected]
+    python -m benchmarks.compare SUITE [--seconds 2] [--repeats 5] [--only d3 k19] [--docs docs]
 
-Runs the circuits of ``--circuits`` (the published workloads, one .stim file each) in every simulator that
-is installed (``pip install -e '.[peers]'``), each in a process of its own. For each workload, the
-best settings of a simulator (such as batch sizes) are used. Prints attempted shots per second, the ratio of
-ours to each, the time to compile and the peak memory. Writes all of it and a plot to ``--out``.
-``python -m benchmarks.compare_report out/compare.json`` copies them to ``docs/performance.md``.
+Every simulator that is installed (``pip install -e '.[peers]'``; or with ``--python NAME=PYTHON``, the
+interpreter that has it) runs each workload in a process of its own. The simulators of a workload take turns,
+each in its best setting (such as a batch size); rates are medians of the runs, in processor time, or in
+wall time where several threads are measured. Suites:
+
+    peers              the published circuits in all simulators: a table and a plot in the documentation
+    speed              cultivation d=3 and d=5, beside Stim on the S-proxy
+    threads            two threads, beside one and beside two samplers that share nothing
+    surface            all detectors of surface codes, beside Stim: a table in the documentation
+    lists              rows of effects as lists and as words
+    dense              the work of dense simulations, beside what the machine can do
+    decoders           soft_pymatching, beside Sinter's pymatching
+    width mechanisms noise    how speed falls: plots in the documentation
+    first_shot         seconds and memory to the first shot: a table in the documentation
+    first_shot_growth  the same against the size of the circuit: a plot in the documentation
+    estimates          logical error rates from fault sets: seconds and memory
+    estimates_growth   the same against the size of the circuit: a plot in the documentation
+
+Results are written to ``--out``, as SUITE.json and a plot, with ``--docs docs`` also into the documentation.
+With ``--from SUITE.json`` nothing is measured again. Simulators run S in place of T if they have no T: Stim.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import os
-import resource
+import select
 import statistics
+import subprocess
 import sys
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from multiprocessing.connection import Connection
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import stim_nonclifford as snc
-from benchmarks.compare_report import draw
-from benchmarks.machine import description, machine
-from benchmarks.simulators import MODES, SIMULATORS, Mode, version_of
-from benchmarks.timing import Run, rate_of
+from benchmarks.measuring import description, machine, peaks
+from benchmarks.report import PLOTS, SECTIONS, draw, filled, line_of, table
+from benchmarks.simulators import version_of
+from benchmarks.workloads import CIRCUITS, SUITES, Workload
 
-CIRCUITS = Path(__file__).parents[2] / "shared" / "reference_circuits"
-WORKLOADS = {
-    "d3": "msc_d3_inject_cultivate_p1e-3",
-    "d5": "msc_d5_inject_cultivate_p1e-3",
-    "distillation": "distillation",
-    "coherent-d3r3": "coherent_d3_r3",
-    "coherent-d5r5": "coherent_d5_r5",
-    "surface-d7": "pure_surface_d7_r7_p1e-3",
-    "k19": "k19_not_a_code_p5e-4",
-    "qv10": "quantum_volume_q10_seed42",
-}
+__all__ = ["CIRCUITS", "Contestant", "measure"]
+
 PATIENCE = 60.0
 """Seconds that a simulator may take for its first shots in one setting."""
-
-
-@dataclass
-class Result:
-    """The measurements of one simulator on one workload.
-
-    Attributes:
-        setting: The best setting.
-        compile_seconds: Seconds of compilation before the first shot, in the best setting.
-        rates: Attempted shots per second, one number per repetition.
-        peak_bytes: Peak memory of the simulator's process.
-        problem: Why there are no rates; empty if there are.
-    """
-
-    setting: str = ""
-    compile_seconds: float = 0.0
-    rates: list[float] = field(default_factory=list)
-    peak_bytes: int = 0
-    problem: str = ""
-
-    @property
-    def rate(self) -> float:
-        """The median of the rates; 0 if there are none."""
-        return statistics.median(self.rates) if self.rates else 0.0
-
-
-def serve(name: str, text: str, mode: Mode, limit: int, seconds: float, pipe: Connection) -> None:
-    """Main function of a simulator's process: finds the best setting, then measures on each request."""
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    os.environ["OMP_NUM_THREADS"] = "1"
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    most = 1 << 16 if mode == "bits" else 1 << 40
-    best: tuple[float, str, float, Run] | None = None
-    try:
-        start = time.perf_counter()
-        for setting, run in SIMULATORS[name](text, mode):
-            compiled = time.perf_counter() - start
-            pipe.send(setting)  # the parent's timeout starts anew
-            rate = rate_of(run, seconds, most=most)
-            if best is None or rate > best[0]:
-                best = (rate, setting, compiled, run)
-            start = time.perf_counter()
-    except (Exception, MemoryError) as error:
-        if best is None:
-            pipe.send(Result(problem=f"{type(error).__name__}: {error}"[:200]))
-            return
-    assert best is not None
-    _, setting, compiled, run = best
-    pipe.send(Result(setting, compiled))
-    while (wanted := pipe.recv()) is not None:
-        try:
-            rate = rate_of(run, wanted, most=most)
-        except (Exception, MemoryError) as error:
-            pipe.send(f"{type(error).__name__}: {error}"[:200])
-            return
-        peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        pipe.send((rate, peak))
+FIRST_SHOT_PATIENCE = 20.0
+OF_FIRST_SHOT = ("first_shot", "first_shot_growth", "estimates", "estimates_growth")
+"""Suites in which nothing but the first shot is measured."""
 
 
 class Contestant:
-    """A simulator that runs one workload in a process of its own."""
+    """A simulator that runs one workload in a process of its own.
 
-    def __init__(self, name: str, text: str, mode: Mode, limit: int, seconds: float) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(name, text, mode, limit, min(1.0, seconds), theirs), daemon=True
+    Attributes:
+        found: Its measurements; `problem` says why there are none.
+    """
+
+    def __init__(self, python: str, patience: float, **wanted: Any) -> None:
+        command = [python, "-m", "benchmarks.simulators"]
+        # Without a buffer, in which a line could wait that `select` does not see.
+        self._process = subprocess.Popen(
+            command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
         )
-        self._process.start()
-        theirs.close()
-        self.result = self._first_answer()
+        self._patience = patience
+        self.found: dict[str, Any] = {"rates": []}
+        self._send(wanted)
+        while "best" not in self.found and "problem" not in self.found:
+            self.found |= self._answer()
 
-    def _first_answer(self) -> Result:
-        while True:
-            if not self._pipe.poll(PATIENCE):
-                self._process.kill()
-                return Result(problem=f"no shot within {PATIENCE:.0f} s")
-            try:
-                answer = self._pipe.recv()
-            except EOFError:
-                self._process.join()
-                return Result(problem=f"ended with exit code {self._process.exitcode}")
-            if isinstance(answer, Result):
-                return answer
+    def _send(self, value: object) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{json.dumps(value)}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # its answer says that it has ended
+
+    def _answer(self) -> dict[str, Any]:
+        out = self._process.stdout
+        assert out is not None
+        if not select.select([out], [], [], self._patience)[0]:
+            self._process.kill()
+            return {"problem": f"> {self._patience:.0f} s"}
+        if not (line := out.readline()):
+            return {"problem": f"ended with exit code {self._process.wait()}"}
+        found: dict[str, Any] = json.loads(line)
+        return found
 
     def measure(self, seconds: float) -> None:
         """Measures one repetition."""
-        if not self.result.problem:
-            try:
-                self._pipe.send(seconds)
-                answer = self._pipe.recv()
-            except (EOFError, BrokenPipeError):
-                self._process.join()
-                answer = f"ended with exit code {self._process.exitcode}"
-            if isinstance(answer, str):
-                self.result.problem = answer
-                return
-            rate, self.result.peak_bytes = answer
-            self.result.rates.append(rate)
+        if "problem" not in self.found:
+            self._send(seconds)
+            answer = self._answer()
+            self.found |= answer
+            if "rate" in answer:
+                self.found["rates"].append(answer["rate"])
 
-    def end(self) -> None:
-        """Ends the process."""
-        if self._process.is_alive() and not self.result.problem:
-            self._pipe.send(None)
-        self._process.join(5)
+    def end(self) -> dict[str, Any]:
+        """Ends the process, and returns what was found."""
         self._process.kill()
+        self._process.communicate()
+        if self.found["rates"]:
+            self.found["rate"] = statistics.median(self.found["rates"])
+        return self.found
 
 
-def compare(
-    text: str, mode: Mode, names: Sequence[str], limit: int, seconds: float, repeats: int
-) -> dict[str, Result]:
-    """Measures the simulators in turn, ``repeats`` times."""
-    contestants = {name: Contestant(name, text, mode, limit, seconds) for name in names}
-    try:
+def facts_of(text: str, workload: Workload) -> dict[str, Any]:
+    """The figures of a plan on which its speed depends."""
+    circuit = snc.Circuit(text)
+    if workload.mode == "records" or not circuit.num_detectors:
+        report = circuit.plan("sample_measurements")
+    elif workload.mode == "postselected":
+        report = circuit.plan(postselection_mask="all")
+    else:
+        report = circuit.plan("sample")
+    return {
+        "width": report.peak_width,
+        "coefficients": report.total_coefficients,
+        "mechanisms": report.num_mechanisms,
+        "mean_events": report.mean_events,
+        "signature_bits": report.num_signature_bits,
+    }
+
+
+def measure(
+    workload: Workload,
+    text: str,
+    *,
+    seconds: float,
+    repeats: int,
+    limit: int,
+    pythons: Mapping[str, str],
+    first_shot: bool = False,
+) -> dict[str, Any]:
+    """Measures a workload with this circuit in its simulators, in turn; only those that are installed."""
+    row: dict[str, Any] = {
+        "name": workload.name,
+        "mode": workload.mode,
+        "x": workload.x,
+        "plot": workload.plot,
+    }
+    names = [name for name in workload.simulators if name in pythons or version_of(name)]
+    wall = any("two" in name for name in names)  # beside several threads
+    wide = bool({"clifft", "ticit"} & set(names)) and snc.Circuit(text).compile().quantum.peak_width > 14
+    texts = {name: str(snc.Circuit(text).s_proxy()) if name == "stim" else text for name in names}
+
+    def start(name: str) -> Contestant:
+        patience = FIRST_SHOT_PATIENCE if first_shot and workload.mode != "estimate" else 10 * PATIENCE
+        return Contestant(
+            pythons.get(name, sys.executable),
+            patience if first_shot else PATIENCE,
+            name=name,
+            text=texts[name],
+            mode=workload.mode,
+            limit=limit,
+            seconds=0 if first_shot else min(1.0, seconds),
+            wall=wall,
+            wide=wide,
+        )
+
+    if first_shot:
+        # A first shot is one of a new process; after one of 10 s, no more are started.
+        row["results"] = {}
+        for name in names:
+            runs = [start(name).end()]
+            while len(runs) < repeats and runs[0].get("first_seconds", 11) < 10:
+                runs.append(start(name).end())
+            keys = [key for key in runs[0] if key.startswith(("first", "more"))]
+            medians = {key: statistics.median(run[key] for run in runs if key in run) for key in keys}
+            row["results"][name] = {**runs[0], **medians}
+    else:
+        contestants = {name: start(name) for name in names}
         for _ in range(repeats):
             for contestant in contestants.values():
                 contestant.measure(seconds)
-    finally:
-        for contestant in contestants.values():
-            contestant.end()
-    return {name: contestant.result for name, contestant in contestants.items()}
+        row["results"] = {name: contestant.end() for name, contestant in contestants.items()}
+    # The plan of a circuit whose first shot takes long is not made once more here.
+    if not first_shot or workload.mode == "estimate":
+        row["facts"] = facts_of(text, workload)
+    return row
 
 
-def makes_sense(circuit: snc.Circuit, mode: Mode) -> bool:
-    """Whether a mode applies to a circuit: counts need detectors and observables."""
-    return mode == "bits" or (circuit.num_detectors > 0 and circuit.num_observables > 0)
+def work_line(row: dict[str, Any]) -> str:
+    """The work of a dense simulation, beside what the machine can do."""
+    found, width = row["results"]["stim_nonclifford"], row["facts"]["width"]
+    flops, copied = peaks(width)
+    moved = 16 * (found["work"]["coefficients_read"] + found["work"]["coefficients_written"])
+    return (
+        f"  {found['work']['flops'] / 1e9:.1f} Gflop/s, {found['work']['flops'] / flops:.0%} of a product of"
+        " matrices;"
+        f" {moved / 1e9:.1f} GB/s, {moved / copied:.0%} of copies of that size"
+    )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the results, and writes them to files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the .stim files")
-    parser.add_argument("--workloads", nargs="+", choices=list(WORKLOADS), default=list(WORKLOADS))
-    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
-    parser.add_argument("--simulators", nargs="+", choices=list(SIMULATORS), default=list(SIMULATORS))
-    parser.add_argument("--seconds", type=float, default=5.0, help="time of one measurement")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--circuits", type=Path, default=CIRCUITS, help="folder of the published circuits")
+    parser.add_argument("--only", nargs="+", help="names of workloads (default: all)")
+    parser.add_argument("--simulators", nargs="+", help="simulators (default: all that are installed)")
+    parser.add_argument("--python", nargs="+", default=[], metavar="NAME=PYTHON")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time of one measurement")
     parser.add_argument("--repeats", type=int, default=5, help="measurements of each simulator")
     parser.add_argument("--memory", type=float, default=12.0, help="GiB of address space of each process")
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), help="folder of compare.json and compare.png"
-    )
-    arguments = parser.parse_args()
-    names = [name for name in arguments.simulators if version_of(name)]
-    facts = machine()
-    print(description(facts))
-    print(", ".join(f"{name} {version_of(name)}" for name in names), flush=True)
-    rows: list[dict[str, Any]] = []
-    for workload in arguments.workloads:
-        path = arguments.circuits / f"{WORKLOADS[workload]}.stim"
-        if not path.exists():
-            print(f"{workload}: {path} does not exist; pass the folder of the circuit files as --circuits")
-            continue
-        text = path.read_text(encoding="utf-8")
-        circuit = snc.Circuit(text)
-        width = circuit.compile().record_plan().peak_width
-        for mode in arguments.modes:
-            if not makes_sense(circuit, mode):
-                continue
-            limit = int(arguments.memory * 2**30)
-            results = compare(text, mode, names, limit, arguments.seconds, arguments.repeats)
-            rows.append(
-                {
-                    "workload": workload,
-                    "mode": mode,
-                    "width": width,
-                    "results": {name: {**asdict(r), "rate": r.rate} for name, r in results.items()},
-                }
-            )
-            print(f"\n{workload}, {mode} (width {width})")
-            ours = results.get("stim_nonclifford", Result()).rate
-            for name, result in results.items():
-                if result.problem:
-                    print(f"  {name:17}{result.problem}")
-                    continue
-                ratio = f"{ours / result.rate:8.3g}x" if name != "stim_nonclifford" and ours else ""
-                print(
-                    f"  {name:17}{result.rate:10.4g}/s {ratio:10} compile {result.compile_seconds:.3g} s,"
-                    f" {result.peak_bytes / 2**20:.0f} MiB {result.setting}",
-                    flush=True,
-                )
-    if rows:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        report: dict[str, Any] = {
-            "machine": facts,
-            "versions": {name: version_of(name) for name in names},
-            "seconds": arguments.seconds,
-            "repeats": arguments.repeats,
-            "rows": rows,
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the results")
+    parser.add_argument("--docs", type=Path, help="folder of the documentation, to be updated")
+    parser.add_argument("--from", dest="source", type=Path, help="results that were measured before")
+    args = parser.parse_args(arguments)
+    args.out.mkdir(parents=True, exist_ok=True)
+    if args.source is None:
+        results: dict[str, Any] = {
+            "suite": args.suite,
+            "machine": machine(),
+            "rows": [],
+            "seconds": args.seconds,
+            "repeats": args.repeats,
         }
-        (arguments.out / "compare.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-        draw(report, arguments.out / "compare.png")
+        print(description(results["machine"]), flush=True)
+        for workload in SUITES[args.suite](args.circuits):
+            if args.only and workload.name not in args.only:
+                continue
+            if args.simulators:
+                kept = tuple(name for name in workload.simulators if name in args.simulators)
+                workload = Workload(**{**vars(workload), "simulators": kept})
+            try:
+                text = workload.build()
+            except FileNotFoundError as error:
+                print(f"{workload.name}: {error.filename} does not exist; name its folder: --circuits FOLDER")
+                continue
+            row = measure(
+                workload,
+                text,
+                seconds=args.seconds,
+                repeats=args.repeats,
+                limit=int(args.memory * 2**30),
+                pythons=dict(pair.split("=", 1) for pair in args.python),
+                first_shot=args.suite in OF_FIRST_SHOT,
+            )
+            results["rows"].append(row)
+            print(line_of(row), flush=True)
+            if args.suite == "dense" and row["results"]["stim_nonclifford"].get("rate"):
+                print(work_line(row), flush=True)
+        results["versions"] = {}
+        for row in results["rows"]:
+            for name, found in row["results"].items():
+                results["versions"][name] = found.get("version") or results["versions"].get(name, "")
+        (args.out / f"{args.suite}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    else:
+        results = json.loads(args.source.read_text(encoding="utf-8"))
+    if not results["rows"]:
+        return 1
+    print(f"\n{table(results)}")
+    if args.suite in PLOTS:
+        print(draw(results, (args.docs or args.out) / PLOTS[args.suite]))
+    if args.docs and args.suite in SECTIONS:
+        page = args.docs / "performance.md"
+        text = filled(page.read_text(encoding="utf-8"), SECTIONS[args.suite], table(results))
+        page.write_text(text, encoding="utf-8")
     return 0
 
 

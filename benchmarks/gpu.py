@@ -212,7 +212,7 @@ def measure(name: str, backend: TimedBackend, arguments: argparse.Namespace) -> 
     device_plan = DevicePlan(plan, backend, 1 << 32)
     written = 0 if workload.postselected else 8 * device_plan.output_words + 1
     work = {
-        "noise": noise_work(plan, device_plan, queued=0, written_bytes=written),
+        "noise": noise_work(plan, written_bytes=written) if device_plan.noise.row_words else Work(),
         "walk": Work(),
         "simulate": simulation_work(plan, device_plan) * simulations,
     }

@@ -1,8 +1,8 @@
-"""The work of the GPU engine's kernels, counted from the plan, and the limits of a GPU.
+"""The work of the GPU engine's kernels, from the plan, and the limits of a GPU.
 
-All counts are per shot, and include only what the algorithm needs. Instructions of the noise kernel are
-counted in its machine code for sm_90. Bytes of shared memory and of HBM follow from what is read and written,
-and multiply-adds from the rotations.
+All counts are per shot. Those of the noise kernel are what it really does (``gpu_noise``). Those of
+simulations include only what the algorithm needs: bytes of shared memory and of HBM follow from what is read
+and written, and multiply-adds from the rotations.
 """
 
 from __future__ import annotations
@@ -10,22 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
 from stim_nonclifford import _native
 from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
+from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
 __all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
 
-# Instructions per thread, counted in the disassembly of the kernel for rows of four words.
-INSTRUCTIONS_PER_COUNT = 80  # a quarter of one Philox block, and the search in the thresholds
-INSTRUCTIONS_PER_PLACE = 45  # in the order by numbers of events
-INSTRUCTIONS_PER_EVENT_DRAWN = 69  # a quarter of one Philox block, and the alias table
-INSTRUCTIONS_PER_EVENT_APPLIED = 17
-INSTRUCTIONS_PER_ROW = 75
 WARP = 32
+PASS_BYTES = 128
+"""What a pass of shared memory could move, if no banks conflicted."""
 COEFFICIENT_BYTES = 16
 # Multiply-adds per coefficient. A pair of coefficients takes four for the squared norm of the vector, and two
 # for the inner product; a weak measurement adds a multiple of one coefficient to the other; another
@@ -40,8 +34,8 @@ class Work:
     """Work of one shot.
 
     Attributes:
-        instructions: Instructions per thread; 0 for a kernel that they do not limit.
-        shared_bytes: Bytes read from and written to shared memory.
+        instructions: Instructions of threads: of warps, times 32; 0 for a kernel that they do not limit.
+        shared_bytes: Bytes that shared memory could move in the time that its accesses take.
         hbm_bytes: Bytes read from and written to the GPU's main memory.
         fused: Fused multiply-adds in double precision.
     """
@@ -103,34 +97,21 @@ def limits_of(cupy: Any) -> Limits:
     )
 
 
-def noise_work(plan: SamplingPlan, device_plan: DevicePlan, *, queued: float, written_bytes: float) -> Work:
-    """The work of the noise kernel.
+def noise_work(plan: SamplingPlan, *, written_bytes: float) -> Work:
+    """The work of the noise kernel, for plans whose rows of shots are kept in registers.
 
     Args:
         plan: The plan.
-        device_plan: The plan on the device.
-        queued: The fraction of shots that are queued for the other kernels.
         written_bytes: Bytes of outputs written per shot.
 
     Returns:
-        The work per shot.
+        The work per shot, in calls so long that the tables are read for many shots.
     """
-    events = plan.mean_events
-    row_bytes = 8 * (device_plan.noise.row_words or device_plan.wide_row_words)
-    at_most = plan.count_thresholds.astype(np.float64) / 2.0**64
-    # Shots without events are only counted, unless the plan has coins.
-    listed = 1.0 if len(plan.coins) else 1.0 - float(at_most[0])
-    shared = 8 + events * (4 + 4)
-    table_bytes = events * (16 + row_bytes)
-    queue_bytes = queued * 8 * (1 + device_plan.signature_words + device_plan.output_words)
+    sections = noise_sections(plan)
     return Work(
-        instructions=INSTRUCTIONS_PER_COUNT
-        + INSTRUCTIONS_PER_PLACE
-        + INSTRUCTIONS_PER_EVENT_DRAWN * events
-        + INSTRUCTIONS_PER_EVENT_APPLIED * _iterations(at_most)
-        + INSTRUCTIONS_PER_ROW * listed,
-        shared_bytes=shared + (table_bytes if device_plan.noise.in_shared else 0),
-        hbm_bytes=queue_bytes + written_bytes,
+        instructions=WARP * sections.cost(ISSUE_SLOTS),
+        shared_bytes=PASS_BYTES * sections.cost(SHARED_PASSES),
+        hbm_bytes=sections.cost(GLOBAL_BYTES) + written_bytes,
     )
 
 
@@ -164,22 +145,3 @@ def simulation_work(plan: SamplingPlan, device_plan: DevicePlan) -> Work:
             fused=fused * size,
         )
     return work
-
-
-def _iterations(at_most: npt.NDArray[np.float64]) -> float:
-    """Iterations of the loop over events per shot: as many as the thread with most events of a warp has.
-
-    Args:
-        at_most: The probabilities of at most 0, 1, ... events.
-
-    Returns:
-        The number, for shots in the order of their numbers of events.
-
-    Examples:
-        >>> round(_iterations(np.array([0.5])), 3)
-        0.515
-    """
-    # For each k the shots of a block with more than k events, and the warps that have some of them.
-    shots = BLOCK_SHOTS * (1 - at_most)
-    warps = (1 - np.exp(-shots)) * np.maximum(1, shots / WARP + 0.5 - 0.5 / WARP)
-    return float(warps.sum()) * WARP / BLOCK_SHOTS

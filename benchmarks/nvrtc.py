@@ -12,6 +12,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from stim_nonclifford.engines.gpu.cuda_source import (
     COMPILE_OPTIONS,
@@ -21,7 +22,7 @@ from stim_nonclifford.engines.gpu.cuda_source import (
     noise_threads,
 )
 
-__all__ = ["KERNELS", "Usage", "compile_for", "find_nvrtc", "version_of"]
+__all__ = ["KERNELS", "Usage", "compile_for", "find_nvrtc", "ptx_of", "version_of"]
 
 _INSTRUCTION_BYTES = 16  # since Volta
 _REGISTERS = 1 << 16
@@ -44,7 +45,7 @@ KERNELS = {
         for layout in (None, *LAYOUTS)
         for in_shared in (True, False)
     },
-    "walk": KernelLaunch("walk", 256, 1),
+    "walk": KernelLaunch("walk", 256, 1, min_blocks=2),
     **{
         f"simulate {team_size} {in_shared}": KernelLaunch(
             "simulate", threads, 1, min_blocks=512 // threads, team_size=team_size, in_shared=in_shared
@@ -94,11 +95,37 @@ def compile_for(nvrtc: ctypes.CDLL, source: str, architecture: str) -> Usage:
     Raises:
         AssertionError: The compiler has errors or warnings.
     """
+    options = (*COMPILE_OPTIONS, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
+    cubin, log = _compiled(nvrtc, source, options, "CUBIN")
+    return Usage(
+        instructions=_code_bytes(cubin) // _INSTRUCTION_BYTES,
+        registers=_number(r"Used (\d+) registers", log),
+        spilled_bytes=_number(r"(\d+) bytes spill stores", log),
+        static_shared_bytes=_number(r"(\d+) bytes smem", log),
+        log=log,
+    )
+
+
+def ptx_of(
+    nvrtc: ctypes.CDLL, source: str, architecture: str, options: tuple[str, ...] = COMPILE_OPTIONS
+) -> str:
+    """Compiles to PTX, e.g. for ``"compute_75"``.
+
+    Raises:
+        AssertionError: The compiler has errors or warnings.
+    """
+    ptx, _ = _compiled(nvrtc, source, (*options, f"--gpu-architecture={architecture}"), "PTX")
+    return ptx.rstrip(b"\0").decode()
+
+
+def _compiled(
+    nvrtc: ctypes.CDLL, source: str, options: tuple[str, ...], kind: Literal["CUBIN", "PTX"]
+) -> tuple[bytes, str]:
+    """What NVRTC makes of a source, and what it says."""
     program = ctypes.c_void_p()
     code = nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None)
     assert code == 0
     try:
-        options = [*COMPILE_OPTIONS, f"--gpu-architecture={architecture}", "--ptxas-options=-v"]
         arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         code = nvrtc.nvrtcCompileProgram(program, len(options), arguments)
         size = ctypes.c_size_t()
@@ -108,18 +135,12 @@ def compile_for(nvrtc: ctypes.CDLL, source: str, architecture: str) -> Usage:
         log = buffer.value.decode()
         assert code == 0, log
         assert "warning" not in log, log
-        nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
-        cubin = ctypes.create_string_buffer(size.value)
-        nvrtc.nvrtcGetCUBIN(program, cubin)
+        getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
+        made = ctypes.create_string_buffer(size.value)
+        getattr(nvrtc, f"nvrtcGet{kind}")(program, made)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return Usage(
-        instructions=_code_bytes(cubin.raw) // _INSTRUCTION_BYTES,
-        registers=_number(r"Used (\d+) registers", log),
-        spilled_bytes=_number(r"(\d+) bytes spill stores", log),
-        static_shared_bytes=_number(r"(\d+) bytes smem", log),
-        log=log,
-    )
+    return made.raw, log
 
 
 def version_of(nvrtc: ctypes.CDLL) -> str:

@@ -1,11 +1,15 @@
-"""One interface to all simulators, for measurements side by side.
+"""One interface to all simulators, and the process in which one of them is measured.
 
 A simulator compiles a circuit for one *mode* in each of its settings, such as batch sizes, and then runs
 shots. The modes are:
 
 * ``postselected``: counts discards and errors; a shot in which any detector fires is discarded;
-* ``counts``: counts errors, and discards nothing;
-* ``bits``: returns the bits of all detectors and observables (of all records, if a circuit has no detectors).
+* ``bits``: returns the bits of all detectors and observables (of all records, if a circuit has no detectors);
+* ``records``: returns all records;
+* ``decoded``: counts logical errors of a matching decoder, as `sinter collect` does;
+* ``estimate``: computes the logical error rate, postselected on all detectors, to 1%. It has no shots.
+
+``python -m benchmarks.simulators`` is run by ``benchmarks.compare``.
 """
 
 from __future__ import annotations
@@ -13,17 +17,26 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import itertools
+import json
+import os
+import resource
+import sys
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Literal
 
-import numpy as np
+from benchmarks.measuring import Run, peak_bytes, rate_of
 
-from benchmarks.timing import Run
+__all__ = ["OTHERS", "SIMULATORS", "Mode", "version_of"]
 
-__all__ = ["MODES", "SIMULATORS", "Mode", "version_of"]
+# Modules of simulators are imported in the processes that need them, whose time and memory are measured.
+Mode = Literal["postselected", "bits", "records", "decoded", "estimate"]
+Settings = Iterator[tuple[str, Run]]
 
-Mode = Literal["postselected", "counts", "bits"]
-MODES: tuple[Mode, ...] = ("postselected", "counts", "bits")
+WIDE = False
+"""Whether the states of simulators of this kind have more than 14 active qubits: ``serve`` sets it."""
 
 
 def calling(call: Callable[..., object], **arguments: object) -> Run:
@@ -31,35 +44,93 @@ def calling(call: Callable[..., object], **arguments: object) -> Run:
     return lambda shots: call(shots=shots, **arguments)
 
 
-def ours(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+def ours(text: str, mode: Mode, threads: int = 1, cache_bytes: int | None = None) -> Settings:
     """This package; it has no settings to try."""
     import stim_nonclifford as snc
 
     circuit = snc.Circuit(text)
-    if mode == "bits" and not circuit.num_detectors:
-        records = circuit.compile_sampler(seed=1)
-        yield "", records.sample_bit_packed
-        return
-    sampler = circuit.compile_detector_sampler(
-        seed=1, postselection_mask="all" if mode == "postselected" else None
-    )
-    yield "", sampler.sample_bit_packed if mode == "bits" else sampler.sample_counts
+    options: dict[str, Any] = {"seed": 1, "threads": threads}
+    if cache_bytes is not None:
+        options["cache_bytes"] = cache_bytes
+    sampler: Any
+    if mode == "records" or (mode == "bits" and not circuit.num_detectors):
+        sampler = circuit.compile_sampler(**options)
+    else:
+        options["postselection_mask"] = "all" if mode == "postselected" else None
+        sampler = circuit.compile_detector_sampler(**options)
+    yield "", sampler.sample_counts if mode == "postselected" else sampler.sample_bit_packed
 
 
-def peer_width(text: str) -> int:
-    """The approximate number of active qubits that simulators of this kind need."""
+def apart(text: str, mode: Mode, cache_bytes: int | None = None) -> Settings:
+    """Two samplers of this package that share nothing, in two threads."""
+    both = [next(ours(text, mode, cache_bytes=cache_bytes))[1] for _ in range(2)]
+    pool = ThreadPoolExecutor(2)
+    yield "", lambda shots: list(pool.map(lambda run: run(-(-shots // 2)), both))
+
+
+def in_form(form: str, text: str, mode: Mode) -> Settings:
+    """This package, with all tables of rows in one form."""
+    from stim_nonclifford import plan
+
+    setattr(plan, "_FORM", form)  # noqa: B010
+    yield from ours(text, mode)
+
+
+def estimating(max_bytes: int, text: str, mode: Mode) -> Settings:
+    """Logical error rates from fault sets, with so much memory."""
     import stim_nonclifford as snc
 
-    return snc.Circuit(text).compile().quantum.peak_width
+    def estimate(shots: int) -> object:
+        return snc.Circuit(text).logical_error_rate(
+            relative_error=0.01, seed=1, threads=2, max_bytes=max_bytes, postselection_mask="all"
+        )
+
+    yield "", estimate
 
 
-def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+def decoding(store_bytes: int, text: str, mode: Mode) -> Settings:
+    """Sinter's sampler `soft_pymatching`."""
+    import sinter
+    import stim
+
+    from sinter_plugin import SoftDecodingSampler
+
+    task = sinter.Task(circuit=stim.Circuit(text), detector_error_model=decomposed(text))
+    compiled = SoftDecodingSampler(store_bytes=store_bytes).compiled_sampler_for_task(task)
+    yield "", lambda shots: compiled.sample(shots)
+
+
+def pymatching(text: str, mode: Mode) -> Settings:
+    """What Sinter does for its decoder `pymatching`: Stim samples, and every shot is decoded."""
+    import numpy as np
+    import sinter
+    import stim
+
+    sampler = stim.Circuit(text).compile_detector_sampler(seed=1)
+    decoder = sinter.BUILT_IN_DECODERS["pymatching"].compile_decoder_for_dem(dem=decomposed(text))
+
+    def errors(shots: int) -> int:
+        dets, obs = sampler.sample(shots, separate_observables=True, bit_packed=True)
+        predicted = decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
+        return int(np.any(predicted != obs, axis=1).sum())
+
+    yield "", errors
+
+
+def decomposed(text: str) -> Any:
+    """The error model of a decoder of matching."""
+    import stim
+
+    return stim.Circuit(text).detector_error_model(decompose_errors=True)
+
+
+def clifft(text: str, mode: Mode) -> Settings:
     """Clifft, with and without its pass for narrow states, at several batch sizes."""
     peer: Any = importlib.import_module("clifft")
     num_detectors = peer.compile(text).num_detectors
     call = peer.sample if mode == "bits" else peer.sample_survivors
     # Clifft refuses batches of wide states, but only after it has collected enough shots to fill one.
-    sizes = (1,) if peer_width(text) > 14 else (1, 64, 256, 1024, 2048)
+    sizes = (1,) if WIDE else (1, 64, 256, 1024, 2048)
     for schedule, size in itertools.product((False, True), sizes):
         passes = peer.default_hir_pass_manager()
         if schedule:
@@ -74,7 +145,7 @@ def clifft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
         yield name, calling(call, program=program, seed=1, batch_size=size)
 
 
-def symft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+def symft(text: str, mode: Mode) -> Settings:
     """SymFT, the second version of SOFT, on the CPU. Its counts are of observable 0 alone."""
     peer: Any = importlib.import_module("symft")
     circuit = peer.Circuit(text)
@@ -90,13 +161,12 @@ def symft(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
         yield "batch" if batch else "single", calling(sampler.sample)
 
 
-def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
+def ticit(text: str, mode: Mode) -> Settings:
     """ticit, on the CPU."""
     peer: Any = importlib.import_module("ticit")
     num_detectors = peer.Circuit(text).num_detectors
     # If a batch of wide states does not fit into memory, ticit ends the process.
-    wide = peer_width(text) > 14
-    for size in (1,) if wide else (1, 0, 256, 2048):
+    for size in (1,) if WIDE else (1, 0, 256, 2048):
         program = peer.compile(
             text,
             postselection_mask=[1] * num_detectors if mode == "postselected" else None,
@@ -111,11 +181,16 @@ def ticit(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
             yield name, calling(peer.sample_survivors, program=program, seed=1, keep_records=False)
 
 
-def stim(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
-    """Stim on the S-proxy of the circuit: S in place of T, and Clifford gates in place of rotations."""
-    import stim_nonclifford as snc
+def stim(text: str, mode: Mode) -> Settings:
+    """Stim, on a circuit that it can read."""
+    import numpy as np
+    import stim
 
-    sampler = snc.Circuit(text).s_proxy().compile_detector_sampler(seed=1)
+    circuit = stim.Circuit(text)
+    if mode == "records" or not circuit.num_detectors:
+        yield "", calling(circuit.compile_sampler(seed=1).sample, bit_packed=True)
+        return
+    sampler = circuit.compile_detector_sampler(seed=1)
     if mode == "bits":
         yield "", calling(sampler.sample, bit_packed=True)
         return
@@ -126,27 +201,120 @@ def stim(text: str, mode: Mode) -> Iterator[tuple[str, Run]]:
             dets, obs = sampler.sample(
                 min(1 << 16, shots - start), separate_observables=True, bit_packed=True
             )
-            discarded = dets.any(axis=1) if mode == "postselected" else np.zeros(len(dets), dtype=np.bool_)
+            discarded = dets.any(axis=1)
             discards += int(discarded.sum())
-            errors += int((obs.any(axis=1) & ~discarded).sum())
+            errors += int(np.sum(obs.any(axis=1) & ~discarded))
         return discards, errors
 
     yield "", counts
 
 
-SIMULATORS: dict[str, Callable[[str, Mode], Iterator[tuple[str, Run]]]] = {
+SIMULATORS: dict[str, Callable[[str, Mode], Settings]] = {
     "stim_nonclifford": ours,
     "clifft": clifft,
     "symft": symft,
     "ticit": ticit,
     "stim": stim,
+    "two threads": partial(ours, threads=2),
+    "two samplers": apart,
+    "without store": partial(ours, cache_bytes=0),
+    "without store, two threads": partial(ours, threads=2, cache_bytes=0),
+    "without store, two samplers": partial(apart, cache_bytes=0),
+    "words": partial(in_form, "words"),
+    "lists": partial(in_form, "lists"),
+    "fault sets, 64 MiB": partial(estimating, 64 << 20),
+    "fault sets, 2 GiB": partial(estimating, 2 << 30),
+    "soft_pymatching": partial(decoding, 32 << 20),
+    "soft_pymatching without store": partial(decoding, 0),
+    "pymatching": pymatching,
 }
+"""Simulators, and variants of this package."""
+
+OTHERS = ("clifft", "symft", "ticit", "stim", "pymatching")
+"""Simulators that are no variants of this package."""
 
 
 def version_of(name: str) -> str | None:
-    """The installed version of a simulator; None if it is not installed."""
+    """The installed version of a simulator, or of this package for its variants; None if not installed."""
+    if name not in OTHERS:
+        name = "stim_nonclifford"
     try:
         found: Any = importlib.metadata.version(name.replace("_", "-"))
     except importlib.metadata.PackageNotFoundError:
         return None
     return str(found)
+
+
+def serve(
+    name: str,
+    text: str,
+    mode: Mode,
+    limit: int,
+    seconds: float,
+    wall: bool,
+    wide: bool,
+    answer: Callable[[Any], None],
+) -> None:
+    """Finds the best setting of a simulator, then measures at each line of the standard input.
+
+    Answers with the facts of the first shot, or with ``problem``, and then with shots per second.
+    """
+    global WIDE
+    WIDE = wide
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    two = name.endswith(("two threads", "two samplers")) or mode == "estimate"
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: 2 if two else 1])
+    # Other processes on the machine change the processor time of a thread little.
+    clock = time.perf_counter if wall else time.process_time
+    most = 1 << 40 if mode == "postselected" else 1 << 16 if mode != "decoded" else 1 << 22
+    best: tuple[float, str, Run] | None = None
+    facts: dict[str, Any] = {}
+    try:
+        if mode in ("bits", "records"):
+            # Imports what is imported when it is first needed.
+            next(SIMULATORS[name]("H 0\nM 0\nDETECTOR rec[-1]", mode))[1](1)
+        before, start, processor = peak_bytes(), time.perf_counter(), time.process_time()
+        for setting, run in SIMULATORS[name](text, mode):
+            if not facts:
+                run(1)
+                facts = {
+                    "first_seconds": time.perf_counter() - start,
+                    "first_cpu_seconds": time.process_time() - processor,
+                    "first_bytes": peak_bytes(),
+                    "more_bytes": peak_bytes() - before,
+                }
+            answer({"setting": setting})  # the parent's timeout starts anew
+            rate = rate_of(run, seconds, most=most, clock=clock) if seconds else 0.0
+            if best is None or rate > best[0]:
+                best = rate, setting, run
+            if not seconds:
+                break
+    except (Exception, MemoryError) as error:
+        if best is None:
+            answer({"problem": f"{type(error).__name__}: {error}"[:200]})
+            return
+    assert best is not None
+    _, setting, run = best
+    answer({**facts, "best": setting, "version": version_of(name)})
+    for line in sys.stdin:
+        statistics: Any = getattr(getattr(run, "__self__", None), "statistics", dict)
+        try:
+            work = dict(statistics())
+            begin = clock()
+            rate = rate_of(run, float(line), most=most, clock=clock)
+            elapsed = clock() - begin
+        except (Exception, MemoryError) as error:
+            answer({"problem": f"{type(error).__name__}: {error}"[:200]})
+            return
+        work = {key: (value - work[key]) / elapsed for key, value in statistics().items()}
+        answer({"rate": rate, "peak_bytes": peak_bytes(), "work": work})
+
+
+if __name__ == "__main__":
+    # Simulators may print: their output goes nowhere.
+    pipe = os.fdopen(os.dup(1), "w", buffering=1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    wanted = json.loads(sys.stdin.readline())
+    serve(**wanted, answer=lambda found: print(json.dumps(found), file=pipe))

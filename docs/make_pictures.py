@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.cultivation import pictures as cultivation_pictures
+from stim_nonclifford.cultivation.drawing import pictures as cultivation_pictures
 from stim_nonclifford.distillation import pictures as distillation_pictures
 from stim_nonclifford.teleportation import pictures as teleportation_pictures
 
@@ -227,13 +227,44 @@ def tree() -> Picture:
     return picture
 
 
+def rooms() -> Picture:
+    """The way of a shot through the rooms of the code."""
+    picture = Picture(900, 355)
+    rows = (
+        ("once for a circuit", YELLOW, [
+            ("text", "T 0, S[T] 0"), ("dialect", "tagged circuit"), ("compiler/program", "simple steps"),
+            ("compiler/sweeps", "operations, effects"), ("compiler/plans", "checks, mechanisms"),
+        ]),
+        ("for each shot (native)", BLUE, [
+            ("random words", "of seed and shot"), ("events", "mechanisms, XORed"), ("checks", "discard if 1"),
+            ("law of signature", "store, or vector"), ("outputs", "bits, verdict"),
+        ]),
+        ("for many shots", GREEN, [
+            ("engines", "ranges of shots"), ("sampling", "arrays, counts"), ("samplers", "of sinter_plugin"),
+            ("decoder", "if there is one"), ("statistics", "a row of a file"),
+        ]),
+    )  # fmt: skip
+    for r, (title, fill, boxes) in enumerate(rows):
+        y = 40 + 125 * r
+        picture.text(104 if r else 20, y - 12, title, 13, GREY, at="start")
+        for k, lines in enumerate(boxes):
+            picture.box(20 + 175 * k, y, 145, 52, fill, *lines)
+            if k:
+                picture.line((168 + 175 * (k - 1), y + 26), (192 + 175 * (k - 1), y + 26), arrow=True)
+        if r:
+            # From the end of a row to the beginning of the next one.
+            picture.line((792, y - 70), (792, y - 50), (92, y - 50), (92, y - 3), arrow=True)
+            picture.text(442, y - 55, ("SamplingPlan: plain arrays", "shots of a range")[r - 1], 13, GREY)
+    return picture
+
+
 def pictures() -> Iterator[tuple[Path, str]]:
     """Files and texts of all pictures, page by page in the order in which the page shows them."""
-    drawn: tuple[Callable[[], Picture], ...] = (pipeline, signs, widths, effects, row, funnel, tree)
+    drawn: tuple[Callable[[], Picture], ...] = (pipeline, signs, widths, effects, row, funnel, tree, rooms)
     for draw in drawn:
         yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()
     for module in (cultivation_pictures, distillation_pictures, teleportation_pictures):
-        folder = ROOT / "circuits" / module.__name__.split(".")[-2] / "pictures"
+        folder = ROOT / "circuits" / module.__name__.split(".")[1] / "pictures"
         for name, text in module.all_pictures().items():
             yield folder / name, text
 

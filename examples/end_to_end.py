@@ -25,7 +25,7 @@ import sinter_plugin
 import stim_nonclifford as snc
 from examples.desaturation import GREEN_Z, RED_X, DesaturatedDecoder, hidden_detectors, kinds
 from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
-from sinter_plugin.state_check import frame_circuit
+from sinter_plugin.samplers.state_check import frame_circuit
 
 PUBLISHED = {
     3: {

@@ -21,16 +21,17 @@ import matplotlib as mpl
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from stim_nonclifford.cultivation.protocol import build_noiseless
+from stim_nonclifford.fault_sets import ErrorBudget, LogicalErrorRate, NoisePlace
 
-Estimates = dict[int, snc.LogicalErrorRate]
+Estimates = dict[int, LogicalErrorRate]
 
 
-def stages_of(distance: int) -> Callable[[snc.NoisePlace], str]:
+def stages_of(distance: int) -> Callable[[NoisePlace], str]:
     """The function that says to which stage a place of noise belongs: its first moment and its name."""
     stages = build_noiseless(distance).stages
     first_moments = [stage.first_moment for stage in stages]
 
-    def stage(place: snc.NoisePlace) -> str:
+    def stage(place: NoisePlace) -> str:
         # TICKs separate the moments of the circuit.
         found = stages[bisect_right(first_moments, place.tick) - 1]
         return f"{found.first_moment:2} {found.name}"
@@ -38,7 +39,7 @@ def stages_of(distance: int) -> Callable[[snc.NoisePlace], str]:
     return stage
 
 
-def print_budget(distance: int, p: float, budget: snc.ErrorBudget) -> None:
+def print_budget(distance: int, p: float, budget: ErrorBudget) -> None:
     """Prints the budget of a circuit, and its answer."""
     print(f"\nd={distance}, p={p}\n{budget}")
     worst = max(budget.groups, key=lambda group: group.share)

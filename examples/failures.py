@@ -26,8 +26,10 @@ import stim_nonclifford as snc
 from examples.published import DISTANCES, FEWEST_FAULTS
 from examples.rates import p_value
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
+from stim_nonclifford.faults import CircuitFault, OutcomeProbabilities
+from stim_nonclifford.sampling import KeptFailure
 
-Faults = tuple[snc.CircuitFault, ...]
+Faults = tuple[CircuitFault, ...]
 SHOTS_PER_CALL = 1 << 26
 IMPOSSIBLE = 1e-9  # Smaller probabilities are rounding errors.
 
@@ -44,14 +46,14 @@ class Verdict:
     """
 
     needed: Faults
-    exact: snc.OutcomeProbabilities
+    exact: OutcomeProbabilities
     discarded: int
     wrong: int
 
 
 def failures(
     circuit: snc.Circuit, count: int, seed: int | None, threads: int
-) -> Iterator[tuple[int, snc.KeptFailure]]:
+) -> Iterator[tuple[int, KeptFailure]]:
     """Samples until ``count`` failures are found; yields each with the number of shots attempted so far."""
     sampler = circuit.compile_detector_sampler(seed=seed, postselection_mask="all", threads=threads)
     attempted = found = 0
@@ -86,7 +88,7 @@ def examine(circuit: snc.Circuit, faults: Faults, shots: int) -> Verdict:
     return Verdict(needed_faults(circuit, faults), exact, int(discarded.sum()), int(wrong.sum()))
 
 
-def description(failure: snc.KeptFailure, needed: Faults) -> list[str]:
+def description(failure: KeptFailure, needed: Faults) -> list[str]:
     """One line of text for each fault; a * marks those that are needed."""
     lines = []
     for fault in failure.faults:
@@ -97,7 +99,7 @@ def description(failure: snc.KeptFailure, needed: Faults) -> list[str]:
     return lines
 
 
-def write(path: Path, circuit: snc.Circuit, failure: snc.KeptFailure, verdict: Verdict, title: str) -> None:
+def write(path: Path, circuit: snc.Circuit, failure: KeptFailure, verdict: Verdict, title: str) -> None:
     """Writes the circuit with the faults as gates, below a comment that describes it."""
     comment = [
         f"{title}, without noise but with the faults of a kept shot that had a logical error.",

@@ -75,7 +75,7 @@ def collected(code: str, shots: int, path: pathlib.Path, processes: int) -> list
         num_workers=processes,
         tasks=[sinter.Task(circuit=circuit(d, P), json_metadata={"d": d, "p": P}) for d in (3, 5)],
         decoders=[decoder],
-        custom_decoders=sinter_plugin.sinter_decoders(),
+        custom_decoders=sinter_plugin.sinter_samplers(),
         max_shots=shots,
         save_resume_filepath=path,
     )

@@ -21,6 +21,8 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation.builder import GateChoice
+from stim_nonclifford.fault_sets import LogicalErrorRate
+from stim_nonclifford.sampling import SampleCounts
 from stim_nonclifford.teleportation import AVAILABLE_DISTANCES, CorrectionChoice, teleportation_circuit
 from stim_nonclifford.teleportation.protocol import build_teleportation
 
@@ -62,8 +64,8 @@ class Curve(NamedTuple):
         return f"d={self.distance}, {what}"
 
 
-Rates = dict[tuple[Curve, float], snc.LogicalErrorRate]
-Counts = dict[tuple[Curve, float], snc.SampleCounts]
+Rates = dict[tuple[Curve, float], LogicalErrorRate]
+Counts = dict[tuple[Curve, float], SampleCounts]
 
 
 def noise_from(circuit: stim.Circuit, moment: int) -> stim.Circuit:

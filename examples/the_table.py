@@ -49,7 +49,7 @@ from stim_nonclifford.cultivation import (
     cultivation_circuit,
 )
 from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
-from stim_nonclifford.cultivation.cat_trees import FLAGGED_CAT_TREES
+from stim_nonclifford.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
 
 STRENGTHS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005)
 QUIET = () if sys.stderr.isatty() else ("--quiet",)

@@ -97,14 +97,14 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     if command in ("collect", "combine", "estimate"):
         try:
             if command == "collect":
-                from .collect_command import collect
+                from .commands.collect import collect
 
                 return collect(rest)
             if command == "combine":
-                from .combine_command import combine
+                from .commands.combine import combine
 
                 return combine(rest)
-            from .estimate_command import estimate
+            from .commands.estimate import estimate
 
             return estimate(rest)
         except BrokenPipeError:  # nobody reads the output any more
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
         except (OSError, ValueError) as error:
             print(f"{program} {command}: error: {error}", file=sys.stderr)
             return 2
-    from .sinter_internals import run_sinter_command
+    from .commands.sinter_internals import run_sinter_command
 
     run_sinter_command(arguments)
     return 0

@@ -10,6 +10,8 @@ The packages and modules, in the order in which data passes through them:
 ``sampling``  returns the bits as Stim's arrays, as files and as counts
 ``faults``    finds the faults of the circuit behind the events of a shot
 ``fault_sets``  computes logical error rates without waiting for errors
+``decoding``  has decoders by name, and their confidence
+``decoded_rates``  computes logical error rates of circuits that are decoded
 
 ``base`` has what all of them use, such as the checks of arguments; ``errors`` has errors and warnings.
 ``logical_errors`` says which questions about logical errors have an answer, and ``logical_states`` what a
@@ -28,10 +30,7 @@ except ModuleNotFoundError as error:
 
     raise ImportError(what_to_do(__path__[0]), name=error.name) from None
 
-from .base.notebook import Diagram
 from .circuit import Circuit, logical_error_rates
-from .compiler import CompiledCircuit
-from .engines import EngineName, EngineOptions
 from .errors import (
     EngineUnavailableError,
     InexactErrorModelWarning,
@@ -40,69 +39,19 @@ from .errors import (
     SlowShotsWarning,
     UnusedDetectorsWarning,
 )
-from .fault_sets import (
-    BudgetShare,
-    ErrorBudget,
-    FaultDistance,
-    LogicalErrorRate,
-    MalignantSet,
-    NoisePlace,
-    WeightShare,
-)
-from .faults import CircuitFault, OutcomeProbabilities
-from .logical_states import LogicalState, LogicalStateCheck
-from .plan import SamplingPlan
-from .plan_report import PlanMethod, PlannedOperation, PlanReport
-from .sampling import (
-    CompiledDetectorSampler,
-    CompiledMeasurementSampler,
-    FailureSamples,
-    KeptBatch,
-    KeptFailure,
-    KeptSamples,
-    OutputName,
-    SampleCounts,
-    ShotFormat,
-)
+from .logical_states import LogicalStateCheck
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "BudgetShare",
     "Circuit",
-    "CircuitFault",
-    "CompiledCircuit",
-    "CompiledDetectorSampler",
-    "CompiledMeasurementSampler",
-    "Diagram",
-    "EngineName",
-    "EngineOptions",
     "EngineUnavailableError",
-    "ErrorBudget",
-    "FailureSamples",
-    "FaultDistance",
     "InexactErrorModelWarning",
-    "KeptBatch",
-    "KeptFailure",
-    "KeptSamples",
-    "LogicalErrorRate",
-    "LogicalState",
     "LogicalStateCheck",
-    "MalignantSet",
-    "NoisePlace",
-    "OutcomeProbabilities",
-    "OutputName",
-    "PlanMethod",
-    "PlanReport",
-    "PlannedOperation",
     "RandomObservableWarning",
     "ResourceLimitError",
-    "SampleCounts",
-    "SamplingPlan",
-    "ShotFormat",
     "SlowShotsWarning",
     "UnusedDetectorsWarning",
-    "WeightShare",
     "__version__",
     "logical_error_rates",
 ]

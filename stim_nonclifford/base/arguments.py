@@ -23,6 +23,7 @@ import numpy.typing as npt
 __all__ = [
     "MOST_SHOTS",
     "array",
+    "check_out",
     "check_types",
     "choice",
     "flag",
@@ -435,3 +436,34 @@ def _shown(value: Any) -> str:
         return "an object that cannot be printed"
     shown = " ".join(shown.split())
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 3]}..."
+
+
+def check_out(out: Any, name: str, shape: tuple[int, int], bit_packed: bool) -> None:
+    """Checks an array of the caller, to which a result will be written.
+
+    Args:
+        out: The array, or None.
+        name: The name of the argument.
+        shape: Shots and bits.
+        bit_packed: Whether eight bits are one byte.
+
+    Raises:
+        ValueError: The array does not have the shape and dtype of the result.
+
+    Examples:
+        >>> check_out(np.zeros((2, 3), dtype=bool), "dets_out", (2, 4), False)
+        Traceback (most recent call last):
+        ...
+        ValueError: Output buffer dets_out must be a NumPy array of dtype bool and shape (2, 4), but has ...
+    """
+    if out is None:
+        return
+    dtype = np.dtype(np.uint8 if bit_packed else np.bool_)
+    shape = (shape[0], -(-shape[1] // 8)) if bit_packed else shape
+    wanted = f"a NumPy array of dtype {dtype} and shape {shape}"
+    if not isinstance(out, np.ndarray):
+        refuse_argument(f"Output buffer {name}", wanted, out, kind=ValueError)
+    if out.dtype != dtype or out.shape != shape:
+        raise ValueError(
+            f"Output buffer {name} must be {wanted}, but has dtype {out.dtype} and shape {out.shape}."
+        )

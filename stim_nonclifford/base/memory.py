@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ResourceLimitError
 
-__all__ = ["can_be_allocated", "collector_paused", "machine_bytes", "memory_is_a_limit"]
+__all__ = ["can_be_allocated", "check_result_bytes", "collector_paused", "machine_bytes", "memory_is_a_limit"]
 
 _LARGEST_ARRAY = 1 << 62
 _RESERVE = 1 << 22  # bytes; Python takes memory for small objects in pieces of 2^20
@@ -93,3 +93,32 @@ def memory_is_a_limit() -> Iterator[None]:
             " noise events and measurements times the number of detectors or records: lower the repeat"
             " counts, or sample the circuit in parts."
         ) from None
+
+
+def check_result_bytes(shots: int, num_bits: int, bit_packed: bool, instead: str) -> None:
+    """Checks that the machine has memory for a result, before anything is sampled.
+
+    Args:
+        shots: Number of shots.
+        num_bits: Bits of a shot.
+        bit_packed: Whether eight bits are one byte of the result.
+        instead: What to do if it has not.
+
+    Raises:
+        ResourceLimitError: The result is larger than the memory of the machine.
+
+    Examples:
+        >>> check_result_bytes(2**61, 3, True, "Use sample_counts.")
+        Traceback (most recent call last):
+        ...
+        stim_nonclifford.errors.ResourceLimitError: 2,305,843,009,213,693,952 shots of 3 bits need ...
+    """
+    packed = -(-num_bits // 8)
+    # Bits are unpacked from rows that are packed.
+    num_bytes = shots * (packed if bit_packed else packed + num_bits)
+    limit = machine_bytes()
+    if num_bytes > limit:
+        raise ResourceLimitError(
+            f"{shots:,} shots of {num_bits:,} bits need {num_bytes:,} bytes; this machine has {limit:,} bytes"
+            f" of memory. {instead}"
+        )

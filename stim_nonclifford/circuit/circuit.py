@@ -13,8 +13,8 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import array, choice, flag, path, text
+from ..base.masks import Mask, bools_of_mask, postselected_outputs
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ..compiler.plans.requested_outputs import Mask, bools_of_mask, postselected_outputs
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import FaultTable

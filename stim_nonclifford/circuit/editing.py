@@ -23,10 +23,10 @@ from ..dialect import (
     tagged_instruction,
 )
 from ..errors import ResourceLimitError
-from .decomposition import decomposed
-from .pauli_twirling import pauli_twirled
 from .pickled_circuit import State, circuit_of_state, state_of
-from .replacement import circuit_of, with_replaced, without_angles
+from .rewriting.decomposition import decomposed
+from .rewriting.pauli_twirling import pauli_twirled
+from .rewriting.replacement import circuit_of, with_replaced, without_angles
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 

@@ -10,25 +10,28 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import choice, flag, probability
+from ..base.masks import Mask, checked_mask
 from ..base.memory import memory_is_a_limit
+from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..compiler import CompiledCircuit
 from ..compiler.error_models.detector_error_model import detector_error_model
 from ..compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
-from ..compiler.plans.requested_outputs import Mask, checked_mask
 from ..compiler.program.extent import extent_of
 from ..compiler.program.extent_limits import check_targets
 from ..compiler.program.relabelling import relabelled
 from ..errors import InexactErrorModelWarning, ResourceLimitError
+from ..faults import usual_effects
 from ..logical_errors.coherent_noise import twirl_advice
 from ..logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..logical_errors.refusals import warn_of_observables_flipped_by_chance
 from .editing import check_coordinates, check_flattened
-from .random_outputs import is_of_random_outputs, random_outputs
 
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
 
 ErrorModelKind = Literal["s_proxy", "noise_only"]
 _MANY_UNUSED_QUBITS = 1 << 16
+_EVEN = 0.5
+"""An error of this probability is as likely as none."""
 
 
 class CircuitErrorModels:
@@ -172,11 +175,13 @@ class CircuitErrorModels:
         else:
             check_flattened(self._stim)
             with memory_is_a_limit():
+                compiled = self.compile()
                 model = detector_error_model(
-                    self.compile().effects("detectors"),
+                    compiled.effects("detectors"),
                     num_detectors,
                     self._stim.num_observables,
                     self._stim.get_detector_coordinates(),
+                    usual=usual_effects(compiled) if _may_have_usual_errors(self._stim) else None,
                     approximate_disjoint_errors=approximate_disjoint_errors,
                 )
         if silent:
@@ -274,3 +279,16 @@ class CircuitErrorModels:
                     f' {random_outputs(error)}. kind="noise_only" exists for every circuit.'
                 ) from error
             raise
+
+
+def _may_have_usual_errors(circuit: stim.Circuit) -> bool:
+    """Whether an error may be more likely than none: a channel's, or one of a chain."""
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            if _may_have_usual_errors(part.body_copy()):
+                return True
+        elif part.name == "ELSE_CORRELATED_ERROR" or (
+            stim.gate_data(part.name).is_noisy_gate and sum(part.gate_args_copy()) > _EVEN
+        ):
+            return True
+    return False

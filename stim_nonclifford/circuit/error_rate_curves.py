@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, overload
 
 from ..base.arguments import check_types, iterable
-from ..compiler.plans.requested_outputs import Mask
+from ..base.masks import Mask
+from ..decoded_rates.results import DecodedErrorRate
 from ..fault_sets.interface import estimate_rates
 from ..fault_sets.results import LogicalErrorRate
 from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..logical_states import LogicalState, LogicalStateCheck
 from .circuit import Circuit
+from .decoded_circuits import check_only_decoded, rates_with_decoder
 from .fault_set_methods import planned
 
 __all__ = ["logical_error_rates"]
 
 
+@overload
 def logical_error_rates(
     circuits: Iterable[Circuit],
     *,
+    decoder: None = None,
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
@@ -28,11 +33,46 @@ def logical_error_rates(
     seed: int | None = None,
     threads: int = 1,
     progress: bool = False,
-) -> list[LogicalErrorRate]:
+) -> list[LogicalErrorRate]: ...
+
+
+@overload
+def logical_error_rates(
+    circuits: Iterable[Circuit],
+    *,
+    decoder: Any,
+    postselection_mask: Mask | None = None,
+    postselected_observables_mask: Mask | None = None,
+    state_check: LogicalStateCheck | LogicalState | None = None,
+    relative_error: float = 0.01,
+    max_seconds: float | None = None,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+    seed: int | None = None,
+    threads: int = 1,
+    progress: bool = False,
+) -> list[DecodedErrorRate]: ...
+
+
+def logical_error_rates(
+    circuits: Iterable[Circuit],
+    *,
+    decoder: Any = None,
+    postselection_mask: Mask | None = None,
+    postselected_observables_mask: Mask | None = None,
+    state_check: LogicalStateCheck | LogicalState | None = None,
+    relative_error: float = 0.01,
+    max_seconds: float | None = None,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+    seed: int | None = None,
+    threads: int = 1,
+    progress: bool = False,
+) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
     """Logical error rates of several circuits; those that differ in the strength of noise share the work.
 
     Args:
         circuits: The circuits. What each fault flips decides which of them belong together.
+        decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model,
+            and circuits that differ in the strength of noise only are levels of one ladder.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
         state_check: As in ``Circuit.logical_error_rate``.
@@ -51,9 +91,22 @@ def logical_error_rates(
         ResourceLimitError: There are too many sets for this method; the message says why.
         ValueError: As in ``Circuit.logical_error_rate``.
     """
+    given = list(iterable(circuits, "circuits", "an iterable of circuits"))
+    for circuit in given:
+        check_types(circuit, "Each of circuits", "a Circuit", Circuit)
+    if decoder is not None:
+        check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
+        return rates_with_decoder(
+            given,
+            decoder,
+            relative_error=relative_error,
+            max_seconds=max_seconds,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
     limits = Limits(relative_error, max_seconds, max_bytes)
     asked = []
-    for circuit in iterable(circuits, "circuits", "an iterable of circuits"):
-        check_types(circuit, "Each of circuits", "a Circuit", Circuit)
+    for circuit in given:
         asked.append(planned(circuit, postselection_mask, postselected_observables_mask, state_check))
     return estimate_rates(asked, limits, seed, threads, progress)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import stim
 
+from ..base.masks import Mask, postselected_outputs
 from ..compiler import CompiledCircuit
-from ..compiler.plans.requested_outputs import Mask, postselected_outputs
+from ..decoded_rates.results import DecodedErrorRate
 from ..fault_sets.interface import PlannedCircuit, estimate_rates
 from ..fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..fault_sets.results import LogicalErrorRate
@@ -15,6 +16,7 @@ from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..faults import FaultTable
 from ..logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
+from .decoded_circuits import DecodableCircuit, check_only_decoded, rates_with_decoder
 
 __all__ = ["CircuitFaultSets", "checked_circuit", "planned"]
 
@@ -33,9 +35,11 @@ class CircuitFaultSets:
         ) -> Self: ...
         def _fault_table(self) -> FaultTable: ...
 
+    @overload
     def logical_error_rate(
         self,
         *,
+        decoder: None = None,
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
         state_check: LogicalStateCheck | LogicalState | None = None,
@@ -45,32 +49,70 @@ class CircuitFaultSets:
         seed: int | None = None,
         threads: int = 1,
         progress: bool = False,
-    ) -> LogicalErrorRate:
+    ) -> LogicalErrorRate: ...
+
+    @overload
+    def logical_error_rate(
+        self,
+        *,
+        decoder: Any,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
+        state_check: LogicalStateCheck | LogicalState | None = None,
+        relative_error: float = 0.01,
+        max_seconds: float | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        seed: int | None = None,
+        threads: int = 1,
+        progress: bool = False,
+    ) -> DecodedErrorRate: ...
+
+    def logical_error_rate(
+        self,
+        *,
+        decoder: Any = None,
+        postselection_mask: Mask | None = None,
+        postselected_observables_mask: Mask | None = None,
+        state_check: LogicalStateCheck | LogicalState | None = None,
+        relative_error: float = 0.01,
+        max_seconds: float | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        seed: int | None = None,
+        threads: int = 1,
+        progress: bool = False,
+    ) -> LogicalErrorRate | DecodedErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
-        For circuits most of whose faults are seen by postselected detectors. The seed fixes the result,
-        whatever the number of threads, unless ``max_seconds`` ends it early.
+        Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
+        decoder: for circuits whose faults decide what detectors and observables are, without postselection;
+        from failing fault sets, see ``docs/decoded_rates.md``. The seed fixes the result, whatever the number
+        of threads, unless ``max_seconds`` ends it early.
 
         Without noise, each observable must have one value in the shots that are kept, up to what rotations by
         small angles do; ``stim_nonclifford/logical_errors/noiseless_outputs.py`` says how that is looked at.
 
         Args:
-            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. They
-                must be all, ``"all"``, as nothing here decodes the others. A circuit without detectors needs
-                no mask.
+            decoder: The name of a decoder that Sinter knows, such as ``"pymatching"``, or a
+                ``sinter.Decoder``: a shot is wrong if it predicts an observable wrongly. It is told the error
+                model of the circuit. None: every detector discards the shot if it fires.
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Without
+                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, none. A
+                circuit without detectors needs no mask.
             postselected_observables_mask: The observables that discard a shot; none by default.
             state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
                 with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at.
             relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
                 or limits end it before.
             max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer.
-            max_bytes: Memory to use, about.
+                With a decoder, the search ends then.
+            max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
-            threads: Number of threads.
+            threads: Number of threads; a decoder runs in one.
             progress: Whether to print what is under way to stderr.
 
         Returns:
-            The estimate with its interval and its parts; printed, a table.
+            The estimate with its interval and its parts; printed, a table. With a decoder, a
+            ``DecodedErrorRate``.
 
         Raises:
             ResourceLimitError: There are too many sets for this method; the message says why.
@@ -87,7 +129,21 @@ class CircuitFaultSets:
             >>> estimate = repetition_code.logical_error_rate(postselection_mask="all", seed=1)
             >>> f"{estimate.logical_error_rate:.2e}"
             '2.63e-21'
+            >>> decoded = repetition_code.logical_error_rate(decoder="pymatching", seed=1)
+            >>> f"{decoded.logical_error_rate:.1e}"
+            '5.9e-12'
         """
+        if decoder is not None:
+            check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
+            return rates_with_decoder(
+                [cast("DecodableCircuit", self)],
+                decoder,
+                relative_error=relative_error,
+                max_seconds=max_seconds,
+                seed=seed,
+                threads=threads,
+                progress=progress,
+            )[0]
         limits = Limits(relative_error, max_seconds, max_bytes)
         circuit = planned(self, postselection_mask, postselected_observables_mask, state_check)
         return estimate_rates([circuit], limits, seed, threads, progress)[0]

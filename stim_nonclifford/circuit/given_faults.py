@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import stim
 
 from ..base.arguments import iterable, refuse_argument
-from ..compiler.plans.requested_outputs import Mask, checked_mask
+from ..base.masks import Mask, checked_mask
 from ..faults import CircuitFault, FaultTable, OutcomeProbabilities
 from ..logical_errors.refusals import check_no_detector_is_left
 

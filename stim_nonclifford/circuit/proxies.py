@@ -11,13 +11,13 @@ import stim
 from ..base.arguments import flag, integer, integer_or_none, iterable
 from ..base.memory import memory_is_a_limit
 from ..base.notebook import Diagram, preformatted, scrolled
+from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..compiler.sweeps.clifford_records import without_gaps
 from ..dialect import extended_text
 from .diagrams import diagram_type, labelled_diagram
 from .editing import check_flattened
-from .random_outputs import is_of_random_outputs, random_outputs
-from .replacement import with_replaced
-from .stand_ins import Proxy, as_stim_reads, stand_in
+from .rewriting.replacement import with_replaced
+from .rewriting.stand_ins import Proxy, as_stim_reads, stand_in
 
 __all__ = ["CircuitProxies"]
 

@@ -13,7 +13,7 @@ import contextlib
 from typing import Any
 
 from ..sampling import CompiledDetectorSampler
-from ..sampling.shot_files import DetectionFiles
+from ..sampling.rows.shot_files import DetectionFiles
 from .options import (
     add_circuit,
     add_engine,

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native
+from .._native import PathExpectations
 from ..base.memory import memory_is_a_limit
 from ..plan import SamplingPlan, SparseRows
 from .algebra.gf2 import masks_of, ones
@@ -59,7 +59,7 @@ class ExpectationPlan:
     signed: npt.NDArray[np.intp]
     num_path_bits: int
     num_expectations: int
-    paths: _native.PathExpectations
+    paths: PathExpectations
 
 
 class ExpectationCircuit:
@@ -221,7 +221,7 @@ def _with_path(table: EffectTable, path: Sequence[Operation]) -> EffectTable:
 
 def _path_expectations(
     operations: Sequence[Operation], path: Sequence[Operation], values: Sequence[ExpectedPauli]
-) -> _native.PathExpectations:
+) -> PathExpectations:
     bits = {id(operation): k for k, operation in enumerate(path)}
     steps = []
     for operation in operations:
@@ -241,4 +241,4 @@ def _path_expectations(
         )
     # Values of 0 need no vector, and may come after the last operation that others need.
     expected = [(min(v.place, len(steps)), v.x, v.z, v.i_power, v.is_zero) for v in values]
-    return _native.PathExpectations(steps, expected, len(path))
+    return PathExpectations(steps, expected, len(path))

@@ -1,9 +1,9 @@
 """Engines draw shots from plans. All of them return the same shots for the same seed.
 
 ``contract`` declares the methods of an engine. ``reference`` is the engine in plain NumPy that defines the
-results, ``cpu`` is the fast engine in C++, and ``gpu`` is the engine for NVIDIA GPUs. ``auto`` starts on the
-CPU, and moves long work to a GPU. ``options`` has the options of users, and ``random_streams`` defines the
-random numbers of a shot.
+results, ``cpu`` is the fast engine in C++, and ``gpu`` is the engine for NVIDIA GPUs. ``auto`` runs short
+calls on the CPU and long ones on a GPU. ``options`` has the options of users, and ``random_streams``
+defines the random numbers of a shot.
 """
 
 from __future__ import annotations

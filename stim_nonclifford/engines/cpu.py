@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native
+from .._native import Engine
 from ..base.memory import machine_bytes
 from ..errors import HOW_TO_NARROW
 from ..plan import SamplingPlan, plain_attributes
@@ -56,7 +56,7 @@ class CpuEngine:
         self.plan = plan
         self._threads = threads
         try:
-            self._engine = _native.Engine(plain_attributes(plan), threads, cache_bytes, instruction_set or "")
+            self._engine = Engine(plain_attributes(plan), threads, cache_bytes, instruction_set or "")
         except MemoryError:
             raise MemoryError(self._needs()) from None
 

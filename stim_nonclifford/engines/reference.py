@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native
+from .._native import TIE, check_plan
 from ..errors import ResourceLimitError
 from ..plan import (
     ACTIVATE,
@@ -46,7 +46,7 @@ Bits = npt.NDArray[np.bool_]
 
 MAX_AVERAGED_COINS = 16
 
-_TIE = _native.TIE
+_TIE = TIE
 """Closer probabilities are equal, but for rounding."""
 
 
@@ -99,7 +99,7 @@ class ReferenceEngine:
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
-        _native.check_plan(plain_attributes(plan))
+        check_plan(plain_attributes(plan))
         self.plan = plan
 
     def count(

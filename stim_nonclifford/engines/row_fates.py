@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native
+from .._native import kept_branches
 from ..errors import ResourceLimitError
 from ..plan import SamplingPlan, plain_attributes
 from .reference import MAX_AVERAGED_COINS
@@ -86,7 +86,7 @@ def _kept_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats]:
         [_words(rows[passed, plan.num_checks : first_output]), _words(rows[passed, first_output:])]
     )
     distinct, which = np.unique(rest, axis=0, return_inverse=True)
-    laws = _native.kept_branches(
+    laws = kept_branches(
         plain_attributes(plan), np.ascontiguousarray(distinct[:, :words]).ravel(), len(distinct)
     )
     of = np.repeat(np.arange(len(distinct)), np.diff(laws["starts"].astype(np.int64)))

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..base.arguments import flag, integer, seed_of
 from ..compiler import CompiledCircuit, RequestedOutputs
-from ..compiler.plans.requested_outputs import requested_by
 from ..engines.cpu import MAX_THREADS
 from ..errors import ResourceLimitError
 from ..plan import SamplingPlan
@@ -48,8 +47,8 @@ class PlannedCircuit:
     def of(compiled: CompiledCircuit, postselected: Collection[int]) -> PlannedCircuit:
         """A circuit with its observables, in shots in which the postselected outputs are 0."""
         num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
-        requested = requested_by("sample_counts", num_detectors, num_observables, postselected)
-        return PlannedCircuit(compiled, requested)
+        observables = range(num_detectors, num_detectors + num_observables)
+        return PlannedCircuit(compiled, RequestedOutputs.of(observables, postselected))
 
     def plan(self) -> SamplingPlan:
         """Its plan."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 __all__ = ["COVERAGE", "interval_of_weighted_sum"]
 
 COVERAGE = 0.95
-"""Of the intervals of results."""
+"""The probability with which an interval of a result contains the true value."""
 
 
 def interval_of_weighted_sum(

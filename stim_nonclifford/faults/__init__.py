@@ -6,7 +6,7 @@ computes the exact results of shots with given faults.
 """
 
 from .named import NamedMechanisms
-from .noise_events import NoiseEvents, located, noise_events
+from .noise_events import NoiseEvents, located, noise_events, usual_effects
 from .table import CircuitFault, FaultTable, OutcomeProbabilities
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "OutcomeProbabilities",
     "located",
     "noise_events",
+    "usual_effects",
 ]

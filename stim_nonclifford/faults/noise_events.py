@@ -33,10 +33,10 @@ from ..compiler.program.steps import CorrelatedError, Measure, Noise
 from ..compiler.sweeps.effects import Fault
 from ..plan import SamplingPlan
 
-__all__ = ["Draw", "LocatedEvent", "NoiseEvent", "NoiseEvents", "located", "noise_events"]
+__all__ = ["Draw", "LocatedEvent", "NoiseEvent", "NoiseEvents", "located", "noise_events", "usual_effects"]
 
 _SMALL = 1e-12
-"""Of a derivative, against the channel's rate: rounding."""
+"""A derivative that is smaller than this part of the channel's rate is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,22 @@ def noise_events(compiled: CompiledCircuit) -> NoiseEvents:
     for links in chains.values():
         _add_chain(links, found)
     return found
+
+
+def usual_effects(compiled: CompiledCircuit) -> list[int]:
+    r"""The effects of the errors that are more likely than none, each for itself.
+
+    Args:
+        compiled: The circuit.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> text = "X_ERROR(0.9) 0\nX_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]"
+        >>> usual_effects(snc.Circuit(text).compile())
+        [1]
+    """
+    draws = noise_events(compiled).draws
+    return [compiled.faults[draw.faults[draw.usual]].effect for draw in draws if draw.usual]
 
 
 def _pattern_of(fault: Fault, targets: tuple[int, ...]) -> int:

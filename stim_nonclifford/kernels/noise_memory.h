@@ -22,7 +22,8 @@ class NoiseTables {
     // Bytes of shared memory that the tables take.
     SNC_HOST_DEVICE static uint64_t bytes(const PlanImage& plan) {
         const uint64_t mechanisms = in_shared ? effect_words(plan) + plan.num_mechanisms + index_words(plan) : 0;
-        return 8 * (mechanisms + guide_words + plan.row_words + plan.output_words + plan.num_thresholds);
+        const uint64_t words = mechanisms + guide_words + plan.row_words + plan.output_words + plan.num_thresholds;
+        return (8 * words + 15) / 16 * 16;
     }
 
     template <typename Team>
@@ -50,7 +51,7 @@ class NoiseTables {
         copy(plan.constant, layout.row_words());
         copy(plan.zero_outputs, layout.output_words());
         copy(plan.thresholds, plan.num_thresholds);
-        after = reinterpret_cast<uint8_t*>(next);
+        after = team.shared() + bytes(plan);
     }
 
     SNC_HOST_DEVICE const uint32_t* guide() const { return reinterpret_cast<const uint32_t*>(guide_); }
@@ -81,6 +82,8 @@ constexpr uint32_t last_class = 31;
 // Each class has so many counters. Neighbouring threads use different ones, and need not wait for each other.
 constexpr uint32_t counters_per_class = 16;
 constexpr uint32_t num_class_counters = (last_class + 1) * counters_per_class;
+// In place of the class of a shot that is not listed.
+constexpr uint32_t not_listed = 0xFF;
 
 // The lists of a team.
 template <typename Mechanism>
@@ -88,14 +91,16 @@ struct BlockLists {
     uint32_t* starts;           // [block_shots + 1]: number of the first event of each shot
     uint32_t* scratch;          // [32]: of sums
     uint16_t* order;            // [block_shots]: shots in the order in which they are worked on
-    uint32_t* classes;          // [num_class_counters + 1]; until events are drawn
+    uint32_t* classes;          // [num_class_counters + 1]: number of shots; until events are drawn
+    uint32_t* class_bytes;      // [block_shots / 4]: the classes of four shots, or not_listed; until events are drawn
     Mechanism* mechanisms;      // [event_capacity]: of the first events of the block; in the same place
 
     SNC_HOST_DEVICE explicit BlockLists(uint8_t* memory)
         : starts(reinterpret_cast<uint32_t*>(memory)),
-          scratch(starts + block_shots + 1),
+          scratch(starts + block_shots + 4),
           order(reinterpret_cast<uint16_t*>(starts + start_words)),
           classes(starts + start_words + order_words),
+          class_bytes(classes + num_class_counters + 4),
           mechanisms(reinterpret_cast<Mechanism*>(classes)) {}
 
     SNC_HOST_DEVICE static uint64_t bytes(uint64_t event_capacity) {
@@ -104,12 +109,12 @@ struct BlockLists {
     }
 
    private:
-    static constexpr uint32_t start_words = block_shots + 1 + 32 + 3, order_words = block_shots / 2;
+    static constexpr uint32_t start_words = block_shots + 4 + 32, order_words = block_shots / 2;
 
    public:
     // Bytes apart from those of the events, and the least of the latter. All are multiples of 16.
     static constexpr uint64_t fixed_bytes = (start_words + order_words) * sizeof(uint32_t);
-    static constexpr uint64_t least_event_bytes = (num_class_counters + 4) * sizeof(uint32_t);
+    static constexpr uint64_t least_event_bytes = (num_class_counters + 4 + block_shots / 4) * sizeof(uint32_t);
 };
 
 }  // namespace snc

@@ -10,6 +10,9 @@ namespace snc {
 template <uint32_t checks, uint32_t signature, uint32_t outputs>
 struct FixedLayout {
     static constexpr uint32_t register_words = checks + signature + outputs;
+    // So many words tell whether a shot passes all checks, and are worth reading before the others; or 0.
+    static constexpr uint32_t first_words =
+        register_words % 2 == 0 && checks >= 2 && (checks + 1) / 2 * 2 < register_words ? (checks + 1) / 2 * 2 : 0;
 
     SNC_HOST_DEVICE explicit FixedLayout(const PlanImage&) {}
     SNC_HOST_DEVICE static constexpr uint32_t check_words() { return checks; }
@@ -22,6 +25,7 @@ struct FixedLayout {
 template <uint32_t words>
 struct PlanLayout {
     static constexpr uint32_t register_words = words;
+    static constexpr uint32_t first_words = 0;
 
     SNC_HOST_DEVICE explicit PlanLayout(const PlanImage& plan)
         : checks_(plan.check_words), signature_(plan.signature_words), outputs_(plan.output_words) {}
@@ -47,17 +51,22 @@ struct RegisterRow {
         for (uint32_t w = 0; w < num_words; ++w) words[w] = constant[w];
     }
     SNC_HOST_DEVICE void flip(const PlanImage&, const uint64_t* effects, uint32_t mechanism) {
+        flip_part<0, num_words>(effects, mechanism);
+    }
+    // Words [begin, end) of it.
+    template <uint32_t begin, uint32_t end>
+    SNC_HOST_DEVICE void flip_part(const uint64_t* effects, uint32_t mechanism) {
         const uint64_t* effect = effects + mechanism * num_words;
         if constexpr (num_words % 2 == 0) {
             // Two words in one access.
             const auto* pairs = reinterpret_cast<const WordPair*>(effect);
-            for (uint32_t w = 0; w < num_words; w += 2) {
+            for (uint32_t w = begin; w < end; w += 2) {
                 const WordPair pair = pairs[w / 2];
                 words[w] ^= pair.low;
                 words[w + 1] ^= pair.high;
             }
         } else {
-            for (uint32_t w = 0; w < num_words; ++w) words[w] ^= effect[w];
+            for (uint32_t w = begin; w < end; ++w) words[w] ^= effect[w];
         }
     }
     SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {

@@ -77,10 +77,10 @@ struct BlockNoise {
     }
 
     SNC_HOST_DEVICE bool is_listed(uint32_t shot, uint32_t count) const {
-        return shot >= begin_shot && shot < end_shot && (count != 0 || event_free.are_listed);
+        return shot - begin_shot < end_shot - begin_shot && count >= (event_free.are_listed ? 0u : 1u);
     }
-    SNC_HOST_DEVICE uint32_t* class_counter(uint32_t count, uint32_t quad) const {
-        return lists.classes + (count < last_class ? count : last_class) * counters_per_class + quad % counters_per_class;
+    SNC_HOST_DEVICE uint32_t* class_counter(uint32_t number, uint32_t quad) const {
+        return lists.classes + number * counters_per_class + quad % counters_per_class;
     }
     SNC_HOST_DEVICE uint32_t mechanism_of_word(uint64_t word) const {
         return static_cast<uint32_t>(mechanism_of(tables.alias_thresholds, tables.alias_indices, num_mechanisms, word));
@@ -93,32 +93,39 @@ struct BlockNoise {
     // Where the events of each shot start.
     template <typename Team>
     SNC_HOST_DEVICE void draw_counts(Team& team) {
+        static_assert(words_per_draw == 4, "a draw has the numbers of events of four shots");
         const uint32_t num_thresholds = plan.num_thresholds;
         team.for_each(num_class_counters, [&](uint32_t k) { lists.classes[k] = 0; });
-        team.for_each(block_shots / words_per_draw, [&](uint32_t quad) {
+        team.exclusive_sums(lists.starts, block_shots, lists.scratch, [&](uint32_t quad) {
             const DrawnWords drawn = random_words(seed, Stream::counts, block, quad);
+            Four counts;
+            uint32_t bytes = 0;
             for (uint32_t k = 0; k < words_per_draw; ++k) {
                 const uint64_t word = drawn.words[k];
-                const uint32_t shot = words_per_draw * quad + k;
                 const uint32_t count = count_from(tables.thresholds(), num_thresholds, tables.guide()[word >> 56], word);
-                lists.starts[shot] = count;
-                if (is_listed(shot, count)) team.add_in_shared(class_counter(count, quad), 1);
+                const bool listed = is_listed(words_per_draw * quad + k, count);
+                const uint32_t number = listed ? (count < last_class ? count : last_class) : not_listed;
+                if (listed) team.add_in_shared(class_counter(number, quad), 1);
+                bytes |= number << 8 * k;
+                counts.numbers[k] = count;
             }
+            lists.class_bytes[quad] = bytes;
+            return counts;
         });
-        team.exclusive_sums(lists.starts, block_shots, lists.scratch);
     }
 
     // The order of the shots.
     template <typename Team>
     SNC_HOST_DEVICE void list_shots(Team& team) {
-        team.exclusive_sums(lists.classes, num_class_counters, lists.scratch);
+        team.exclusive_sums(lists.classes, num_class_counters, lists.scratch,
+                            [&](uint32_t j) { return reinterpret_cast<const Four*>(lists.classes)[j]; });
         num_listed = lists.classes[num_class_counters];
         team.for_each(block_shots / words_per_draw, [&](uint32_t quad) {
+            const uint32_t bytes = lists.class_bytes[quad];
             for (uint32_t k = 0; k < words_per_draw; ++k) {
-                const uint32_t shot = words_per_draw * quad + k;
-                const uint32_t count = lists.starts[shot + 1] - lists.starts[shot];
-                if (is_listed(shot, count))
-                    lists.order[team.add_in_shared(class_counter(count, quad), 1)] = static_cast<uint16_t>(shot);
+                const uint32_t number = bytes >> 8 * k & 0xFF, shot = words_per_draw * quad + k;
+                if (number != not_listed)
+                    lists.order[team.add_in_shared(class_counter(number, quad), 1)] = static_cast<uint16_t>(shot);
             }
         });
     }
@@ -137,7 +144,8 @@ struct BlockNoise {
         return num_stored;
     }
 
-    // XORs the effects of events [begin, end) of the block into the row of their shot.
+    // XORs the effects of events [begin, end) of the block into the row of their shot. If the shot fails a check, words other
+    // than those of checks may be wrong.
     SNC_HOST_DEVICE void apply_events(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored) const {
         if (has_sites) {
             const auto* sites = plan.array<int32_t>(plan.sites);
@@ -150,12 +158,26 @@ struct BlockNoise {
                 if (!site_is_used(sites, event, mechanism)) row.flip(plan, tables.effects, mechanism(event));
             return;
         }
-        const uint32_t stored_end = end < num_stored ? end : num_stored;
-        SNC_NOT_UNROLLED
-        for (uint32_t e = begin; e < stored_end; ++e) row.flip(plan, tables.effects, lists.mechanisms[e]);
         SNC_NOT_UNROLLED
         for (uint32_t e = begin < num_stored ? num_stored : begin; e < end; ++e)
             row.flip(plan, tables.effects, mechanism_again(e));
+        const uint32_t stored_end = end < num_stored ? end : num_stored;
+        if constexpr (Layout::first_words != 0) {
+            if (!has_coins) {
+                // Most shots with many events fail a check: then the other words are not read.
+                constexpr uint32_t first = Layout::first_words, all = Layout::register_words;
+                SNC_NOT_UNROLLED
+                for (uint32_t e = begin; e < stored_end; ++e)
+                    row.template flip_part<0, first>(tables.effects, lists.mechanisms[e]);
+                if (row.any(0, tables.layout.check_words()) != 0) return;
+                SNC_NOT_UNROLLED
+                for (uint32_t e = begin; e < stored_end; ++e)
+                    row.template flip_part<first, all>(tables.effects, lists.mechanisms[e]);
+                return;
+            }
+        }
+        SNC_NOT_UNROLLED
+        for (uint32_t e = begin; e < stored_end; ++e) row.flip(plan, tables.effects, lists.mechanisms[e]);
     }
 
     // Finishes or queues the listed shots.

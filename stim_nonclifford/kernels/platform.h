@@ -29,6 +29,11 @@ using int64_t = long long;
 
 namespace snc {
 
+// Four numbers that are read and written at once.
+struct alignas(16) Four {
+    uint32_t numbers[4];
+};
+
 struct Product {
     uint64_t high, low;
 };

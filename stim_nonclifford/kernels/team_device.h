@@ -18,6 +18,10 @@ struct AtomicWord<8> {
     using Type = unsigned long long;
 };
 
+struct alignas(16) SumPair {
+    double first, second;
+};
+
 template <uint32_t team_size, uint32_t block_threads>
 class DeviceTeam {
     static_assert(team_size % 32 == 0 && block_threads % team_size == 0, "whole warps and teams");
@@ -55,13 +59,12 @@ class DeviceTeam {
              k += uint64_t{gridDim.x} * blockDim.x)
             use(k, k < count);
     }
-    // As `for_each`, but whole warps take part in each call of use(k, k < count).
+    // As `for_each`, but whole warps take part in each call of use(k, k < count), and the team does not meet at the end.
     template <typename Use>
     __device__ __forceinline__ void for_each_in_warps(uint32_t count, Use use) {
         const uint32_t padded = (count + 31) / 32 * 32;
 #pragma unroll 1
         for (uint32_t k = rank(); k < padded; k += team_size) use(k, k < count);
-        meet();
     }
     // First reads, then writes, in batches: an index may write an entry that another index, up to team_size * batch higher or
     // lower, reads.
@@ -85,33 +88,33 @@ class DeviceTeam {
         }
     }
 
-    // values[k] <- sum of values[0 .. k), for k <= count; values[count] is not read. count is a multiple of 4 *
-    // team_size. `scratch` has 32 entries.
-    __device__ __forceinline__ void exclusive_sums(uint32_t* values, uint32_t count, uint32_t* scratch) {
+    // values[k] <- sum of the numbers 0 .. k - 1, for k <= count. make(j) returns numbers 4 j .. 4 j + 3; each thread calls it
+    // for several j. count is a multiple of 4 * team_size. `scratch` has 32 entries; both begin at multiples of 16 bytes.
+    template <typename Make>
+    __device__ __forceinline__ void exclusive_sums(uint32_t* values, uint32_t count, uint32_t* scratch, Make make) {
+        constexpr uint32_t num_warps = team_size / 32;
+        static_assert(2 * num_warps <= 32, "one half of scratch is written while the other one is still read");
+        static_assert(num_warps % 4 == 0, "four sums are read at once");
         const uint32_t lane = threadIdx.x % 32, warp = rank() / 32;
-        uint32_t carry = 0;
+        uint32_t carry = 0, half = 0;
 #pragma unroll 1
-        for (uint32_t begin = 0; begin < count; begin += 4 * team_size) {
-            uint32_t* mine = values + begin + 4 * rank();
-            const uint32_t a = mine[0], b = mine[1], c = mine[2], d = mine[3];
-            const uint32_t own = a + b + c + d;
-            uint32_t sum = own;
-            for (uint32_t step = 1; step < 32; step *= 2) {
-                const uint32_t other = __shfl_up_sync(all_lanes, sum, step);
-                if (lane >= step) sum += other;
-            }
-            if (lane == 31) scratch[warp] = sum;
+        for (uint32_t j = rank(); j < count / 4; j += team_size) {
+            const Four made = make(j);
+            const uint32_t(&n)[4] = made.numbers;
+            const uint32_t own = n[0] + n[1] + n[2] + n[3];
+            const uint32_t sum = inclusive_sum(own);
+            if (lane == 31) scratch[half + warp] = sum;
             meet();
             uint32_t before = carry + sum - own;
-            for (uint32_t w = 0; w < team_size / 32; ++w) {
-                if (w < warp) before += scratch[w];
-                carry += scratch[w];
+            for (uint32_t w = 0; w < num_warps; w += 4) {
+                const Four sums = reinterpret_cast<const Four*>(scratch + half)[w / 4];
+                for (uint32_t k = 0; k < 4; ++k) {
+                    if (w + k < warp) before += sums.numbers[k];
+                    carry += sums.numbers[k];
+                }
             }
-            mine[0] = before;
-            mine[1] = before + a;
-            mine[2] = before + a + b;
-            mine[3] = before + a + b + c;
-            meet();
+            half = num_warps - half;
+            reinterpret_cast<Four*>(values)[j] = {{before, before + n[0], before + n[0] + n[1], before + n[0] + n[1] + n[2]}};
         }
         if (rank() == 0) values[count] = carry;
         meet();
@@ -133,17 +136,14 @@ class DeviceTeam {
             b += __shfl_xor_sync(all_lanes, b, step);
         }
         if constexpr (team_size > 32) {
-            double* parts = partial_sums();
-            if (threadIdx.x % 32 == 0) {
-                parts[2 * (rank() / 32)] = a;
-                parts[2 * (rank() / 32) + 1] = b;
-            }
+            SumPair* parts = partial_sums();
+            if (threadIdx.x % 32 == 0) parts[rank() / 32] = {a, b};
             meet();
-            a = parts[0];
-            b = parts[1];
-            for (uint32_t w = 1; w < team_size / 32; ++w) {
-                a += parts[2 * w];
-                b += parts[2 * w + 1];
+            a = b = 0;
+            for (uint32_t w = 0; w < team_size / 32; ++w) {
+                const SumPair part = parts[w];  // in one access
+                a = w == 0 ? part.first : a + part.first;
+                b = w == 0 ? part.second : b + part.second;
             }
         }
         meet();
@@ -151,7 +151,8 @@ class DeviceTeam {
         second = b;
     }
 
-    // One thread takes the next number of a counter for the whole team.
+    // One thread takes the next number of a counter for the whole team, which meets here, and has to meet once more before it
+    // takes another number.
     __device__ __forceinline__ uint64_t take(uint64_t* counter) {
         uint64_t value = 0;
         if constexpr (team_size == 32) {
@@ -162,9 +163,7 @@ class DeviceTeam {
             auto* slot = reinterpret_cast<uint64_t*>(partial_sums());
             if (rank() == 0) *slot = add(counter, uint64_t{1});
             meet();
-            value = *slot;
-            meet();
-            return value;
+            return *slot;
         }
     }
 
@@ -222,9 +221,23 @@ class DeviceTeam {
             asm volatile("bar.sync %0, %1;" ::"r"(1 + index_in_block()), "n"(team_size) : "memory");
         }
     }
-    __device__ __forceinline__ double* partial_sums() const {
-        __shared__ double parts[2 * block_threads / 32];
-        return parts + index_in_block() * 2 * (team_size / 32);
+    // The sum of the values of this lane and of those before it in its warp.
+    __device__ __forceinline__ static uint32_t inclusive_sum(uint32_t value) {
+#pragma unroll
+        for (uint32_t step = 1; step < 32; step *= 2) {
+            // The shuffle itself tells whether there is such a lane.
+            asm volatile(
+                "{ .reg .pred is_lane; .reg .b32 other;\n"
+                "shfl.sync.up.b32 other|is_lane, %0, %1, 0, 0xffffffff;\n"
+                "@is_lane add.u32 %0, %0, other; }"
+                : "+r"(value)
+                : "r"(step));
+        }
+        return value;
+    }
+    __device__ __forceinline__ SumPair* partial_sums() const {
+        __shared__ SumPair parts[block_threads / 32];
+        return parts + index_in_block() * (team_size / 32);
     }
 
     uint8_t* shared_;

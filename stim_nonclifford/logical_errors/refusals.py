@@ -96,7 +96,8 @@ def check_no_detector_is_left(
     if left:
         remedies = [
             'pass postselection_mask="all" to discard every shot in which a detector fires',
-            "decode: sample with soft_pymatching (docs/decoding.md)",
+            'decode: logical_error_rate(decoder="pymatching") (docs/decoded_rates.md), or sample with'
+            " soft_pymatching (docs/decoding.md)",
             "remove these detectors from the circuit",
         ]
         raise ValueError(

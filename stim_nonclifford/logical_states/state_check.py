@@ -17,7 +17,7 @@ from .operators import expected_paulis, observable_paulis, shown_product
 __all__ = ["LogicalStateCheck", "StateTerm", "terms_of"]
 
 TOLERANCE = 1e-9
-"""Of the length of a Bloch vector, and of fidelities outside [0, 1]."""
+"""Rounding may take the length of a Bloch vector, or a fidelity, so far beyond 1 or below 0."""
 
 _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 _MIXING = (

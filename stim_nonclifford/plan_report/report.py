@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ..base.arguments import integer
 from ..base.notebook import Diagram, preformatted, scrolled
 from ..compiler import CompiledCircuit
-from ..compiler.plans.requested_outputs import requested_by
 from ..compiler.program.program import Program
 from ..plan import MAX_INDEX_BITS, SamplingPlan
+from ..sampling.requests import requested_by
 from .operations import PlannedOperation, planned_operations
 from .picture import width_picture
 from .table import operation_table, summary, total_coefficients
@@ -31,7 +31,7 @@ class PlanReport:
 
     Attributes:
         question: The method of the sampler, and what it postselects.
-        plan: The plan of this method.
+        sampling_plan: The plan of this method.
         operations: The operations, in the order in which they are applied.
 
     Examples:
@@ -49,7 +49,7 @@ class PlanReport:
     """
 
     question: str
-    plan: SamplingPlan
+    sampling_plan: SamplingPlan
     operations: tuple[PlannedOperation, ...]
 
     @cached_property
@@ -60,22 +60,22 @@ class PlanReport:
     @property
     def peak_width(self) -> int:
         """Largest number of active coordinates: an engine stores 2^peak_width complex coefficients."""
-        return self.plan.peak_width
+        return self.sampling_plan.peak_width
 
     @property
     def num_mechanisms(self) -> int:
         """Number of error mechanisms with distinct effects."""
-        return self.plan.num_mechanisms
+        return self.sampling_plan.num_mechanisms
 
     @property
     def mean_events(self) -> float:
         """Mean number of noise events per shot."""
-        return self.plan.mean_events
+        return self.sampling_plan.mean_events
 
     @property
     def num_signature_bits(self) -> int:
         """Number n of the bits on which the outcome law depends: there are at most 2^n laws."""
-        return self.plan.num_signature_bits
+        return self.sampling_plan.num_signature_bits
 
     @property
     def total_coefficients(self) -> int:
@@ -112,7 +112,7 @@ class PlanReport:
             0                      1  1 weak measurement by 0.25, outcome 3   6-7     1  T 0; MX 0
         """
         max_rows = integer(max_rows, "max_rows")
-        lines = [f"What a shot costs in {self.question}", "", *summary(self.plan, self.operations)]
+        lines = [f"What a shot costs in {self.question}", "", *summary(self.sampling_plan, self.operations)]
         if self.operations:
             lines += ["", *operation_table(self.operations, max_rows)]
         return "\n".join(lines)

@@ -1,11 +1,11 @@
 """Samplers: draw shots with an engine, with Stim's methods, arguments, shapes and dtypes."""
 
-from .destinations import OutputName
 from .detector_sampler import CompiledDetectorSampler
 from .kept_batches import KeptBatch
 from .measurement_sampler import CompiledMeasurementSampler
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
-from .shot_files import ShotFormat
+from .rows.destinations import OutputName
+from .rows.shot_files import ShotFormat
 
 __all__ = [
     "CompiledDetectorSampler",

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs
-from ..compiler.plans.requested_outputs import DetectorMethod
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
-from .bits import unpack
 from .expectation_values import ExpectationEngine, sampled_in_chunks
+from .requests import DetectorMethod
+from .rows.bits import unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["DetectorExpectations"]

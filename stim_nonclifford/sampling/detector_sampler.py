@@ -11,24 +11,35 @@ from typing import Any, BinaryIO, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arguments import choice, flag, integer, integer_or_none, number_of_shots, path_or_file, seed_of
+from ..base.arguments import (
+    check_out,
+    choice,
+    flag,
+    integer,
+    integer_or_none,
+    number_of_shots,
+    path_or_file,
+    seed_of,
+)
+from ..base.masks import Mask, postselected_outputs
+from ..base.memory import check_result_bytes
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
-from ..compiler.plans.requested_outputs import DetectorMethod, Mask, postselected_outputs, requested_by
 from ..compiler.plans.width_limit import within_memory
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_random_outputs
 from ..plan import SamplingPlan
-from .bits import check_out, check_result_bytes, columns, pack, unpack
-from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .detector_expectations import DetectorExpectations
-from .device_bits import namespace_of
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .pickled import PickledByRecipe
+from .requests import DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
+from .rows.bits import columns, pack, unpack
+from .rows.destinations import OUTPUT_NAMES, OutputName, rows_from
+from .rows.device_bits import namespace_of
+from .rows.shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]

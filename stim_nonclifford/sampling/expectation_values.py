@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arguments import flag, number_of_shots
+from ..base.memory import check_result_bytes
 from ..compiler import ExpectationPlan
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
-from .bits import check_result_bytes, columns, unpack
+from .rows.bits import columns, unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["ExpectationEngine", "sampled_in_chunks"]

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arguments import MOST_SHOTS, choice, flag, integer_or_none, number_of_shots
+from ..base.memory import check_result_bytes
 from ..compiler import CompiledCircuit
 from ..dialect import num_expectations
 from ..engines import PackedBits, SamplingEngine
-from .bits import check_result_bytes
-from .destinations import OUTPUT_NAMES, OutputName, kept_rows_from
-from .device_bits import namespace_of
 from .expectation_values import ExpectationEngine
 from .results import KeptSamples
+from .rows.destinations import OUTPUT_NAMES, OutputName, kept_rows_from
+from .rows.device_bits import namespace_of
 from .shot_numbers import ShotNumbers
 
 __all__ = ["KeptBatch", "KeptShots"]

@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arguments import choice, flag, integer, number_of_shots, path_or_file, seed_of
+from ..base.memory import check_result_bytes
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
 from ..dialect import num_expectations
 from ..engines import EngineOptions, PackedBits, engine_factory
-from .bits import check_result_bytes, unpack
-from .destinations import OUTPUT_NAMES, OutputName, rows_from
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .pickled import PickledByRecipe
-from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
+from .rows.bits import unpack
+from .rows.destinations import OUTPUT_NAMES, OutputName, rows_from
+from .rows.shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, ShotNumbers
 
 __all__ = ["CompiledMeasurementSampler"]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import stim
 
-from stim_nonclifford import Circuit, Diagram
+from stim_nonclifford import Circuit
+from stim_nonclifford.circuit import Diagram
 from stim_nonclifford.circuit.diagrams.drawn_gates import with_errors_for_gates
 
 from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import stim
 
-from stim_nonclifford import Circuit, Diagram
+from stim_nonclifford import Circuit
+from stim_nonclifford.circuit import Diagram
 from stim_nonclifford.circuit.diagrams.drawn_gates import with_errors_for_gates
 from stim_nonclifford.circuit.diagrams.types import DIAGRAM_TYPES
 from stim_nonclifford.cultivation import cultivation_circuit, end_to_end_circuit

@@ -233,6 +233,18 @@ class TestConditioned:
         assert (model.num_detectors, model.num_observables) == (circuit.num_detectors, 1)
         assert model.get_detector_coordinates() == self.CIRCUIT.get_detector_coordinates()
 
+    @pytest.mark.parametrize("kind", ["s_proxy", "noise_only"])
+    @pytest.mark.parametrize(
+        "noise", ["X_ERROR(0.9) 0 1", "E(0.9) X0\nE(0.1) X2\nELSE_CORRELATED_ERROR(0.9) X1"]
+    )
+    def test_errors_that_are_likelier_than_none(self, kind: Any, noise: str) -> None:
+        """Each is an error of its own: D1 usually fires in the shots without D0, too."""
+        circuit = snc.Circuit(f"{noise}\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]")
+        model = circuit.detector_error_model(
+            kind=kind, postselection_mask=np.array([True, False]), approximate_disjoint_errors=True
+        )
+        assert symptoms(model) == {0b10: pytest.approx(0.9 if "E(" not in noise else 0.81)}
+
     def test_errors_that_discard_need_not_be_decomposed(self) -> None:
         """Stim finds parts of D0 D1 D2 D3 only where one of them occurs as an error of its own."""
         circuit = snc.Circuit(

@@ -10,7 +10,7 @@ import pytest
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.plans.requested_outputs import bools_of_mask, checked_mask
+from stim_nonclifford.base.masks import bools_of_mask, checked_mask
 
 CIRCUIT = snc.Circuit(
     """

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit, PlannedOperation, PlanReport, ResourceLimitError
+from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.plan_report import PlannedOperation, PlanReport
 
 from ..support.published_circuits import FOLDER, needs_published
 
@@ -60,8 +61,8 @@ def test_widths_of_published_circuits(name: str, peak_width: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_widths_are_those_that_the_engine_allocates(seed: int) -> None:
     report = layers_of_rotations(seed).plan()
-    assert report.widths.max() == report.peak_width == report.plan.peak_width
-    plan = report.plan
+    assert report.widths.max() == report.peak_width == report.sampling_plan.peak_width
+    plan = report.sampling_plan
     assert report.widths.shape == (len(report.operations),) == (len(plan.rotation_terms) + plan.num_outcomes,)
 
 
@@ -130,8 +131,8 @@ def test_places_are_those_of_the_operations(seed: int) -> None:
     circuit = layers_of_rotations(seed)
     report = circuit.plan()
     lines = str(circuit).splitlines()
-    terms = iter(report.plan.rotation_terms)
-    outcomes = iter(range(report.plan.num_outcomes))
+    terms = iter(report.sampling_plan.rotation_terms)
+    outcomes = iter(range(report.sampling_plan.num_outcomes))
     for operation in report.operations:
         text = lines[operation.line - 1].strip()
         assert text.startswith(operation.instruction)
@@ -172,7 +173,7 @@ def test_plans_are_those_of_the_detector_sampler(method: str) -> None:
     mask = np.arange(circuit.num_detectors) % 2 == 0
     report = circuit.plan(method, postselection_mask=mask)  # type: ignore[arg-type]
     sampler = circuit.compile_detector_sampler(postselection_mask=mask, skip_reference_sample=True)
-    assert report.plan == sampler._plan_for(method)  # type: ignore[arg-type]
+    assert report.sampling_plan == sampler._plan_for(method)  # type: ignore[arg-type]
     assert f"compile_detector_sampler().{method}" in str(report)
     assert ("10 of 20 detectors postselected" in str(report)) == (method != "sample")
 
@@ -180,8 +181,8 @@ def test_plans_are_those_of_the_detector_sampler(method: str) -> None:
 def test_plan_of_the_measurement_sampler() -> None:
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
     report = circuit.plan("sample_measurements")
-    assert report.plan == circuit.compile().record_plan()
-    assert report.plan.num_outputs == circuit.num_measurements
+    assert report.sampling_plan == circuit.compile().record_plan()
+    assert report.sampling_plan.num_outputs == circuit.num_measurements
     assert "compile_sampler().sample" in str(report)
 
 
@@ -239,7 +240,7 @@ def test_printed_form_is_the_table() -> None:
     report = counting_plan(Circuit(cultivation_circuit(distance=5, p=1e-3)))
     assert str(report) == repr(report) == report.table()
     assert len(rows_of(str(report))) > 20  # an instruction each
-    assert str(report.plan) in str(report).replace("\n", " ")
+    assert str(report.sampling_plan) in str(report).replace("\n", " ")
 
 
 def test_the_readme_shows_what_is_printed() -> None:

@@ -22,16 +22,16 @@ from stim_nonclifford.cultivation import (
     circuit_statistics,
     cultivation_circuit,
 )
-from stim_nonclifford.cultivation.bell_pairs import BellPairs
 from stim_nonclifford.cultivation.builder import CircuitBuilder, Pauli
-from stim_nonclifford.cultivation.cat_check import append_double_cat_check
-from stim_nonclifford.cultivation.cat_trees import CAT_TREES
 from stim_nonclifford.cultivation.color_code import ColorCode, Coord
-from stim_nonclifford.cultivation.growth import append_growth
-from stim_nonclifford.cultivation.injection import INJECTIONS
+from stim_nonclifford.cultivation.injections.injection import INJECTIONS
 from stim_nonclifford.cultivation.noise import NoiseModel, add_noise
-from stim_nonclifford.cultivation.rotations import opposite_rotation_sites
-from stim_nonclifford.cultivation.syndrome_cycle import append_syndrome_cycle
+from stim_nonclifford.cultivation.stages.bell_pairs import BellPairs
+from stim_nonclifford.cultivation.stages.cat_check import append_double_cat_check
+from stim_nonclifford.cultivation.stages.cat_trees import CAT_TREES
+from stim_nonclifford.cultivation.stages.growth import append_growth
+from stim_nonclifford.cultivation.stages.rotations import opposite_rotation_sites
+from stim_nonclifford.cultivation.stages.syndrome_cycle import append_syndrome_cycle
 from stim_nonclifford.engines import CpuEngine
 
 ROOT = Path(__file__).parents[2]

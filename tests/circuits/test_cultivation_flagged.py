@@ -22,11 +22,11 @@ from stim_nonclifford.cultivation import (
     end_to_end_circuit,
 )
 from stim_nonclifford.cultivation.builder import CircuitBuilder, GateChoice
-from stim_nonclifford.cultivation.cat_check import append_double_cat_check
-from stim_nonclifford.cultivation.cat_trees import FLAGGED_CAT_TREES
 from stim_nonclifford.cultivation.color_code import ColorCode, Coord, adjacent
 from stim_nonclifford.cultivation.protocol import build_noiseless
-from stim_nonclifford.cultivation.rotations import opposite_rotation_sites
+from stim_nonclifford.cultivation.stages.cat_check import append_double_cat_check
+from stim_nonclifford.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
+from stim_nonclifford.cultivation.stages.rotations import opposite_rotation_sites
 from stim_nonclifford.engines import CpuEngine
 
 CODE = ColorCode.triangular(5)

@@ -18,8 +18,8 @@ from stim_nonclifford.cultivation import (
     cultivation_circuit,
 )
 from stim_nonclifford.cultivation.color_code import ColorCode
+from stim_nonclifford.cultivation.drawing.svg import Box, Panel, Picture
 from stim_nonclifford.cultivation.protocol import build_noiseless
-from stim_nonclifford.cultivation.svg import Box, Panel, Picture
 
 FOLDER = Path(__file__).parents[2] / "circuits" / "cultivation"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")

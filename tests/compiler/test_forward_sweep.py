@@ -1,139 +1,122 @@
-"""The tables of the forward sweep against Stim, and which deferred rotations a measurement needs."""
+"""The forward sweep against Stim: tables of many qubits, deferred rotations, and the order of measurements."""
 
 from __future__ import annotations
 
 import random
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 import stim
 
-from benchmarks.synthetic import scrambled
-from stim_nonclifford._native import CoordinateGate, CoordinateTable, DeferredRotations
-from stim_nonclifford.compiler.algebra.clifford_gates import named_gate
-from stim_nonclifford.compiler.algebra.gf2 import independent, mask_of
-from stim_nonclifford.compiler.algebra.paulis import bits_of, from_pauli_string, to_pauli_string
+from benchmarks.workloads import scrambled
+from stim_nonclifford import Circuit
 from stim_nonclifford.compiler.program.flattening import program_of
 from stim_nonclifford.compiler.sweeps.forward_sweep import forward_sweep
 
-NUM_QUBITS = 5
-NativePauli = tuple[list[tuple[int, int]], bool]
+GATES = [
+    name
+    for name, data in stim.gate_data().items()
+    if data.is_unitary and (data.is_single_qubit_gate or data.is_two_qubit_gate)
+]
 
 
-def native(pauli: stim.PauliString) -> NativePauli:
-    return list(from_pauli_string(pauli)), pauli.sign.real < 0
+def random_pauli(rng: random.Random, num_qubits: int) -> str:
+    """A product on one to four qubits, or sometimes on all, as targets of MPP."""
+    size = num_qubits if rng.random() < 0.2 else rng.randint(1, min(4, num_qubits))
+    return "*".join(f"{rng.choice('XYZ')}{qubit}" for qubit in rng.sample(range(num_qubits), size))
 
 
-def needed(paulis: dict[int, stim.PauliString], measured: stim.PauliString) -> list[int]:
-    """From the last to the first: those that do not commute with what is measured or with a needed one."""
-    found: list[int] = []
-    for step in reversed(paulis):
-        if not all(paulis[step].commutes(other) for other in [measured, *(paulis[k] for k in found)]):
-            found.append(step)
-    return found[::-1]
+def random_gates(rng: random.Random, num_qubits: int, count: int) -> list[str]:
+    """Gates of every kind, on few and on many qubits."""
+    lines = []
+    for name in rng.choices(GATES, k=count):
+        size = 2 if stim.gate_data(name).is_two_qubit_gate else 1
+        groups = rng.choice([1, num_qubits // size])
+        lines.append(" ".join([name, *map(str, rng.sample(range(num_qubits), size * groups))]))
+    return lines
 
 
-def random_change(
-    rng: random.Random, num_qubits: int, size: int
-) -> tuple[stim.Circuit, list[tuple[CoordinateGate, int, int]]]:
-    """Gates on coordinates, for Stim and for native code."""
-    change, gates = stim.Circuit(), []
-    for _ in range(size):
-        gate = rng.choice(list(CoordinateGate))
-        on, target = rng.sample(range(num_qubits), 2)
-        change.append(gate.name, [on, target] if gate.name in ("CX", "CZ") else [on])
-        gates.append((gate, on, target))
-    return change, gates
+def inverse(line: str) -> str:
+    if line.startswith("R_PAULI"):
+        return line.replace("(", "(-", 1)
+    return str(stim.Circuit(line).inverse())
 
 
-@pytest.mark.parametrize("num_qubits", [2, 5, 64, 150])
-def test_tables_are_those_of_stim(num_qubits: int) -> None:
-    """Seed 6: gates of every kind on few and on many qubits, Paulis and changes of coordinates, in turns."""
+def measurements(rng: random.Random, num_qubits: int) -> list[str]:
+    """Measurements, some with a reset, and a Pauli that depends on an outcome."""
+    lines = [f"MPP {rng.choice(['', '!'])}{random_pauli(rng, num_qubits)}" for _ in range(3)]
+    on = rng.randrange(num_qubits)
+    lines.append(f"{rng.choice(['M', 'MX', 'MY', 'MR', 'MRX', 'MRY'])} {on}")
+    lines.append(f"{rng.choice(['CX', 'CY', 'CZ'])} rec[-{rng.randint(1, 3)}] {rng.randrange(num_qubits)}")
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("num_qubits", "turns", "rotations"),
+    [(2, 100, 0), (5, 100, 0), (64, 40, 0), (150, 40, 0), (5, 60, 30), (7, 20, 12)],
+)
+def test_measurements_are_those_of_stim(num_qubits: int, turns: int, rotations: int) -> None:
+    """Seed 6. Gates and rotations are undone before what is measured next, and leave a Clifford circuit.
+
+    Where all rotations are needed, thousands of them are numbered anew.
+    """
     rng = random.Random(6)
-    table, expected = CoordinateTable(num_qubits), stim.Tableau(num_qubits)
-    names = [
-        name
-        for name, data in stim.gate_data().items()
-        if data.is_unitary and (data.is_single_qubit_gate or data.is_two_qubit_gate)
-    ]
-    for turn in range(150):
-        for name in rng.choices(names, k=rng.choice([1, 5])):
-            gate = named_gate(name)
-            qubits = rng.sample(range(num_qubits), num_qubits)
-            qubits = qubits[: gate.num_qubits * rng.randint(1, num_qubits // gate.num_qubits)]
-            table.apply(gate.num_qubits, gate.inverse_images, qubits)
-            for k in range(0, len(qubits), gate.num_qubits):
-                expected.prepend(gate.inverse, qubits[k : k + gate.num_qubits])
-        if turn % 3 == 0:
-            qubit, code = rng.randrange(num_qubits), rng.randint(1, 3)
-            table.apply_pauli(qubit, code)
-            expected.prepend(stim.Tableau.from_named_gate("_XZY"[code]), [qubit])
-        if turn % 2 == 0:
-            change, gates = random_change(rng, num_qubits, 4)
-            table.change(gates)
-            for instruction in change:
-                for group in instruction.target_groups():
-                    on = [target.value for target in group]
-                    expected.append(stim.Tableau.from_named_gate(instruction.name), on)
-        measured = stim.PauliString("".join(rng.choices("XYZ_", k=num_qubits)))
-        assert table.image(from_pauli_string(measured)) == native(expected(measured))
-        qubit, code = rng.randrange(num_qubits), rng.randint(1, 3)
-        single = ((qubit, code),)
-        assert table.image(single) == native(expected(to_pauli_string(single, num_qubits)))
-        for code, output in ((1, expected.inverse_x_output), (2, expected.inverse_z_output)):
-            assert table.inverse_image(qubit, code) == list(from_pauli_string(output(qubit)))
+    lines: list[str] = []
+    plain: list[str] = []
+    for _ in range(turns):
+        scramble = random_gates(rng, num_qubits, 3)
+        between: list[str] = []
+        for _ in range(rotations):
+            between.append(f"R_PAULI({rng.uniform(0.05, 0.45):.3f}) {random_pauli(rng, num_qubits)}")
+            if rng.random() < 0.3:
+                between += random_gates(rng, num_qubits, 1)
+        undone = [inverse(line) for line in reversed(between)]
+        measured = measurements(rng, num_qubits)
+        lines += [*scramble, *between, *undone, *measured]
+        plain += [*scramble, *measured]
+    shots = Circuit("\n".join(lines)).compile_sampler(seed=6).sample(20)
+    chances: list[bool] = []
+    for shot in shots:
+        simulator = stim.TableauSimulator()
+        simulator.set_num_qubits(num_qubits)
+        records: list[bool] = []
+        for line in plain:
+            follow(simulator, line, shot, records, chances)
+        assert len(records) == len(shot)
+    # Fair coins: a false alarm has probability 2e-9.
+    assert len(chances) > 100
+    assert abs(2 * sum(chances) - len(chances)) < 6 * len(chances) ** 0.5
 
 
-@pytest.mark.parametrize("first_stays", [False, True])
-def test_needed_rotations_through_changes_of_coordinates(first_stays: bool) -> None:
-    # Seed 5. Where the first one stays, numbers are given anew, twice; else none waits now and then.
-    rng = random.Random(5)
-
-    def random_pauli(letters: str) -> stim.PauliString:
-        return stim.PauliString("".join(rng.choices(letters, k=NUM_QUBITS)))
-
-    rotations = DeferredRotations(NUM_QUBITS)
-    expected: dict[int, stim.PauliString] = {}  # by step
-    emptied = several = 0
-
-    def steps(found: list[int]) -> list[int]:
-        return [rotations.step(number) for number in found]
-
-    for step in range(3000):
-        expected[step] = random_pauli("XYZ_")
-        rotations.add(step, native(expected[step]))
-        measured = random_pauli("___XYZ")
-        found = rotations.needed_by(native(measured))
-        assert steps(found) == needed(expected, measured)
-        assert steps(rotations.anticommuting(native(measured))) == [
-            k for k, pauli in expected.items() if not pauli.commutes(measured)
-        ]
-        coordinates = sorted(rng.sample(range(NUM_QUBITS), rng.randint(1, NUM_QUBITS)))
-        mask = mask_of(coordinates)
-        parts = [bits_of(expected[k])[0] & mask for k in steps(found)]
-        assert rotations.num_activated_by(found, coordinates, 3) == min(3, len(independent(parts)))
-        parts.append(bits_of(measured)[0] & mask)
-        activated = rotations.num_activated_by(found, coordinates, 3, native(measured))
-        assert activated == min(3, len(independent(parts)))
-        several += len(found) > 1
-        for number in found if rng.random() < 0.3 else ():
-            step_of = rotations.step(number)
-            if not first_stays or step_of != 0:
-                assert rotations.pauli(number) == native(expected.pop(step_of))
-                rotations.remove(number)
-        if rng.random() < 0.3:
-            change, gates = random_change(rng, NUM_QUBITS, 3)
-            rotations.change(gates)
-            expected = {k: pauli.after(change) for k, pauli in expected.items()}
-        coordinate = rng.randrange(NUM_QUBITS)
-        for some, codes in (
-            (rotations.with_x(coordinate), (1, 2)),
-            (rotations.with_z(coordinate), (2, 3)),
-        ):
-            assert steps(some) == [k for k, pauli in expected.items() if pauli[coordinate] in codes]
-        emptied += not expected
-        assert len(rotations) == len(expected)
-    assert emptied > 20 or first_stays
-    assert several > 100
+def follow(
+    simulator: stim.TableauSimulator,
+    line: str,
+    shot: npt.NDArray[np.bool_],
+    records: list[bool],
+    chances: list[bool],
+) -> None:
+    """Takes the outcomes of a shot, and fails at an impossible one. Appends those that are random to ``chances``."""
+    name, targets = line.split(" ", 1)
+    if "rec" in targets:
+        back, qubit = targets.removeprefix("rec[-").split("] ")
+        if records[-int(back)]:
+            simulator.do(stim.Circuit(f"{name[1]} {qubit}"))
+    elif name[0] == "M":
+        basis = name[-1] if name[-1] in "XY" else "Z"
+        product = targets if name == "MPP" else basis + targets
+        observable = stim.PauliString(simulator.num_qubits)
+        for factor in product.removeprefix("!").split("*"):
+            observable[int(factor[1:])] = factor[0]
+        outcome = bool(shot[len(records)])
+        if simulator.peek_observable_expectation(observable) == 0:
+            chances.append(outcome)
+        simulator.postselect_observable(observable, desired_value=outcome ^ product.startswith("!"))
+        records.append(outcome)
+        if name.startswith("MR"):
+            simulator.do(stim.Circuit(f"R{basis} {targets}"))
+    else:
+        simulator.do(stim.Circuit(line))
 
 
 @pytest.mark.parametrize("width", [4, 6, 9, 11, 12])

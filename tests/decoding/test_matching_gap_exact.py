@@ -10,7 +10,7 @@ import pytest
 import stim
 
 from sinter_plugin import MatchingGapDecoder
-from sinter_plugin.matching_graph import edge_probabilities, split_graph
+from stim_nonclifford.decoding.matching_graph import edge_probabilities, split_graph
 
 from ..support.least_weights import LeastWeights
 
@@ -104,6 +104,11 @@ def test_gaps_and_predictions_are_exact(seed: int) -> None:
     assert len(refused) < 60
     assert split > 60
     assert compared > 1000
+
+
+def test_parts_that_cancel_are_no_edges() -> None:
+    """So that detection events which nothing explains are refused, rather than answered."""
+    assert_exact(stim.DetectorErrorModel("error(1) D1 ^ D1\nerror(0.9) D0 L0 ^ D0 L0\nerror(0.9) D0"))
 
 
 def given_heralds(

@@ -95,13 +95,13 @@ def test_slow_shots(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_total_coefficients(text: str) -> None:
     """The same number as in the report of the plan."""
     report = snc.Circuit(text).plan("sample_measurements")
-    assert report.plan.total_coefficients == report.total_coefficients
+    assert report.sampling_plan.total_coefficients == report.total_coefficients
     assert report.total_coefficients == sum(each.coefficients for each in report.operations)
 
 
 def test_total_coefficients_of_wide_plans() -> None:
     """Beyond 2^64."""
-    plan = brickwork(64, 33).plan("sample_measurements").plan
+    plan = brickwork(64, 33).plan("sample_measurements").sampling_plan
     assert plan.peak_width == 64
     assert plan.total_coefficients > 2**64
     assert np.log2(float(plan.total_coefficients)) < 80

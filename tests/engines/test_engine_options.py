@@ -11,8 +11,9 @@ import pytest
 
 import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler
+from stim_nonclifford.engines import EngineName, EngineOptions
 
-FIELDS = {field.name: field for field in dataclasses.fields(snc.EngineOptions)}
+FIELDS = {field.name: field for field in dataclasses.fields(EngineOptions)}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ FIELDS = {field.name: field for field in dataclasses.fields(snc.EngineOptions)}
 def test_signatures_agree_with_the_definition(signature: Callable[..., Any], shared: set[str]) -> None:
     parameters = inspect.signature(signature).parameters
     hints = get_type_hints(signature)
-    expected = get_type_hints(snc.EngineOptions)
+    expected = get_type_hints(EngineOptions)
     assert set(parameters) & set(FIELDS) == shared
     for name in shared:
         assert parameters[name].default == FIELDS[name].default, name
@@ -46,7 +47,7 @@ def test_wrong_options_are_refused_before_anything_is_compiled(compile_it: Calla
 
 def test_engines_that_the_types_name_are_those_that_there_are() -> None:
     circuit = snc.Circuit("RX 0\nT 0\nMX 0")
-    for engine in get_args(snc.EngineName):
+    for engine in get_args(EngineName):
         try:
             sampler = circuit.compile_sampler(engine=engine, seed=1)
         except snc.EngineUnavailableError:

@@ -30,7 +30,7 @@ def plan_of(name: str) -> SamplingPlan:
     circuit = Circuit(cultivation_circuit(distance=distance, p=0.01 if "much" in name else 0.001))
     if "much" in name:
         return circuit.compile().record_plan()
-    return circuit.plan("sample_counts", postselection_mask="all").plan
+    return circuit.plan("sample_counts", postselection_mask="all").sampling_plan
 
 
 def results_of(engine: CpuEngine, name: str) -> list[Any]:

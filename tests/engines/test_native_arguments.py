@@ -21,6 +21,7 @@ from ..support.native_cases import (
     CASES,
     IMAGE,
     PLAN,
+    STEP_CASES,
     engine,
     paths,
     plan_of_all_kinds,
@@ -105,6 +106,16 @@ def test_wrong_arguments(name: str, argument: str, k: int) -> None:
     with pytest.raises(REFUSALS) as refusal:
         called(name, {**case.right, argument: case.wrong[argument][k]})
     assert str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", STEP_CASES)
+def test_steps_of_a_program(kind: _native.CircuitStepKind) -> None:
+    case = STEP_CASES[kind]
+    program().add_step(kind, **case.right)
+    for argument, values in case.wrong.items():
+        for value in values:
+            with pytest.raises(REFUSALS):
+                program().add_step(kind, **{**case.right, argument: value})
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ import pytest
 import scipy.stats
 import stim
 
-from stim_nonclifford import Circuit, SampleCounts
+from stim_nonclifford import Circuit
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.sampling import SampleCounts
 
 from ..oracle.operators import gate_unitary
 from ..support.error_models import assert_same_model

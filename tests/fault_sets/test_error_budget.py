@@ -20,6 +20,7 @@ from stim_nonclifford.engines.reference import fate_of_row
 from stim_nonclifford.fault_sets.budget.noise_sources import NoisePlace
 from stim_nonclifford.fault_sets.budget.table import ErrorBudget
 from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.plan import SamplingPlan
 
 from ..oracle.density_matrix import detector_distribution
 from ..support.exact import mask_of
@@ -166,7 +167,7 @@ def brute_force_shares(
     return wrong_shares, discarded_shares
 
 
-def parts_of_lines(circuit: stim.Circuit, plan: snc.SamplingPlan) -> list[dict[int, float]]:
+def parts_of_lines(circuit: stim.Circuit, plan: SamplingPlan) -> list[dict[int, float]]:
     """The part of each mechanism's rate from each line: from circuits in which only that line has noise."""
     of_mechanism: list[Counter[int]] = [Counter() for _ in range(plan.num_mechanisms)]
     rows = {plan.effects.dense(plan.num_row_bits)[k].tobytes(): k for k in range(plan.num_mechanisms)}

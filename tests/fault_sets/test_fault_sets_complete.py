@@ -23,6 +23,7 @@ from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.search.exploration import Exploration
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.search.samples import SampledWeight
+from stim_nonclifford.plan import SamplingPlan
 
 from ..oracle.density_matrix import detector_distribution
 from ..oracle.random_circuits import random_circuit
@@ -47,7 +48,7 @@ class Case:
     circuit: stim.Circuit
     detectors: Mask
     observables: Mask
-    plan: snc.SamplingPlan
+    plan: SamplingPlan
 
 
 @lru_cache
@@ -84,7 +85,7 @@ def rank(rows: Mask) -> int:
     return found
 
 
-def probabilities_of_choices(plan: snc.SamplingPlan) -> Iterator[tuple[float, list[tuple[int, float]]]]:
+def probabilities_of_choices(plan: SamplingPlan) -> Iterator[tuple[float, list[tuple[int, float]]]]:
     """For each site, and each mechanism without one: P(nothing), and (mechanism, probability)."""
     for k in np.flatnonzero(plan.sites < 0).tolist():
         acts = (1 - math.exp(-2 * plan.rates[k])) / 2

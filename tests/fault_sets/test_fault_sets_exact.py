@@ -12,6 +12,9 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.errors import ResourceLimitError
+from stim_nonclifford.fault_sets.interface import exploration_of
+from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.plan import SamplingPlan
 
 from ..oracle.density_matrix import detector_distribution
 from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
@@ -61,7 +64,7 @@ def example(seed: int, k: int) -> tuple[stim.Circuit, Mask, Mask]:
             return circuit, detectors, observables
 
 
-def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> snc.SamplingPlan:
+def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> SamplingPlan:
     num_outputs = circuit.num_detectors + circuit.num_observables
     postselected = np.flatnonzero(np.concatenate([detectors, observables])).tolist()
     requested = RequestedOutputs.of(range(circuit.num_detectors, num_outputs), postselected)
@@ -155,6 +158,20 @@ def test_certain_and_likely_noise() -> None:
     assert found.logical_error_rate == pytest.approx(1)
     assert found.observable_flips / found.kept == pytest.approx([1, 0.75, 0.5])
     assert mask([0, 1, 2]) in found.error_patterns
+
+
+def test_sets_are_smaller_where_mechanisms_exclude_each_other() -> None:
+    """Four mechanisms at two places, of which two can act at most."""
+    circuit = snc.Circuit("RX 1\nCX 1 0 1 2\nPAULI_CHANNEL_1(0.1, 0.2, 0) 0 2\nMPP X0*X1*X2\nMZZ 0 1 1 2")
+    circuit += snc.Circuit("DETECTOR rec[-1]\nDETECTOR rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-2]")
+    plan = plan_of(circuit.to_stim(), np.ones(2, dtype=np.bool_), np.zeros(1, dtype=np.bool_))
+    assert (plan.sites >= 0).sum() == 4
+    bounds = exploration_of([plan], Limits(), 1, 1, progress=False).bounds
+    assert [len(bounds[name]) for name in ("passing", "most")] == [3, 3]
+    found = circuit.logical_error_rate(postselection_mask="all", seed=1)
+    # D0 sees X2 and Y2; D1 sees Y0 and Y2. So X0 alone is kept and wrong.
+    assert found.kept == pytest.approx((1 - 0.1 - 0.2) * (1 - 0.2))
+    assert found.kept_and_wrong == pytest.approx(0.1 * (1 - 0.1 - 0.2))
 
 
 def test_too_many_coins() -> None:

@@ -14,6 +14,7 @@ import stim_nonclifford as snc
 from stim_nonclifford import cultivation
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.errors import ResourceLimitError
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.search.study import MAX_WEIGHT
@@ -40,7 +41,7 @@ def cultivation_circuit(distance: int, p: float) -> snc.Circuit:
     return snc.Circuit(cultivation.cultivation_circuit(distance=distance, p=p))
 
 
-def assert_right(found: snc.LogicalErrorRate, kept: float, rate: float) -> None:
+def assert_right(found: LogicalErrorRate, kept: float, rate: float) -> None:
     assert found.kept == pytest.approx(kept, rel=1e-6)
     # The published value has seven digits.
     assert abs(found.logical_error_rate - rate) < SIGMAS * found.standard_error + 1e-6 * rate

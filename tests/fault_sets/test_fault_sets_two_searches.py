@@ -9,6 +9,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.fault_set_methods import planned
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.budget.basis import BudgetBasis
 from stim_nonclifford.fault_sets.budget.table import ErrorBudget
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
@@ -60,7 +61,7 @@ def is_decided(circuit: str) -> bool:
     return decided_by_faults(plan, mechanisms_of(plan))
 
 
-def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[snc.LogicalErrorRate, BudgetBasis]:
+def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate, BudgetBasis]:
     known = exploration_of([asked.plan()], limits, 0, 1, progress=False)
     Estimator(known).run()
     return rate_of(known, 0, 1), BudgetBasis(known, 0, asked.compiled, asked.plan())

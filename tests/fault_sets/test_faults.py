@@ -15,6 +15,7 @@ from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.engines.reference import fate_of_row
 from stim_nonclifford.faults import FaultTable
 from stim_nonclifford.plan import BLOCK_SHOTS
+from stim_nonclifford.sampling import CompiledDetectorSampler
 
 from ..oracle.density_matrix import detector_distribution
 from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
@@ -105,7 +106,7 @@ def test_failures_are_the_errors_that_are_counted() -> None:
     circuit = snc.Circuit(cultivation_circuit(distance=3, p=5e-3))
     mask = np.ones(circuit.num_detectors, dtype=np.bool_)
 
-    def sampler() -> snc.CompiledDetectorSampler:
+    def sampler() -> CompiledDetectorSampler:
         return circuit.compile_detector_sampler(seed=9, postselection_mask=mask, threads=2)
 
     counts = sampler().sample_counts(1_000_000)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.faults import FaultTable
+from stim_nonclifford.faults import CircuitFault, FaultTable
 
 from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 from ..support.fault_set_cases import malignant_sets_of_anything
@@ -49,7 +49,7 @@ LIKELY_ERRORS = [
 ]
 
 
-def paulis(faults: Iterable[snc.CircuitFault]) -> list[str]:
+def paulis(faults: Iterable[CircuitFault]) -> list[str]:
     return [fault.pauli for fault in faults]
 
 

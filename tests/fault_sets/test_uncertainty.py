@@ -9,6 +9,7 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.fault_sets import LogicalErrorRate
 from stim_nonclifford.fault_sets.interval import interval_of_weighted_sum
 from stim_nonclifford.fault_sets.search.estimator import ENOUGH
 from stim_nonclifford.fault_sets.search.samples import MISSED_COUNTS
@@ -17,7 +18,7 @@ from stim_nonclifford.fault_sets.uncertainty import is_narrow, rate_text, uncert
 
 def estimate(
     rate: float, error: float, interval: tuple[float, float], asked: float = 0.01
-) -> snc.LogicalErrorRate:
+) -> LogicalErrorRate:
     """An estimate with half of the shots kept."""
     circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
     found = circuit.logical_error_rate()

@@ -25,7 +25,7 @@ from stim_nonclifford.engines import gpu as gpu_package
 from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.engines.gpu.cupy_backend import CupyBackend
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
+from stim_nonclifford.plan import SamplingPlan
 
 from ..support import fake_cupy
 from ..support.engine_cases import LAYERS, REPETITION, SEED, plans_of
@@ -332,14 +332,14 @@ def test_auto_gives_the_same_shots(seconds_per_shot: float, fails: bool) -> None
             assert_same_shots(engine, plan, 20_000)
 
 
-def test_auto_keeps_short_work_on_the_cpu() -> None:
+def test_auto_keeps_short_calls_on_the_cpu() -> None:
+    """Each of them in one piece, after a trial of one shot at the first."""
     plan = dict(plans_of(LAYERS))["counts"]
     engine, cpu, made = auto_engine(plan, 1e-5)
     engine.count(SEED, 0, 100_000)
+    engine.count(SEED, 3, 50_000, 7)
     assert not made
-    assert cpu.ranges[0] == (0, BLOCK_SHOTS)
-    assert cpu.ranges[-1][1] == 100_000
-    assert len(cpu.ranges) < 10
+    assert cpu.ranges == [(0, 1), (0, 100_000), (3, 50_003)]
 
 
 def test_auto_starts_no_gpu_for_less_than_the_start_takes() -> None:
@@ -350,18 +350,36 @@ def test_auto_starts_no_gpu_for_less_than_the_start_takes() -> None:
     assert not made
 
 
-def test_auto_takes_long_work_to_the_gpu() -> None:
+def test_auto_takes_long_calls_to_the_gpu_as_a_whole() -> None:
     """With 10^-3 seconds a shot, 30,000 shots would take 30 seconds; after that, 50 take less than 0.1."""
     plan = dict(plans_of(LAYERS))["counts"]
     engine, cpu, made = auto_engine(plan, 1e-3)
     engine.count(SEED, 100, 30_000)
     assert len(made) == 1
-    assert cpu.ranges == [(100, BLOCK_SHOTS)]
+    trials = [(100, 100 + 4**k) for k in range(6)]  # 1.4 seconds; after the fifth, 0.3 had passed
+    assert cpu.ranges == trials
     engine.count(SEED, 0, 50)
-    assert cpu.ranges[1:] == [(0, 50)]
+    assert cpu.ranges[6:] == [(0, 50)]
     engine.count(SEED, 0, 5000)
-    assert len(cpu.ranges) == 2
+    assert len(cpu.ranges) == 7
     assert len(made) == 1
+
+
+def test_auto_is_not_misled_by_slow_first_shots() -> None:
+    """The first shots take a thousand times as long as later ones: the trial goes on until the call is seen to be short."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, cpu, made = auto_engine(plan, 1e-6)
+    slow = iter([1e-3, 1e-4])
+    count = cpu.count
+
+    def slowing(*arguments: Any, **options: Any) -> Any:
+        cpu.clock.seconds_per_shot = next(slow, 1e-6)
+        return count(*arguments, **options)
+
+    cpu.count = slowing  # type: ignore[method-assign]
+    engine.count(SEED, 0, 300_000)
+    assert not made
+    assert cpu.ranges == [(0, 1), (0, 4), (0, 16), (0, 300_000)]
 
 
 def test_auto_asks_once_for_a_gpu() -> None:

@@ -110,15 +110,16 @@ long = [0] * (1 << 23)
 factors = [(0, 1)] * (1 << 20)
 program = snc._native.Program(1, 1, 0, 1)
 limit_memory(4 * MIB)
-for arguments in ((0, long, []), (0, [], factors), (0, [], [])):
+kind = snc._native.CircuitStepKind.OBSERVABLE
+for records, factors_ in ((long, []), ([], factors), ([], [])):
     try:
-        program.add_observable(*arguments)
+        program.add_step(kind, 0, records=records, factors=factors_)
     except MemoryError:
         print("too long")
 limit_memory(None)
-program.add_observable(0, long, factors)
+program.add_step(kind, 0, records=long, factors=factors)
 try:
-    program.add_observable(0, [0, "1"], [])
+    program.add_step(kind, 0, records=[0, "1"])
 except TypeError as error:
     print(str(error).splitlines()[0])
 """
@@ -126,7 +127,7 @@ except TypeError as error:
     assert output.splitlines() == [
         "too long",
         "too long",
-        "add_observable(): incompatible function arguments. The following argument types are supported:",
+        "add_step(): incompatible function arguments. The following argument types are supported:",
     ]
 
 

@@ -31,13 +31,15 @@ ROOMS = (
     "engines",
     "logical_errors",
     "faults",
-    "plan_report",
     "sampling",
+    "plan_report",
     "fault_sets.interval",
     "fault_sets.uncertainty",
     "fault_sets.search",
     "fault_sets.budget",
     "fault_sets",
+    "decoding",
+    "decoded_rates",
     "circuit",
     "cultivation",
     "distillation",
@@ -110,6 +112,33 @@ def test_no_module_imports_itself_by_a_circle() -> None:
     assert left == {}
 
 
+PLUGIN_ROOMS = ("processes", "statistics", "samplers", "runs", "commands")
+"""The folders of ``sinter_plugin``: a module imports from its folder and from those before it."""
+
+
+def test_rooms_of_the_plugin_import_in_one_direction() -> None:
+    plugin = PACKAGE.parent / "sinter_plugin"
+    rooms = sorted(path.parent.name for path in plugin.glob("*/__init__.py"))
+    assert rooms == sorted(PLUGIN_ROOMS)
+    found: dict[str, set[str]] = {}
+    for path in sorted(plugin.rglob("*.py")):
+        room = list(path.relative_to(plugin).parts[:-1])
+        imports = found.setdefault(path.relative_to(plugin).as_posix(), set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = [*room[: len(room) - (node.level - 1)], *(node.module or "").split(".")]
+                imports.add(f"{'/'.join(base)}.py")
+                if room:
+                    assert PLUGIN_ROOMS.index(base[0]) <= PLUGIN_ROOMS.index(room[0]), path
+    assert sum(map(len, found.values())) > 50
+    try:
+        TopologicalSorter(found).prepare()
+    except CycleError as error:
+        pytest.fail(str(error))
+    for room in PLUGIN_ROOMS:
+        assert len([path for path in (plugin / room).iterdir() if path.name != "__pycache__"]) <= 12, room
+
+
 def native_files() -> dict[str, Path]:
     """The C++ and CUDA files by their names as includes give them, such as plan/plan.h or kernels/job.h."""
     files: dict[str, Path] = {}
@@ -150,7 +179,7 @@ def test_native_headers_include_in_no_circle() -> None:
 
 def test_native_rooms_are_small() -> None:
     for room in NATIVE_ROOMS:
-        assert len(list((PACKAGE / "native" / room).iterdir())) <= 13, room
+        assert len(list((PACKAGE / "native" / room).iterdir())) <= 12, room
 
 
 def test_types_of_the_native_module_have_different_names() -> None:

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import stim
 from PIL import Image
 
-from benchmarks.compare_report import draw, table
-from benchmarks.growth_plots import draw_all
-from benchmarks.growth_report import summary
-from benchmarks.machine import description, machine
-from benchmarks.pages import filled
-from benchmarks.synthetic import many_mechanisms, mirrored, scrambled
-from benchmarks.timing import in_turns, rate_of
+import stim_nonclifford as snc
+from benchmarks import compare, workloads
+from benchmarks.measuring import description, machine, rate_of
+from benchmarks.report import PLOTS, SECTIONS, draw, filled, table
+from benchmarks.simulators import SIMULATORS
+from benchmarks.workloads import Workload, many_mechanisms, memory_circuit, mirrored, scrambled
 
 DOCS = Path(__file__).parents[2] / "docs"
 MAX_PLOT_BYTES = 60_000
+LIMIT = 4 << 30
 
 
 @pytest.mark.parametrize("width", [4, 7, 12, 18])
 def test_widths_of_synthetic_circuits(width: int) -> None:
     assert scrambled(width).plan().peak_width == width
-    circuit = mirrored(width, 1e-3)
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    assert circuit.plan(postselection_mask=mask).peak_width == width
+    assert mirrored(width, 1e-3).plan(postselection_mask="all").peak_width == width
 
 
 def test_mirrored_circuits_keep_shots_without_noise() -> None:
     circuit = mirrored(6, 1e-3).without_noise()
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    counts = circuit.compile_detector_sampler(seed=1, postselection_mask=mask).sample_counts(1000)
+    counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(1000)
     assert (counts.kept, counts.errors) == (1000, 0)
 
 
@@ -45,6 +47,49 @@ def test_number_of_mechanisms(count: int) -> None:
     assert report.peak_width == 0
 
 
+def test_surface_codes_are_those_of_stim() -> None:
+    circuit = memory_circuit(3, 1e-3)
+    assert circuit == memory_circuit(3, 1e-3, rounds=3) != memory_circuit(3, 1e-3, rounds=4)
+    assert circuit.num_detectors == 24
+    assert len(circuit.shortest_graphlike_error()) == 3
+    assert snc.Circuit(workloads.with_events(0.3, 4)).plan().mean_events == pytest.approx(0.3, rel=0.01)
+
+
+@pytest.mark.parametrize("rounds", [3, 4, 7])
+def test_repetition_codes_with_t_states(rounds: int) -> None:
+    """A fresh T state adds a random record per round but the first, and changes no detector."""
+    plain = snc.Circuit(workloads.repetition_code(rounds))
+    with_gates = snc.Circuit(workloads.repetition_code(rounds, "T 0"))
+    fresh = snc.Circuit(workloads.with_fresh_t_states(rounds))
+    assert len(re.findall("T 0", workloads.repetition_code(rounds, "T 0"))) == 1  # in the loop
+    assert fresh.num_measurements == plain.num_measurements + rounds - 1
+    for circuit in (with_gates, fresh):
+        assert circuit.num_detectors == plain.num_detectors
+        silent = circuit.without_noise().compile_detector_sampler(seed=1)
+        assert not silent.sample(20, append_observables=True).any()
+    assert len(fresh.compile().quantum.operations) == 2 * (rounds - 1)
+
+
+@pytest.mark.parametrize("count", [0, 5, 12, 30, 100])
+def test_number_of_t_gates(count: int) -> None:
+    text = workloads.layers_of_t_gates(count)
+    gates = [line.split()[1:] for line in text.splitlines() if line.startswith("T ")]
+    assert sum(map(len, gates)) == count
+    assert snc.Circuit(text).num_measurements == 12
+
+
+def test_suites_are_listed_and_build_their_circuits(tmp_path: Path) -> None:
+    for name in (*workloads.FILES.values(), "e2e_t_d3_p1e-3", "e2e_t_d5_p1e-3", "quantum_volume_q20_seed42"):
+        (tmp_path / f"{name}.stim").write_text("M 0\nEXP_VAL Z0\n")
+    for suite, make in workloads.SUITES.items():
+        assert re.search(rf"\b{suite}\b", compare.__doc__ or "")
+        found = list(make(tmp_path))
+        assert {name for workload in found for name in workload.simulators} <= SIMULATORS.keys()
+        text = found[0].build()
+        assert snc.Circuit(text).num_measurements
+        assert "EXP_VAL" not in text
+
+
 def test_rates_are_of_the_shots_that_ran() -> None:
     """A clock that goes a second per 100 shots."""
     ran: list[int] = []
@@ -54,35 +99,88 @@ def test_rates_are_of_the_shots_that_ran() -> None:
     assert max(ran) <= 64
 
 
-def test_turns_alternate_after_a_warm_up() -> None:
-    calls: list[str] = []
+def measured(workload: Workload, **options: Any) -> dict[str, Any]:
+    return compare.measure(
+        workload,
+        workload.build(),
+        **{"seconds": 0.01, "repeats": 2, "limit": LIMIT, "pythons": {}, **options},
+    )
 
-    def measuring(name: str) -> Any:
-        return lambda seconds: calls.append(name) or float(len(calls))
 
-    rates = in_turns({"a": measuring("a"), "b": measuring("b")}, 0.0, 2)
-    assert calls == ["a", "b"] * 3
-    assert rates == {"a": [3.0, 5.0], "b": [4.0, 6.0]}
+def test_simulators_take_turns_in_processes_of_their_own() -> None:
+    text = str(memory_circuit(3, 1e-3))
+    row = measured(Workload("code", partial(str, text), "postselected", ("stim_nonclifford", "stim")))
+    for found in row["results"].values():
+        assert len(found["rates"]) == 2
+        assert found["rate"] > 0
+        assert found["peak_bytes"] > 1 << 20
+    assert row["results"]["stim_nonclifford"]["work"]["lookups"] >= 0
+    assert row["facts"]["mean_events"] > 0.1
+
+
+def test_first_shots_and_failures() -> None:
+    """Detectors are sampled, or records if there are none; what fails says why."""
+    for text in (str(memory_circuit(3, 1e-3)), "H 0\nT 0\nM 0"):
+        workload = Workload("w", partial(str, text), "bits", ("stim_nonclifford", "stim"))
+        row = measured(workload, first_shot=True, repeats=1)
+        for found in row["results"].values():
+            assert 0 < found["first_seconds"] < 60
+            assert found["first_bytes"] > found["more_bytes"] >= 0
+    broken = compare.Contestant(
+        sys.executable,
+        60,
+        name="stim_nonclifford",
+        text="no",
+        mode="bits",
+        limit=LIMIT,
+        seconds=0,
+        wall=False,
+        wide=False,
+    )
+    assert "ValueError" in broken.end()["problem"]
+    late = compare.Contestant(
+        sys.executable,
+        0.01,
+        name="stim",
+        text="M 0",
+        mode="bits",
+        limit=LIMIT,
+        seconds=0,
+        wall=False,
+        wide=False,
+    )
+    assert late.end()["problem"] == "> 0 s"
 
 
 def result(rate: float, problem: str = "") -> dict[str, Any]:
-    return {"rate": rate, "problem": problem}
+    if problem:
+        return {"problem": problem}
+    return {
+        "rate": rate,
+        "first_seconds": 0.1234,
+        "first_cpu_seconds": 0.2,
+        "first_bytes": 50 << 20,
+        "more_bytes": 1,
+    }
 
 
 COMPARISON: dict[str, Any] = {
+    "suite": "peers",
     "machine": {**machine(), "load": 0.5},
-    "versions": {"stim_nonclifford": "0.1", "other": "1.0", "slow": "2.0", "stim": "1.16"},
+    "versions": {"stim_nonclifford": "0.1", "clifft": "1.0", "symft": "2.0", "ticit": "3.0", "stim": "1.16"},
     "seconds": 5.0,
     "repeats": 3,
     "rows": [
         {
-            "workload": "d3",
-            "mode": "counts",
-            "width": 4,
+            "name": "d3",
+            "mode": "postselected",
+            "x": None,
+            "plot": "",
             "results": {
                 "stim_nonclifford": result(1.5e8),
-                "other": result(3e6),
-                "slow": result(0.0, "no shot within 60 s"),
+                "clifft": result(3e6),
+                "symft": result(0.0, "> 60 s"),
+                "ticit": result(0.0, "ended with exit code -6"),
                 "stim": result(4e8),
             },
         }
@@ -92,9 +190,9 @@ COMPARISON: dict[str, Any] = {
 
 def test_table_of_a_comparison() -> None:
     lines = table(COMPARISON).splitlines()
-    assert "| d3, counts | 4 | 1.5×10⁸ | 3.0×10⁶ | (1) | 4.0×10⁸ | 50 |" in lines
-    assert lines[-1] == "(1) d3, counts: slow: no shot within 60 s"
-    assert description(COMPARISON["machine"]) + "." in lines
+    assert "| d3, postselected | 1.5×10⁸ | 3.0×10⁶ | > 60 s | (1) | 4.0×10⁸ | 50 |" in lines
+    assert lines[-1] == "(1) d3, postselected: ticit: ended with exit code -6"
+    assert description(COMPARISON["machine"]) in lines[0]
 
 
 def test_sections_of_pages() -> None:
@@ -106,58 +204,49 @@ def test_sections_of_pages() -> None:
         filled(page, "b", "new")
 
 
-@pytest.mark.parametrize("section", ["growth", "comparison", "surface codes", "words against lists"])
+@pytest.mark.parametrize("section", SECTIONS.values())
 def test_the_page_of_figures_can_be_filled(section: str) -> None:
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     assert "\n\nnew figures\n\n" in filled(page, section, "new figures")
 
 
-def point(part: str, series: str, x: float, rate: float) -> dict[str, Any]:
-    facts = {
-        "coefficients": 100.0,
-        "mechanisms": x,
-        "mean_events": 0.5 * x,
-        "kept": 0.25,
-        "signature_bits": 9,
-    }
-    return {"part": part, "series": series, "x": x, "rate": rate, "facts": facts}
-
-
-def test_plots_are_small_pictures(tmp_path: Path) -> None:
-    series = {"width": "every shot simulated", "mechanisms": "half an event", "noise": "d=3"}
-    results = {
-        "machine": machine(),
-        "points": [point(part, name, x, 1e6 / x) for part, name in series.items() for x in (1, 10, 20)],
-    }
-    paths = draw_all(results, tmp_path)
-    assert [path.name for path in paths] == ["growth_width.png", "growth_mechanisms.png", "growth_noise.png"]
-    for path in [*paths, draw(COMPARISON, tmp_path / "compare.png")]:
-        assert path.stat().st_size < MAX_PLOT_BYTES
-        assert len(np.unique(np.asarray(Image.open(path)))) > 4  # not blank
-
-
-def test_plots_of_the_page_are_small() -> None:
-    for name in ("growth_width", "growth_mechanisms", "growth_noise"):
-        assert (DOCS / f"{name}.png").stat().st_size < MAX_PLOT_BYTES
-
-
-def test_summary_of_growth() -> None:
-    """Times that are 2 ns and 3 ns for each event; 10 ns for 100 coefficients, in L1, and 400 ns, in L2."""
-    points = [point("mechanisms", "probability 0.001 each", x, 1e9 / (2 + 1.5 * x)) for x in (10, 1000)]
-    points += [point("width", "every shot simulated", x, 1e9 / time) for x, time in ((10, 10), (16, 400))]
-    points += [point("noise", "d=5, postselected", 1e-3, 5e7), point("noise", "d=5, all bits", 1e-3, 1e6)]
-    points += [point("threads", "d=5", threads, 1e6 * (0.9 * threads + 0.1)) for threads in (1, 2)]
-    points[-1]["facts"]["apart"] = 1.95e6
-    facts = {**machine(), "cache_bytes": {"L1": 48 << 10, "L2": 1 << 20}}
-    lines = summary({"machine": facts, "seconds": 2, "repeats": 3, "points": points}).splitlines()
-    assert lines[-7:] == [
-        "| a shot with a mean of 5 noise events | 17.0 ns |",
-        "| each further event, with 1,000 mechanisms | 3.0 ns |",
-        "| a coefficient operation, vector in L1 (width 10) | 0.10 ns |",
-        "| a coefficient operation, vector in L2 (width 16) | 4.00 ns |",
-        "| cultivation d=5, p=0.001, postselected: 0.0005 events per shot"
-        " | 50 million shots/s, 20 ns per shot |",
-        "| the same, all bits of all shots: 9 signature bits | 1 million shots/s, 1,000 ns per shot |",
-        "| two threads: d=5 | 1.90 times the speed of one thread;"
-        " two samplers that share nothing: 1.95 times |",
+@pytest.mark.parametrize("suite", PLOTS)
+def test_plots_are_small_pictures(suite: str, tmp_path: Path) -> None:
+    facts = {"coefficients": 100.0, "mechanisms": 10, "mean_events": 0.5}
+    rows = [
+        {
+            "name": name,
+            "mode": "bits",
+            "x": x,
+            "plot": plot,
+            "facts": facts,
+            "results": {"stim": result(1e6 / x)},
+        }
+        for name, plot in (("a", "rounds"), ("b", "rounds"))
+        for x in (1, 10, 100)
     ]
+    results = {**COMPARISON, "suite": suite, "versions": {"stim": "1"}, "rows": rows}
+    path = draw(COMPARISON if suite == "peers" else results, tmp_path / PLOTS[suite])
+    assert path.stat().st_size < MAX_PLOT_BYTES
+    assert len(np.unique(np.asarray(Image.open(path)))) > 4  # not blank
+    assert (DOCS / PLOTS[suite]).stat().st_size < MAX_PLOT_BYTES
+
+
+def test_a_run_prints_saves_and_fills_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One small circuit, one repeat; then the saved results again, for the documentation."""
+    text = str(stim.Circuit.generated("repetition_code:memory", distance=3, rounds=3))
+    suite = [Workload("small", lambda: text, "bits", ("stim_nonclifford", "stim"))]
+    monkeypatch.setitem(workloads.SUITES, "surface", lambda folder: iter(suite))
+    assert compare.main(["surface", "--seconds", "0.01", "--repeats", "1", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    results = json.loads((tmp_path / "surface.json").read_text())
+    assert [row["name"] for row in results["rows"]] == ["small"]
+    (tmp_path / "performance.md").write_text((DOCS / "performance.md").read_text(encoding="utf-8"))
+    saved = ["--from", str(tmp_path / "surface.json"), "--docs", str(tmp_path), "--out", str(tmp_path)]
+    assert compare.main(["surface", *saved]) == 0
+    for row in table(results).splitlines():
+        assert row in (tmp_path / "performance.md").read_text(encoding="utf-8")
+        assert row in printed
+    assert compare.main(["surface", "--only", "other", "--out", str(tmp_path)]) == 1

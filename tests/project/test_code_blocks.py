@@ -18,11 +18,16 @@ from ..support.installed_wheel import ROOT, run
 
 PAGES = [
     ROOT / "README.md",
-    *(path for path in sorted(ROOT.glob("docs/*.md")) if path.name != "instructions.md"),
+    *(
+        path
+        for path in sorted(ROOT.glob("docs/*.md"))
+        if path.name not in ("instructions.md", "internals.md")
+    ),
     *sorted(ROOT.glob("circuits/*/README.md")),
     *sorted(ROOT.glob("docs/tutorials/*.ipynb")),
 ]
-"""The examples need a clone. The cells of notebooks are in test_notebooks.py, and the blocks of their text are here."""
+"""The examples need a clone, and test_root_files.py runs the blocks of internals.md. The cells of notebooks are in
+test_notebooks.py, and the blocks of their text are here."""
 
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 

@@ -15,6 +15,7 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.compiler.expectations import ExpectationCircuit, ExpectationPlan
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.sampling import CompiledDetectorSampler
 from stim_nonclifford.sampling.expectation_values import ExpectationEngine
 
 from ..oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
@@ -217,7 +218,7 @@ def test_batches_are_the_shots_of_sample_kept() -> None:
     circuit = snc.Circuit(TELEPORTED_T)
     mask = np.array([True, False, True])
 
-    def sampler() -> snc.CompiledDetectorSampler:
+    def sampler() -> CompiledDetectorSampler:
         return circuit.compile_detector_sampler(seed=8, postselection_mask=mask)
 
     expected = sampler().sample_kept(20_000, expectation_values=True).expectation_values

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stim_nonclifford import Circuit, CompiledDetectorSampler
+from stim_nonclifford import Circuit
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import engine as gpu_engine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
-from stim_nonclifford.sampling import detector_sampler, kept_batches
-from stim_nonclifford.sampling.shot_files import ShotFile
+from stim_nonclifford.sampling import CompiledDetectorSampler, detector_sampler, kept_batches
+from stim_nonclifford.sampling.rows.shot_files import ShotFile
 from stim_nonclifford.sampling.shot_numbers import ShotNumbers
 
 from ..support.engine_cases import DEEP, LAYERS, SEED, plans_of

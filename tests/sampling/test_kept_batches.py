@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
+from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
 
 from ..support.programs import finished_program
 
@@ -29,11 +30,11 @@ CIRCUIT = snc.Circuit(
 MASK = np.array([True, False, True])
 
 
-def sampler(**arguments: Any) -> snc.CompiledDetectorSampler:
+def sampler(**arguments: Any) -> CompiledDetectorSampler:
     return CIRCUIT.compile_detector_sampler(seed=5, postselection_mask=MASK, **arguments)
 
 
-def joined(batches: list[snc.KeptBatch]) -> tuple[Any, ...]:
+def joined(batches: list[KeptBatch]) -> tuple[Any, ...]:
     return (
         sum(batch.shots for batch in batches),
         sum(batch.discards for batch in batches),

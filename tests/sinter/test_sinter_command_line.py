@@ -12,7 +12,6 @@ import pytest
 import sinter
 
 from ..support.sinter_runs import (
-    BARE_CIRCUIT,
     BARE_ERROR_IF_KEPT,
     ERROR_IF_KEPT,
     KEPT_BY_ALL,
@@ -73,7 +72,7 @@ def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler:
         f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
     )
     process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
-    wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
+    wait_until(lambda: folder.shots() > 10_000)
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal
     _, stderr = process.communicate(timeout=30)
     if command is OURS:
@@ -104,8 +103,8 @@ def test_a_killed_worker_loses_nothing_that_was_saved(
         f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
     )
     process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
-    wait_until(lambda: folder.shots() > 0 and len(folder.rows()) >= 3)
-    before = folder.rows()
+    wait_until(lambda: folder.shots() > 10_000)
+    before = folder.shots()
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     if command is OURS:
         _, stderr = process.communicate(timeout=30)
@@ -115,8 +114,8 @@ def test_a_killed_worker_loses_nothing_that_was_saved(
         os.killpg(process.pid, signal.SIGINT)
         process.communicate(timeout=30)
 
-    assert folder.rows()[: len(before)] == before
     saved = folder.shots()
+    assert saved >= before
     folder.run(command, arguments + f" --max_shots {saved + 1000}")
     assert folder.shots() == saved + 1000
 
@@ -125,16 +124,18 @@ def test_a_killed_worker_loses_nothing_that_was_saved(
 def test_sigterm_ends_the_workers_too(folder: Folder) -> None:
     process = folder.start(
         OURS,
-        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --max_shots 1_000_000_000_000"
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --max_shots 1_000_000_000_000"
         " --save_resume_filepath stats.csv --quiet",
     )
     wait_until(lambda: folder.shots() > 0)
-    (worker,) = workers_of(process.pid)
+    workers = workers_of(process.pid)
+    assert len(workers) == 2
     process.terminate()
     process.communicate(timeout=30)
     assert process.returncode == 130
-    with pytest.raises(ProcessLookupError):
-        os.kill(worker, 0)
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
 
 
 def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
@@ -244,39 +245,6 @@ class TestCollectOfThePlugin:
         assert stats.errors > 0
         assert stats.custom_counts["obs_mistake_mask=E"] == stats.errors
 
-    def test_says_that_decoders_sample_the_proxy(self, folder: Folder) -> None:
-        """In any case, and in every row: also in those of a run that is resumed."""
-        arguments = "--circuits d=3,p=0.1.stim --decoders pymatching soft_postselect --processes 1 --quiet"
-        arguments += " --save_resume_filepath stats.csv --max_shots "
-        for shots in (1000, 3000):
-            done = folder.run(OURS, f"{arguments}{shots}")
-            assert "pymatching samples with Stim, which replaces T by S: its statistics are" in done.stderr
-            stats = {row.decoder: row for row in folder.stats()}
-            key = "warning: sampled with S in place of T"
-            assert stats["pymatching"].shots == stats["pymatching"].custom_counts[key] == shots
-            assert key not in stats["soft_postselect"].custom_counts
-        printed = folder.run(
-            OURS, "--circuits d=3,p=0.1.stim --decoders pymatching --processes 1 --quiet --max_shots 100"
-        ).stdout
-        assert key in printed
-        # The same task as without this package.
-        sinters = folder.run(SINTER, f"{arguments}3000".replace("stats.csv", "sinters.csv"))
-        assert sinters.stdout == ""
-        assert {row.strong_id for row in folder.stats("sinters.csv")} == {
-            row.strong_id for row in stats.values()
-        }
-
-    def test_tags_that_are_comments_make_no_proxy(self, folder: Folder) -> None:
-        text = "X_ERROR(0.1) 0\nTICK[100 ns]\nM[flag] 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
-        (folder.path / "comments.stim").write_text(text)
-        done = folder.run(
-            OURS,
-            "--circuits comments.stim --decoders pymatching --processes 1 --quiet --max_shots 100"
-            " --save_resume_filepath stats.csv",
-        )
-        assert done.stderr == ""
-        assert folder.stats()[0].custom_counts == {}
-
 
 def test_without_arguments_prints_help(folder: Folder) -> None:
     done = folder.run(OURS[:-1], "")
@@ -293,21 +261,11 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
         ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables, so"),
         ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors, so soft_postselect"),
         (T_CIRCUIT, "--count_detection_events", "--count_detection_events works for decoders only"),
-        (
-            T_CIRCUIT,
-            "--count_observable_error_combos --decoders soft_postselect pymatching",
-            "Collect pymatch",
-        ),
+        (T_CIRCUIT, "--decoders soft_postselect pymatching", "which reads T gates as S gates. Use soft_py"),
         (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
         (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
         (T_CIRCUIT, "--processes 0", "--processes must be"),
         (T_CIRCUIT, "--decoders softpostselect", "softpostselect"),
-        (BARE_CIRCUIT, "--decoders pymatching", "replaces T by S"),
-        (
-            "R_X(0.5) 0\nZ_ERROR(0.1) 0\nR_X(-0.5) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]",
-            "--decoders pymatching",
-            "it reads rotations such as R_X(0.5) as the identity",
-        ),
         (T_CIRCUIT, "--custom_decoders_module_function nomod:f", "No module named 'nomod'"),
         (T_CIRCUIT, "--custom_decoders_module_function math:f", "cannot import name 'f' from 'math'"),
         (T_CIRCUIT, "--custom_decoders_module_function os:getpid", "custom_decoders_module_function failed"),
@@ -350,7 +308,7 @@ def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
         assert done.stderr.count("\n") == 1
 
 
-def test_time_limit_of_a_run_with_sinters_workers(folder: Folder) -> None:
+def test_time_limit_of_a_run(folder: Folder) -> None:
     arguments = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
     arguments += " --max_shots 1_000_000_000_000 --max_seconds 4 --save_resume_filepath stats.csv"
     done = folder.run(OURS, arguments)
@@ -364,9 +322,9 @@ def test_time_limit_of_a_run_with_sinters_workers(folder: Folder) -> None:
 
 
 def test_log_of_a_run_without_a_terminal(folder: Folder) -> None:
-    """One line for the first hour; the workers' messages are no news."""
+    """One line for the first hour, and one at the end."""
     arguments = "--circuits d=3,p=0.1.stim bare.stim --decoders soft_postselect --processes 1"
     done = folder.run(OURS, f"{arguments} --max_shots 2_000_000 --save_resume_filepath stats.csv")
-    assert len(folder.rows()) > 2
-    assert len(re.findall(r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d  ", done.stderr, re.MULTILINE)) == 1
+    assert [row.shots for row in folder.stats()] == [2_000_000] * 2
+    assert len(re.findall(r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d  ", done.stderr, re.MULTILINE)) == 2
     assert "\x1b" not in done.stderr

@@ -16,8 +16,8 @@ import sinter
 import stim
 
 from sinter_plugin import error_rate
-from sinter_plugin.save_file import SaveFile
-from sinter_plugin.shot_ranges import seed_of
+from sinter_plugin.statistics.shot_ranges import seed_of
+from sinter_plugin.statistics.statistics_file import StatisticsFile
 from stim_nonclifford.cultivation import cultivation_circuit
 
 from ..support.sinter_runs import (
@@ -310,7 +310,7 @@ def test_interrupts(folder: Folder) -> None:
 
 
 def test_locked_file(folder: Folder) -> None:
-    with SaveFile(folder.path / "stats.csv", survivor_counters=(), say=print):
+    with StatisticsFile(folder.path / "stats.csv", say=print):
         done = folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}", code=2)
         assert f"stats.csv is in use: another run saves to it (process {os.getpid()}" in done.stderr
     folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}")
@@ -389,45 +389,3 @@ def test_circuit_that_keeps_no_shot(folder: Folder) -> None:
     )
     done = folder.run(ESTIMATE, f"--circuits d=0.stim d=3,p=0.1.stim {SAVED}")
     assert len(folder.stats()) == 2, done.stderr
-
-
-class TestPut:
-    def row(self, strong_id: str, shots: int) -> str:
-        return sinter.TaskStats(strong_id, "soft_postselect", {"p": shots}, shots).to_csv_line()
-
-    def test_rows_are_replaced_and_the_file_stays_locked(self, tmp_path: Path) -> None:
-        path = tmp_path / "stats.csv"
-        path.touch(mode=0o640)
-        link = tmp_path / "link.csv"
-        link.symlink_to("stats.csv")
-        with SaveFile(link, survivor_counters=(), say=print) as save_file:
-            save_file.put(self.row("a", 1), "a")
-            save_file.put(self.row("b", 2), "b")
-            save_file.put(self.row("a", 3), "a")
-            with pytest.raises(OSError, match="is in use"):
-                SaveFile(path, survivor_counters=(), say=print)
-            save_file.put(self.row("c", 4), "c")
-        stats = sinter.read_stats_from_csv_files(path)
-        assert {row.strong_id: row.shots for row in stats} == {"a": 3, "b": 2, "c": 4}
-        assert link.is_symlink()
-        assert path.stat().st_mode & 0o777 == 0o640
-        assert sorted(each.name for each in tmp_path.iterdir()) == ["link.csv", "stats.csv"]
-
-    def test_full_disk_while_a_row_is_replaced(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        path = tmp_path / "stats.csv"
-
-        def no_space(descriptor: int) -> None:
-            raise OSError(28, "No space left on device")
-
-        with SaveFile(path, survivor_counters=(), say=print) as save_file:
-            save_file.put(self.row("a", 1), "a")
-        monkeypatch.setattr(os, "fsync", no_space)
-
-        def replace() -> None:
-            with SaveFile(path, survivor_counters=(), say=print) as save_file:
-                save_file.put(self.row("a", 2), "a")
-
-        with pytest.raises(RuntimeError, match="The rows saved before are complete"):
-            replace()
-        assert [row.shots for row in sinter.read_stats_from_csv_files(path)] == [1]
-        assert [each.name for each in tmp_path.iterdir()] == ["stats.csv"]

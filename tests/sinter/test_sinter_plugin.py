@@ -18,7 +18,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
-from sinter_plugin.batch_size import MAX_SHARE, MIN_SHOTS, BatchSize
+from sinter_plugin.samplers.batch_size import MAX_SHARE, MIN_SHOTS, BatchSize
 
 from ..support.fake_cupy import make_cupy
 
@@ -247,7 +247,7 @@ def test_workers_draw_different_samples() -> None:
 SAMPLE_IN_THREADS = """
 import sys, threading
 import numpy as np, sinter, stim_nonclifford as snc
-from sinter_plugin.soft_postselect import CompiledSoftPostselectSampler
+from sinter_plugin.samplers.soft_postselect import CompiledSoftPostselectSampler
 
 def detector_sampler():
     circuit = snc.Circuit(sys.argv[1])

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import collections
 import io
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sinter
 
-from sinter_plugin.rows import check_rows
-from sinter_plugin.save_file import SaveFile
+from sinter_plugin.statistics.rows import read_rows
+from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
 
-from ..support.sinter_runs import OURS, SINTER, Folder, both_commands
+from ..support.sinter_runs import OURS, SINTER, Folder
 
 COLLECT = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
 SAVE = " --save_resume_filepath stats.csv"
@@ -44,7 +46,7 @@ COUNTED = row("counting", 555, 0, None, detection_events=40, detectors_checked=5
 def open_save_file(path: Path) -> list[str]:
     """What is said when a run opens a file."""
     said: list[str] = []
-    with SaveFile(path, survivor_counters=["soft_postselect", "mine"], say=said.append):
+    with StatisticsFile(path, say=said.append):
         pass
     return said
 
@@ -71,28 +73,33 @@ def statistics_in(data: bytes) -> list[sinter.TaskStats]:
     ],
 )
 def test_cut_after_every_byte_of_the_last_two_lines(rows: list[str], newline: str, tmp_path: Path) -> None:
-    """What is whole is counted, once; the rest is not, not in part either; and the next row can be added."""
+    """What is whole is counted, once; the rest is not, not in part either; and where nobody can tell, it is asked."""
     path = tmp_path / "stats.csv"
     data = text_of(*rows, newline=newline)
     # Where the header, the first row, the second row ... end, without the newline.
     ends = [
         len(text_of(*rows[:num_rows], newline=newline)) - len(newline) for num_rows in range(len(rows) + 1)
     ]
-    expected = [statistics_in(text_of(*rows[:num_rows], POSTSELECTED)) for num_rows in range(len(rows) + 1)]
+    num_asked = 0
     for cut in range(ends[-3] + len(newline) if len(rows) > 1 else 0, len(data) + 1):
         path.write_bytes(data[:cut])
-        said = open_save_file(path)
-        with path.open("a") as file:
-            print(POSTSELECTED, file=file)
-
         num_whole = max(sum(end <= cut for end in ends) - 1, 0)
-        assert statistics_in(path.read_bytes()) == expected[num_whole], cut
+        try:
+            said = open_save_file(path)
+        except ValueError:
+            num_asked += 1
+            assert path.read_bytes() == data[:cut]
+            assert data[:cut].endswith(b",")  # of the row, or of the one before custom_counts
+            continue
+        assert statistics_in(path.read_bytes()) == statistics_in(text_of(*rows[:num_whole])), cut
+        assert path.read_bytes().endswith(b"\n")
         # Who reads the messages knows what was done.
         is_untouched = data[:cut].endswith(b"\n") or cut == 0
         assert len(said) == (not is_untouched)
         if said:
             number = data[:cut].count(b"\n") + 1
             assert said[0].startswith(f"{path}, line {number}: ")
+    assert num_asked <= 2
 
 
 def test_intact_file_is_left_alone(tmp_path: Path) -> None:
@@ -159,10 +166,9 @@ def test_broken_line_is_named_and_nothing_is_changed(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"not,statistics\n1,2\n", "line 1: the first line names the columns"),
-        (b"\n", "line 1: the first line names the columns"),
-        (text_of().replace(b",custom_counts", b"") + b"1,0,0,1,a,b,3\n", "add it"),
-        (text_of().replace(b"shots", b"SHOTS"), "line 1: the first line names the columns"),
+        (b"not,statistics\n1,2\n", "line 1: the first line must name the columns"),
+        (b"\n", "line 1: the first line must name the columns"),
+        (text_of().replace(b"shots", b"SHOTS"), "line 1: the first line must name the columns"),
         # It may be whole, or its custom_counts may be missing: no other row says.
         (
             text_of(POSTSELECTED, DECODED)[:-1],
@@ -180,7 +186,7 @@ def test_other_files_are_refused_and_not_changed(data: bytes, message: str, tmp_
 
 
 def test_places_where_nothing_can_be_saved_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(IsADirectoryError, match=str(tmp_path)):
+    with pytest.raises(ValueError, match=f"{tmp_path} is not a regular file"):
         open_save_file(tmp_path)
     with pytest.raises(ValueError, match="/dev/null is not a regular file"):
         open_save_file(Path("/dev/null"))
@@ -199,12 +205,66 @@ def test_long_lines_are_shortened_in_messages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tail", [row("x", 1, 0, 35)[:-1], row("x", 1, 0, 35)[:-1] + "\n"])
 def test_files_of_other_columns_can_be_read(tail: str) -> None:
     """Sinter did not always write custom_counts; and a number without an end may be the half of one."""
-    lines = [line.encode() for line in (sinter.CSV_HEADER.replace(",custom_counts", "\n"), tail)]
+    content = (sinter.CSV_HEADER.replace(",custom_counts", "\n") + tail).encode()
     if tail.endswith("\n"):
-        assert check_rows(lines, "old.csv") is None
+        [read], cut = read_rows(content, "old.csv")
+        assert (read.stats.json_metadata, cut) == (35, None)
     else:
         with pytest.raises(ValueError, match="json_metadata may have been cut off"):
-            check_rows(lines, "old.csv")
+            read_rows(content, "old.csv")
+
+
+def test_rows_of_a_task_become_one(tmp_path: Path) -> None:
+    """Those of other tasks stay as they are, and what is saved twice, as after an interrupt, counts once."""
+    path = tmp_path / "stats.csv"
+    path.touch(mode=0o640)
+    (tmp_path / "link.csv").symlink_to("stats.csv")
+    path.write_bytes(text_of(MORE_POSTSELECTED, DECODED, MORE_POSTSELECTED))
+    [old, *_] = statistics_in(text_of(MORE_POSTSELECTED))
+    with StatisticsFile(tmp_path / "link.csv", say=print) as file:
+        assert [each.shots for each in file.rows] == [77, 34567, 77]
+        for shots in (5, 9, 9):
+            file.save(
+                [sinter.TaskStats(old.strong_id, old.decoder, old.json_metadata, shots=shots, errors=1)]
+            )
+        file.save([sinter.TaskStats("new", "b", None, shots=2)])
+        file.save([sinter.TaskStats("new", "b", None, shots=3)], replacing=True)
+    lines = path.read_text().splitlines()
+    assert lines[2] == DECODED
+    found = {each.strong_id: (each.shots, each.errors) for each in statistics_in(path.read_bytes())}
+    assert len(lines) == 4
+    assert found[old.strong_id] == (2 * 77 + 9, 1)
+    assert found["new"] == (3, 0)
+    assert (tmp_path / "link.csv").is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.csv", "stats.csv"]
+
+
+def test_interrupt_at_any_moment_of_a_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file has the old row or the new one, and the same save works afterwards."""
+    path = tmp_path / "stats.csv"
+    new = sinter.TaskStats("new", "b", None, shots=5)
+
+    for name in ("fsync", "replace"):
+        original = getattr(os, name)
+        for before in (True, False):
+            path.write_bytes(text_of(DECODED))
+            with StatisticsFile(path, say=print) as file:
+
+                def interrupted(*arguments: object, before: bool = before, original: Any = original) -> None:
+                    if not before:
+                        original(*arguments)
+                    raise KeyboardInterrupt
+
+                with monkeypatch.context() as patched:
+                    patched.setattr(os, name, interrupted)
+                    with pytest.raises(KeyboardInterrupt):
+                        file.save([new])
+                has_new = name == "replace" and not before
+                assert path.read_text().count("\n") == 2 + has_new
+                file.save([new])
+            assert [each.shots for each in statistics_in(path.read_bytes())] == [5, 34567]
+    assert [each.name for each in tmp_path.iterdir()] == ["stats.csv"]
 
 
 def with_largest_file(size: int, command: list[str]) -> list[str]:
@@ -217,27 +277,38 @@ os.execv(sys.argv[1], sys.argv[1:])
     return [sys.executable, "-c", limit, *command]
 
 
-@both_commands
-def test_goes_on_after_a_full_disk(folder: Folder, command: list[str]) -> None:
-    endless = COLLECT + SAVE + " --max_shots 1_000_000_000_000"
-    done = folder.run(with_largest_file(400, command), endless, code=1)
+def test_goes_on_after_a_full_disk(folder: Folder) -> None:
+    """There is room for the row of one circuit, and not for that of the other."""
+    (folder.path / "d=3,p=0.2.stim").write_text((folder.path / "d=3,p=0.1.stim").read_text())
+    both = f"{COLLECT.replace('0.1.stim', '0.1.stim d=3,p=0.2.stim')}{SAVE} --max_shots "
     path = folder.path / "stats.csv"
-    if command is OURS:
+    for _ in range(2):  # As long as there is no room, nothing is lost.
+        done = folder.run(with_largest_file(400, OURS), both + "2000", code=1)
         assert "stats.csv: File too large. The rows saved before are complete. Free some space" in done.stderr
         assert "Traceback" not in done.stderr
-        assert "stats.csv, line 3: the line was cut off and has been dropped" in done.stderr
-        assert path.read_text().endswith("\n")  # so that Sinter alone can go on, too
-    else:
-        assert path.stat().st_size == 400
-        assert not path.read_text().endswith("\n")
+        [saved] = folder.stats()
+        assert saved.shots > 0
+        assert [each.name for each in folder.path.glob("stats.csv*")] == ["stats.csv"]
+    folder.run(OURS, both + "3000")
+    assert [each.shots for each in folder.stats()] == [3000, 3000]
+    # What is cut in the midst of a line, as by Sinter alone.
+    path.unlink()
+    folder.run(with_largest_file(400, SINTER), f"{COLLECT}{SAVE} --max_shots 1_000_000_000_000", code=1)
+    assert not path.read_text().endswith("\n")
     whole = statistics_in(path.read_bytes()[: path.read_bytes().rindex(b"\n") + 1])[0].shots
     assert whole > 0
-
-    if command is OURS:  # As long as there is no room, nothing more is lost.
-        folder.run(with_largest_file(400, command), endless, code=1)
-        assert folder.shots() == whole
-    folder.run(SINTER if command is OURS else OURS, f"{COLLECT}{SAVE} --max_shots {whole + 1000}")
+    folder.run(OURS, f"{COLLECT}{SAVE} --max_shots {whole + 1000}")
     assert folder.shots() == whole + 1000
+
+
+def test_no_room_for_a_file_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(StatisticsFileError, match="No space left on device"):
+        open_save_file(tmp_path / "stats.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_goes_on_after_a_cut(folder: Folder) -> None:

@@ -19,7 +19,7 @@ import stim
 import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_decoders
-from sinter_plugin.decoders import installed_decoders
+from stim_nonclifford.decoding.decoders import installed_decoders
 
 from ..support.sinter_runs import OURS, SINTER, Folder, assert_rate, both_commands
 
@@ -396,7 +396,7 @@ def test_a_decoder_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
             collected(THREE, 100, decoder=decoder)
         assert any(line.startswith(package) for line in extra("decoding"))
     assert not any(line.startswith("fusion") for line in extra("decoding"))
-    assert set(sinter_decoders()) == {"soft_vacuous"}
+    assert set(sinter_decoders()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import scipy.stats
 import sinter
 
 import stim_nonclifford as snc
-from sinter_plugin.collect_command import collect
-from sinter_plugin.estimate_command import estimate
+from sinter_plugin.commands.collect import collect
+from sinter_plugin.commands.estimate import estimate
 
 from .test_state_check import CIRCUIT, FALSE_ALARM, FLAGGED, READOUT, UNSEEN
 
@@ -57,7 +57,10 @@ def test_collect_with_and_without_a_decoder(circuit: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--decoders", "pymatching", "--state_check", "T"], "not for pymatching, .* soft_pymatching"),
+        (
+            ["--decoders", "pymatching", "--state_check", "T"],
+            "Use soft_pymatching, which samples the circuit",
+        ),
         (["--decoders", "soft_pymatching", "--state_check", "X"], "d=1.stim: Without noise the fidelity"),
         (["--decoders", "soft_postselect", "--state_check", "t"], "'t' is neither one of T, T_DAG, X"),
         (

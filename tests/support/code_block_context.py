@@ -45,7 +45,7 @@ sinter.collect(
     num_workers=1,
     tasks=[sinter.Task(circuit=memory(0.03), json_metadata={"d": 3, "p": 0.03})],
     decoders=["soft_pymatching_gap"],
-    custom_decoders=sinter_plugin.sinter_decoders(),
+    custom_decoders=sinter_plugin.sinter_samplers(),
     max_shots=20_000,
     save_resume_filepath="stats.csv",
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import stim_nonclifford as snc
+from stim_nonclifford.base.masks import Mask, postselected_outputs
 from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.compiler.plans.requested_outputs import Mask, postselected_outputs
+from stim_nonclifford.fault_sets import LogicalErrorRate, MalignantSet
 from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates
 from stim_nonclifford.fault_sets.malignant import malignant_sets
 from stim_nonclifford.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
@@ -31,14 +32,14 @@ def rate_of_anything(
     *,
     limits: Limits | None = None,
     seed: int = 0,
-) -> snc.LogicalErrorRate:
+) -> LogicalErrorRate:
     """What ``logical_error_rate`` computes, also where it would refuse to call the result an error rate."""
     outputs = postselected_outputs(detectors, observables, circuit.num_detectors, circuit.num_observables)
     asked = PlannedCircuit.of(circuit.compile(), outputs)
     return estimate_rates([asked], limits or Limits(), seed, 1, False)[0]
 
 
-def malignant_sets_of_anything(circuit: snc.Circuit, max_weight: int) -> list[snc.MalignantSet]:
+def malignant_sets_of_anything(circuit: snc.Circuit, max_weight: int) -> list[MalignantSet]:
     """What ``malignant_sets`` finds with all detectors postselected, also where it would refuse the question.
 
     There is none if no shot is ever kept.
@@ -51,12 +52,12 @@ def malignant_sets_of_anything(circuit: snc.Circuit, max_weight: int) -> list[sn
     return malignant_sets(plan, named, max_weight, 1, DEFAULT_MAX_BYTES)
 
 
-def estimate(circuit: snc.Circuit, limits: Limits, seed: int) -> snc.LogicalErrorRate:
+def estimate(circuit: snc.Circuit, limits: Limits, seed: int) -> LogicalErrorRate:
     """An estimate with all detectors postselected."""
     return estimate_rates([planned(circuit, "all", None)], limits, seed, 1, False)[0]
 
 
-def covers(found: snc.LogicalErrorRate, rate: float) -> bool:
+def covers(found: LogicalErrorRate, rate: float) -> bool:
     """Whether the interval has the true value."""
     low, high = found.interval
     return low <= rate <= high

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from stim_nonclifford import Circuit, _native
+from stim_nonclifford._native import CircuitStepKind as Kind
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of, packed_words
 from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
-__all__ = ["CASES", "Case", "wrong_plans"]
+__all__ = ["CASES", "STEP_CASES", "Case", "wrong_plans"]
 
 TEXT = """
     RX 0 1 2 3 4 5
@@ -139,10 +140,10 @@ def program() -> _native.Program:
     found.add_gate(2, [[0, 2], [1], [2], [1, 3]], CX)
     found.add_channel(0, [(1, 0.1), (2, 0.1)], [])
     found.add_channel(0, [(1, 0.1)], [])
-    found.add_clifford(0, [[0], [1]])
-    found.add_rotation([(0, 1), (1, 2)])
-    found.add_measurement([(0, 1)], 0, False, True, 1)
-    found.add_detector(0, [0])
+    found.add_step(Kind.CLIFFORD, number=0, groups=[[0], [1]])
+    found.add_step(Kind.ROTATE, factors=[(0, 1), (1, 2)])
+    found.add_step(Kind.MEASURE, number=1, record=0, factors=[(0, 1)], resets=True)
+    found.add_step(Kind.DETECTOR, number=0, records=[0])
     return found
 
 
@@ -150,17 +151,6 @@ def sweep() -> _native.EffectSweep:
     made = program()
     insertions = [(2, [(0, 1)], [5], [0])]
     return _native.EffectSweep(made, False, True, True, [(2, 7)], insertions, 1 << 20, lambda step: None)
-
-
-def table() -> _native.CoordinateTable:
-    return _native.CoordinateTable(3)
-
-
-def rotations() -> _native.DeferredRotations:
-    found = _native.DeferredRotations(3)
-    found.add(0, ([(0, 1)], False))
-    found.add(1, ([(0, 2), (1, 1)], True))
-    return found
 
 
 def engine() -> _native.Engine:
@@ -263,82 +253,6 @@ CASES: dict[str, Case] = {
         },
         runs=False,
     ),
-    "CoordinateTable.__init__": Case({"num_qubits": 3}, {"num_qubits": [*WRONG_NUMBERS, 2**62, MAX]}),
-    "CoordinateTable.apply": Case(
-        {"num_targets": 2, "inverse": CX, "qubits": [0, 1]},
-        {
-            "num_targets": [*WRONG_NUMBERS, 0, 3, 2**40],
-            "inverse": [CX[:1], CX + CX, [([(2, 1)], False), *CX[1:]], [([(0, 0)], False), *CX[1:]], None],
-            "qubits": [[0], [0, 3], [-1, 0], None],
-        },
-        table,
-    ),
-    "CoordinateTable.apply_pauli": Case(
-        {"qubit": 0, "code": 1}, {"qubit": [*WRONG_NUMBERS, 3], "code": [*WRONG_NUMBERS, 0, 4]}, table
-    ),
-    "CoordinateTable.change": Case(
-        {"gates": [(_native.CoordinateGate.CX, 0, 1)]},
-        {
-            "gates": [
-                [(_native.CoordinateGate.CX, 0, 3)],
-                [(_native.CoordinateGate.CX, 1, 1)],
-                [(_native.CoordinateGate.H, 3, 0)],
-                [(_native.CoordinateGate.H, -1, 0)],
-                [(6, 0, 0)],
-                None,
-            ]
-        },
-        table,
-    ),
-    "CoordinateTable.image": Case(
-        {"factors": [(0, 1)]}, {"factors": [*WRONG_FACTORS, [(0, 1), (0, 2)]]}, table
-    ),
-    "CoordinateTable.inverse_image": Case(
-        {"coordinate": 0, "code": 1},
-        {"coordinate": [*WRONG_NUMBERS, 3], "code": [*WRONG_NUMBERS, 0, 3]},
-        table,
-    ),
-    "DeferredRotations.__init__": Case(
-        {"num_coordinates": 3}, {"num_coordinates": [*WRONG_NUMBERS, 2**62, MAX]}
-    ),
-    "DeferredRotations.add": Case(
-        {"step": 2, "pauli": ([(0, 1)], False)},
-        {"step": [None, 2**63], "pauli": [*((factors, False) for factors in WRONG_FACTORS), None]},
-        rotations,
-    ),
-    "DeferredRotations.change": Case(
-        {"gates": [(_native.CoordinateGate.CX, 0, 1)]},
-        {"gates": [[(_native.CoordinateGate.CX, 0, 3)], [(_native.CoordinateGate.H, 3, 0)], None]},
-        rotations,
-    ),
-    "DeferredRotations.num_activated_by": Case(
-        {"rotations": [0], "coordinates": [0], "limit": 2, "also": None},
-        {
-            "rotations": [[2], [-1], None],
-            "coordinates": [[3], [-1], None],
-            "limit": WRONG_NUMBERS,
-            "also": [(factors, False) for factors in WRONG_FACTORS],
-        },
-        rotations,
-    ),
-    **{
-        f"DeferredRotations.{name}": Case(
-            {"pauli": ([(0, 1)], False)},
-            {"pauli": [*((factors, False) for factors in WRONG_FACTORS), None]},
-            rotations,
-        )
-        for name in ("anticommuting", "needed_by")
-    },
-    **{
-        f"DeferredRotations.{name}": Case({argument: 0}, {argument: [*WRONG_NUMBERS, 3, MAX]}, rotations)
-        for name, argument in (
-            ("pauli", "number"),
-            ("remove", "number"),
-            ("step", "number"),
-            ("with_x", "coordinate"),
-            ("with_z", "coordinate"),
-        )
-    },
     "EffectSweep.__init__": Case(
         {
             "program": program(),
@@ -447,6 +361,12 @@ CASES: dict[str, Case] = {
             "max_pair_bytes": WRONG_NUMBERS,
             "max_bytes": WRONG_NUMBERS,
         },
+    ),
+    "FaultSetStudy.bounds": Case(
+        {"closed": floats(1.0, 0.0), "negligible": 0.0},
+        # Bounds are taken where ``closed`` ends, so that it may be of any length.
+        {"closed": arrays(floats(1.0, 0.0))[2:], "negligible": [-1.0, np.nan, None]},
+        study,
     ),
     "FaultSetStudy.draw": Case(
         {"weight": 3, "spacing": 1.0, "seed": 1, "max_draws": 10},
@@ -583,29 +503,6 @@ CASES: dict[str, Case] = {
         },
         program,
     ),
-    "Program.add_clifford": Case(
-        {"gate": 1, "groups": [[0, 1]]},
-        {"gate": [None, -1, 2, 0], "groups": [[[0]], [[0, 1], [0]], [[0, 3]], [[-1, 0]], [[]], None]},
-        program,
-    ),
-    "Program.add_correlated_error": Case(
-        {"chain": 0, "probability": 0.1, "factors": [(0, 1)]},
-        {"chain": [None, 2**31], "probability": [np.nan, -0.1, 1.1, None], "factors": WRONG_FACTORS},
-        program,
-    ),
-    "Program.add_detector": Case(
-        {"index": 1, "records": [0]}, {"index": [None, -1, 4], "records": [[-1], [8], None]}, program
-    ),
-    "Program.add_expectation": Case(
-        {"factors": [(0, 1)], "is_negative": False},
-        {"factors": WRONG_FACTORS, "is_negative": [None]},
-        program,
-    ),
-    "Program.add_feedback": Case(
-        {"record": 0, "qubit": 0, "pauli": 1},
-        {"record": [None, -1, 8], "qubit": [*WRONG_NUMBERS, 3], "pauli": [*WRONG_NUMBERS, 0, 4]},
-        program,
-    ),
     "Program.add_gate": Case(
         {"num_targets": 1, "pullback": [[1], [0]], "inverse": H},
         {
@@ -626,35 +523,31 @@ CASES: dict[str, Case] = {
         },
         program,
     ),
-    "Program.add_measurement": Case(
-        {"factors": [(0, 1)], "record": 0, "is_inverted": False, "resets": True, "readout_channel": -1},
+    "Program.add_step": Case(
         {
-            "factors": [*WRONG_FACTORS, [], [(0, 1), (1, 1)]],
+            "kind": Kind.MEASURE,
+            "number": -1,
+            "record": 0,
+            "groups": [],
+            "factors": [(0, 1)],
+            "records": [],
+            "probability": 0.0,
+            "is_inverted": False,
+            "resets": True,
+        },
+        {
+            "kind": [None, 10, "MEASURE"],
+            "number": [None, -2, 2, 0, 2**31],
             "record": [None, -1, 8],
+            "groups": [[[0], [0, 1]], [[-1]], [[]], None],
+            "factors": [*WRONG_FACTORS, [], [(0, 1), (1, 1)]],
+            "records": [[-1], [8], None],
+            "probability": [None, "0"],
             "is_inverted": [None],
             "resets": [None],
-            "readout_channel": [None, -2, 2, 0],
         },
         program,
     ),
-    "Program.add_noise": Case(
-        {"channel": 0, "groups": [[0], [1]], "first_herald": -1},
-        {
-            "channel": [None, -1, 2],
-            "groups": [[[0], [0, 1]], [[3]], [[-1]], [[]], None],
-            "first_herald": [None, -2, 7, 2**62],
-        },
-        program,
-    ),
-    "Program.add_observable": Case(
-        {"index": 0, "records": [0], "factors": [(0, 1)]},
-        {"index": [None, -1, 2], "records": [[-1], [8], None], "factors": WRONG_FACTORS},
-        program,
-    ),
-    "Program.add_reset": Case(
-        {"qubit": 0, "pauli": 1}, {"qubit": [*WRONG_NUMBERS, 3], "pauli": [*WRONG_NUMBERS, 0, 4]}, program
-    ),
-    "Program.add_rotation": Case({"factors": [(0, 1)]}, {"factors": WRONG_FACTORS}, program),
     "Program.odd_outputs": Case(
         {"records": np.zeros(8, np.uint8)}, {"records": arrays(np.zeros(8, np.uint8))}, program
     ),
@@ -664,6 +557,36 @@ CASES: dict[str, Case] = {
         _native.RowSums,
     ),
 }
+
+ONE_QUBIT = {"factors": [*WRONG_FACTORS, [], [(0, 1), (1, 1)]]}
+STEP_CASES: dict[Kind, Case] = {
+    Kind.CLIFFORD: Case(
+        {"number": 1, "groups": [[0, 1]]},
+        {"number": [-1, 2, 0], "groups": [[[0]], [[0, 1], [0]], [[0, 3]], [[-1, 0]], [[]]]},
+    ),
+    Kind.ROTATE: Case({"factors": [(0, 1)]}, {"factors": WRONG_FACTORS}),
+    Kind.RESET: Case({"factors": [(0, 1)]}, ONE_QUBIT),
+    Kind.FEEDBACK: Case({"record": 0, "factors": [(0, 1)]}, {"record": [-1, 8], **ONE_QUBIT}),
+    Kind.NOISE: Case(
+        {"number": 0, "groups": [[0], [1]], "record": -1},
+        {
+            "number": [-1, 2],
+            "groups": [[[0], [0, 1]], [[3]], [[-1]], [[]]],
+            "record": [-2, 7, 2**62],
+        },
+    ),
+    Kind.CORRELATED_ERROR: Case(
+        {"number": 0, "probability": 0.1, "factors": [(0, 1)]},
+        {"probability": [np.nan, -0.1, 1.1], "factors": WRONG_FACTORS},
+    ),
+    Kind.DETECTOR: Case({"number": 1, "records": [0]}, {"number": [-1, 4], "records": [[-1], [8]]}),
+    Kind.OBSERVABLE: Case(
+        {"number": 0, "records": [0], "factors": [(0, 1)]},
+        {"number": [-1, 2], "records": [[-1], [8]], "factors": WRONG_FACTORS},
+    ),
+    Kind.EXPECTATION: Case({"factors": [(0, 1)], "is_inverted": True}, {"factors": WRONG_FACTORS}),
+}
+"""Arguments of ``Program.add_step`` for the other kinds of steps."""
 
 
 def wrong_plans() -> dict[str, dict[str, Any]]:

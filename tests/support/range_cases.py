@@ -1,4 +1,4 @@
-"""Circuits and expected counts for tests of runs over ranges of shots."""
+"""Circuits and expected counts for tests of runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import sinter
 
 import sinter_plugin
-from sinter_plugin.range_jobs import RangeSampler, TaskPackage
+from sinter_plugin.runs.jobs import PackedTask, Sampler
 
 CIRCUIT = """
 R 0 1 2 3
@@ -39,9 +39,9 @@ def task_of(path: Path, decoder: str, **arguments: object) -> sinter.Task:
     return sinter_plugin.task(path, decoder=decoder, json_metadata=metadata, **arguments)
 
 
-def whole_run(task: sinter.Task, sampler: RangeSampler, seed: int, shots: int) -> sinter.AnonTaskStats:
+def whole_run(task: sinter.Task, sampler: Sampler, seed: int, shots: int) -> sinter.AnonTaskStats:
     """The counts of the first shots, taken by one sampler in one call."""
-    return TaskPackage.of(sampler, task, seed).compiled().sample_range(0, shots)
+    return PackedTask.of(sampler, task, seed).compiled().sample_range(0, shots)
 
 
 def counts(stats: sinter.AnonTaskStats | sinter.TaskStats) -> tuple[int, int, int, dict[str, int]]:

@@ -64,7 +64,6 @@ SINTER = [
     "collect",
     "--custom_decoders_module_function",
     "sinter_plugin:sinter_samplers",
-    "sinter_plugin:sinter_decoders",
 ]
 OURS = [sys.executable, "-m", "sinter_plugin", "collect"]
 both_commands = pytest.mark.parametrize("command", [SINTER, OURS], ids=["sinter", "sinter_plugin"])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import _native
+from ..._native import image_of_rows
+from ..._native import independent_rows as native_independent_rows
 from ...plan import SparseRows
 
 __all__ = ["independent_rows", "joined", "odd_sums", "single_bits", "transposed"]
@@ -38,7 +39,7 @@ def odd_sums(rows: SparseRows, sums: SparseRows, num_bits: int) -> SparseRows:
         [1]
     """
     images = transposed(sums, num_bits)
-    return SparseRows(*_native.image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
+    return SparseRows(*image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
 
 
 def transposed(rows: SparseRows, num_columns: int) -> SparseRows:
@@ -62,7 +63,7 @@ def independent_rows(rows: SparseRows) -> SparseRows:
         [0, 0, 1, 2]
     """
     chosen = np.zeros(len(rows), dtype=np.bool_)
-    chosen[_native.independent_rows(rows.starts, rows.bits)] = True
+    chosen[native_independent_rows(rows.starts, rows.bits)] = True
     lengths = np.diff(rows.starts)
     starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
     return SparseRows(starts, rows.bits[rows.starts[0] : rows.starts[-1]][np.repeat(chosen, lengths)])

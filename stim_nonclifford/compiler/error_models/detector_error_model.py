@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import stim
 
@@ -20,6 +20,7 @@ def detector_error_model(
     num_observables: int,
     coordinates: Mapping[int, Sequence[float]],
     *,
+    usual: Collection[int] | None = None,
     approximate_disjoint_errors: float = False,
 ) -> stim.DetectorErrorModel:
     """The error model of the outputs of a circuit.
@@ -33,6 +34,8 @@ def detector_error_model(
         num_detectors: Number of detectors.
         num_observables: Number of observables.
         coordinates: Coordinates of the detectors.
+        usual: The effects of errors that are more likely than none, whose sum is the constant of ``table``:
+            each is an error of the model. None: the sum is.
         approximate_disjoint_errors: Whether to replace exclusive events by independent errors with the same
             probabilities; a number allows this up to that probability.
 
@@ -53,7 +56,8 @@ def detector_error_model(
         before = errors.get(effect, 0.0)
         errors[effect] = before + probability - 2 * before * probability
 
-    add(table.constant & outputs, 1.0)
+    for effect in [table.constant] if usual is None else usual:
+        add(effect & outputs, 1.0)
     known: dict[tuple[tuple[int, float], ...], dict[int, float] | None] = {}  # repeated sites are equal
     for site in table.noise.exclusive():
         choices: dict[int, float] = {}

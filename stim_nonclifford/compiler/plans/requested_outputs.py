@@ -1,30 +1,13 @@
-"""Requested outputs: the outputs that a method of a sampler returns, and those that discard a shot."""
+"""Requested outputs: what a plan is constructed for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 from ...base.memory import memory_is_a_limit
 
-__all__ = [
-    "DetectorMethod",
-    "Mask",
-    "RequestedOutputs",
-    "bools_of_mask",
-    "checked_mask",
-    "postselected_outputs",
-    "requested_by",
-]
-
-DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
-
-Mask: TypeAlias = npt.NDArray[Any] | Sequence[bool] | Literal["all"]
-"""A choice of detectors or observables by a user; ``checked_mask`` says in which forms."""
+__all__ = ["RequestedOutputs"]
 
 
 @dataclass(frozen=True)
@@ -52,137 +35,3 @@ class RequestedOutputs:
         """
         with memory_is_a_limit():
             return RequestedOutputs(tuple(reported), tuple(postselected))
-
-
-def requested_by(
-    method: DetectorMethod, num_detectors: int, num_observables: int, postselected: Iterable[int]
-) -> RequestedOutputs:
-    """The outputs that a method of a detector sampler requests.
-
-    Args:
-        method: The method.
-        num_detectors: Number of detectors of the circuit.
-        num_observables: Number of observables.
-        postselected: The outputs that the sampler's masks select.
-
-    Returns:
-        The requested outputs.
-
-    Examples:
-        >>> requested_by("sample", 2, 1, [0, 1])
-        RequestedOutputs(reported=(0, 1, 2), postselected=())
-        >>> requested_by("sample_counts", 2, 1, [0, 1])
-        RequestedOutputs(reported=(2,), postselected=(0, 1))
-    """
-    num_outputs = num_detectors + num_observables
-    if method == "sample":
-        return RequestedOutputs.of(range(num_outputs))
-    if method == "sample_kept":
-        return RequestedOutputs.of(range(num_outputs), postselected)
-    return RequestedOutputs.of(range(num_detectors, num_outputs), postselected)
-
-
-def postselected_outputs(
-    postselection_mask: Mask | None,
-    postselected_observables_mask: Mask | None,
-    num_detectors: int,
-    num_observables: int,
-) -> list[int]:
-    """The outputs that a sampler's masks select, by their indices: detectors, then observables.
-
-    Args:
-        postselection_mask: A mask over detectors in a form that ``checked_mask`` accepts, or None.
-        postselected_observables_mask: A mask over observables, in the same forms.
-        num_detectors: Number of detectors of the circuit.
-        num_observables: Number of observables.
-
-    Returns:
-        The indices, ascending.
-
-    Raises:
-        TypeError: A mask has the wrong type or dtype.
-        ValueError: A mask has the wrong shape.
-
-    Examples:
-        >>> postselected_outputs("all", [True], 2, 1)
-        [0, 1, 2]
-    """
-    detectors = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
-    observables = checked_mask(
-        postselected_observables_mask, num_observables, "postselected_observables_mask", "observables"
-    )
-    return [*detectors, *(num_detectors + k for k in observables)]
-
-
-def checked_mask(mask: Mask | None, num_bits: int, name: str, what: str) -> list[int]:
-    """The positions that a mask selects.
-
-    Args:
-        mask: ``"all"``; bools, as a list, a tuple, or an array of length num_bits; or a uint8 array of
-            ceil(num_bits / 8) bytes, least significant bit first, as Sinter's masks. None selects nothing.
-        num_bits: Number of detectors or observables.
-        name: Name of the argument, for messages.
-        what: The kind of the bits, for messages: ``"detectors"`` or ``"observables"``.
-
-    Returns:
-        The positions, ascending.
-
-    Raises:
-        TypeError: The mask is none of these, or has another dtype.
-        ValueError: The shape is wrong, the word is not ``"all"``, or bits beyond the last position are set.
-
-    Examples:
-        >>> checked_mask(np.array([0b101], dtype=np.uint8), 3, "mask", "detectors")
-        [0, 2]
-        >>> checked_mask([False, True, False], 3, "mask", "detectors")
-        [1]
-        >>> checked_mask("all", 3, "mask", "detectors")
-        [0, 1, 2]
-    """
-    if mask is None:
-        return []
-    num_bytes = -(-num_bits // 8)
-    expected = (
-        f'{name} must be "all", None (selects nothing), a list of {num_bits} bools, or a NumPy array: of'
-        f" dtype bool and shape ({num_bits},), or bit-packed little-endian of dtype uint8 and shape"
-        f" ({num_bytes},), for {num_bits} {what}"
-    )
-    if isinstance(mask, str):
-        if mask != "all":
-            raise ValueError(f"{expected}; got {mask!r}.")
-        return list(range(num_bits))
-    if isinstance(mask, (list, tuple)):
-        wrong = next((each for each in mask if not isinstance(each, (bool, np.bool_))), None)
-        if wrong is not None:
-            raise TypeError(f"{expected}; got a {type(mask).__name__} with {wrong!r} in it.")
-        if len(mask) != num_bits:
-            raise ValueError(f"{expected}; got a {type(mask).__name__} of {len(mask)} bools.")
-        return [k for k, bit in enumerate(mask) if bit]
-    array = np.asarray(mask)
-    if array.dtype == np.bool_:
-        if array.shape != (num_bits,):
-            raise ValueError(f"{expected}; got dtype bool and shape {array.shape}.")
-        return [int(k) for k in np.flatnonzero(array)]
-    if array.dtype != np.uint8:
-        raise TypeError(f"{expected}; got dtype {array.dtype}.")
-    if array.shape != (num_bytes,):
-        raise ValueError(f"{expected}; got dtype uint8 and shape {array.shape}.")
-    chosen = [int(k) for k in np.flatnonzero(np.unpackbits(array, bitorder="little"))]
-    if chosen and chosen[-1] >= num_bits:
-        raise ValueError(f"{name} selects bit {chosen[-1]}, but there are only {num_bits} {what}.")
-    return chosen
-
-
-def bools_of_mask(mask: Mask | None, num_bits: int, name: str, what: str) -> npt.NDArray[np.bool_]:
-    """A mask as bools, a copy; arguments and errors are those of ``checked_mask``.
-
-    Returns:
-        bool, shape (num_bits,).
-
-    Examples:
-        >>> bools_of_mask("all", 2, "mask", "detectors")
-        array([ True,  True])
-    """
-    found = np.zeros(num_bits, dtype=np.bool_)
-    found[checked_mask(mask, num_bits, name, what)] = True
-    return found

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import RowSums
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, ones, relations
 from ..algebra.sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
@@ -137,7 +137,7 @@ class RowLayout:
         """
         rows, noise = self.rows, self.noise
         count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
-        sums = _native.RowSums()
+        sums = RowSums()
         sums.add(rows.starts[: count + 1], rows.bits[: rows.starts[count]], noise.rates[:count])
         choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site
         for k in range(count, len(noise.rates)):

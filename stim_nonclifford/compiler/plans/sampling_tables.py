@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import alias_table as native_alias_table
 
 __all__ = ["alias_table", "poisson_thresholds"]
 
@@ -67,5 +67,5 @@ def alias_table(
     """
     if len(rates) and rates.sum() < _TINY:
         rates = rates / _TINY  # exact, and the quotient below is finite
-    thresholds, indices = _native.alias_table(rates * (len(rates) / rates.sum()) if len(rates) else rates)
+    thresholds, indices = native_alias_table(rates * (len(rates) / rates.sum()) if len(rates) else rates)
     return thresholds, indices

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import _native
+from ..._native import CircuitStepKind as Kind
+from ..._native import Program
 from ...errors import assert_never
 from ..algebra.clifford_gates import CliffordGate
 from .channels import Channel, channel_of_patterns
@@ -34,7 +35,7 @@ def native_program(
     num_records: int,
     num_detectors: int,
     num_observables: int,
-) -> _native.Program:
+) -> Program:
     """Converts steps.
 
     Args:
@@ -48,7 +49,7 @@ def native_program(
     Returns:
         The program.
     """
-    writer = _Writer(_native.Program(num_qubits, num_records, num_detectors, num_observables))
+    writer = _Writer(Program(num_qubits, num_records, num_detectors, num_observables))
     for step in steps:
         writer.add(step)
     for loop in loops:
@@ -58,37 +59,45 @@ def native_program(
 
 
 class _Writer:
-    def __init__(self, program: _native.Program) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
         self.gates: dict[int, int] = {}  # by the identity of a gate, its number
         self.channels: dict[Channel, int] = {}
 
     def add(self, step: Step) -> None:
-        program = self.program
+        add_step = self.program.add_step
         match step:
             case Clifford(gate, groups):
-                program.add_clifford(self.number_of_gate(gate), groups)
+                add_step(Kind.CLIFFORD, number=self.number_of_gate(gate), groups=groups)
             case Noise(channel, groups, herald):
-                program.add_noise(self.number_of_channel(channel), groups, -1 if herald is None else herald)
+                number = self.number_of_channel(channel)
+                add_step(Kind.NOISE, number=number, groups=groups, record=-1 if herald is None else herald)
             case Measure(factors, record, inverted, flip_probability, resets):
-                readout = -1
+                number = -1
                 if flip_probability > 0:
-                    readout = self.number_of_channel(channel_of_patterns(((1, flip_probability),)))
-                program.add_measurement(factors, record, inverted, resets, readout)
+                    number = self.number_of_channel(channel_of_patterns(((1, flip_probability),)))
+                add_step(
+                    Kind.MEASURE,
+                    number=number,
+                    record=record,
+                    factors=factors,
+                    is_inverted=inverted,
+                    resets=resets,
+                )
             case DetectorStep(index, records):
-                program.add_detector(index, records)
+                add_step(Kind.DETECTOR, number=index, records=records)
             case Reset(qubit, pauli):
-                program.add_reset(qubit, pauli)
+                add_step(Kind.RESET, factors=((qubit, pauli),))
             case Rotate(factors):
-                program.add_rotation(factors)
+                add_step(Kind.ROTATE, factors=factors)
             case Feedback(record, qubit, pauli):
-                program.add_feedback(record, qubit, pauli)
+                add_step(Kind.FEEDBACK, record=record, factors=((qubit, pauli),))
             case CorrelatedError(chain, probability, factors):
-                program.add_correlated_error(chain, probability, factors)
+                add_step(Kind.CORRELATED_ERROR, number=chain, probability=probability, factors=factors)
             case ObservableStep(index, records, factors):
-                program.add_observable(index, records, factors)
+                add_step(Kind.OBSERVABLE, number=index, records=records, factors=factors)
             case ExpectationStep(factors, is_negative):
-                program.add_expectation(factors, is_negative)
+                add_step(Kind.EXPECTATION, factors=factors, is_inverted=is_negative)
             case _:
                 assert_never(step)
 

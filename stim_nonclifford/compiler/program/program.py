@@ -8,7 +8,7 @@ from functools import cached_property
 
 import stim
 
-from ... import _native
+from ..._native import Program as NativeProgram
 from ..algebra.paulis import Factors
 from .iterations import shifted
 from .loops import Loop, Shift, Unrolled, Unrolling
@@ -89,7 +89,7 @@ class Program:
         return Unrolled(self._unrolling, self.stored_places, Place.shifted)
 
     @cached_property
-    def native(self) -> _native.Program:
+    def native(self) -> NativeProgram:
         """The steps in the form in which native code follows them."""
         return native_program(
             self.stored_steps,

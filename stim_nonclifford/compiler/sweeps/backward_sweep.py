@@ -19,7 +19,7 @@ from operator import xor
 
 import numpy as np
 
-from ... import _native
+from ..._native import MAX_EFFECT_WORK, EffectSweep
 from ...errors import ResourceLimitError
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, masks_of
@@ -137,7 +137,7 @@ class _BackwardSweep:
         what = "measurement records" if self.by_records else "detectors and observables"
         try:
             with progress_of("backward sweep", len(program.steps), backward=True) as progress:
-                self.effects = _native.EffectSweep(
+                self.effects = EffectSweep(
                     program.native,
                     self.by_records,
                     with_noise,
@@ -159,7 +159,7 @@ class _BackwardSweep:
         except OverflowError:
             raise ResourceLimitError(
                 f"Errors and outcomes flip too many of the circuit's {self.num_outputs:,} {what}: to find"
-                f" which takes more than {_native.MAX_EFFECT_WORK:,} bits, the limit. Reset qubits after"
+                f" which takes more than {MAX_EFFECT_WORK:,} bits, the limit. Reset qubits after"
                 " measurements, lower the repeat counts, or sample the circuit in parts."
             ) from None
 

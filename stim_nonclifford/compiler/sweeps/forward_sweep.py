@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import forward_sweep as native_forward_sweep
 from ...plan import SparseRows
 from ..algebra.gf2 import masks_of
 from ..algebra.paulis import Factors
@@ -132,7 +132,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
     tables = 3 if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
     check_tableau_bytes((len(qubits) for qubits in connected_qubits(program)), tables)
     with progress_of("forward sweep", len(program.steps)) as progress:
-        swept = _native.forward_sweep(program.native, keep_order, progress)
+        swept = native_forward_sweep(program.native, keep_order, progress)
     operations, x, z, activations, outcomes, coins, records, width, reordered = swept[:9]
     found = QuantumProgram(
         activations=[_insertion(*activation) for activation in activations],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import device_constants, job_fields
 from ...plan import BLOCK_SHOTS
 from .backend import Array, Backend
 from .device_plan import DevicePlan
@@ -18,8 +18,8 @@ from .outcome_store import OutcomeStore
 
 __all__ = ["Chunk", "ChunkCapacity", "ChunkSampler", "Results"]
 
-_CONSTANTS = _native.device_constants()
-_JOB_FIELDS = _native.job_fields()
+_CONSTANTS = device_constants()
+_JOB_FIELDS = job_fields()
 _NUM_ROUNDS: int = _CONSTANTS["num_rounds"]
 _FIRST_WAITING_LIMIT = 4096
 MAX_TABLE_BITS = 10

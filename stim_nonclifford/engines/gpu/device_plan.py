@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ... import _native
+from ..._native import device_constants, image_sizes, plan_image
 from ...errors import ResourceLimitError
 from ...plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
 from .backend import Array, Backend
@@ -23,7 +23,9 @@ _EVENT_BYTES, _SHARED_TABLE_EVENT_BYTES = 4, 2
 _MAX_SHARED_MECHANISMS = 1 << 8 * _SHARED_TABLE_EVENT_BYTES
 
 _WALK_THREADS = 256
-_BLOCKS_PER_MULTIPROCESSOR = 8
+_WALK_BLOCKS = 2
+"""Number of thread blocks of the walk for which a multiprocessor has registers."""
+
 _SIMULATION_THREADS = 128
 """Number of threads in a thread block that consists of several teams."""
 
@@ -32,7 +34,7 @@ _MULTIPROCESSOR_THREADS = 512
 
 _COEFFICIENT_BYTES = 16
 _MAX_SHARED_VECTOR_WIDTH = 13
-_MAX_VECTOR_WIDTH = _native.device_constants()["max_vector_width"]
+_MAX_VECTOR_WIDTH = device_constants()["max_vector_width"]
 
 
 class DevicePlan:
@@ -62,9 +64,9 @@ class DevicePlan:
     """
 
     def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
-        words = _native.plan_image(plain_attributes(plan))
+        words = plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
-        sizes = _native.image_sizes(words)
+        sizes = image_sizes(words)
         self.signature_words: int = sizes["signature_words"]
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]
@@ -73,7 +75,8 @@ class DevicePlan:
         self.walk = KernelLaunch(
             "walk",
             block_threads=_WALK_THREADS,
-            num_blocks=_BLOCKS_PER_MULTIPROCESSOR * backend.multiprocessors,
+            num_blocks=_WALK_BLOCKS * backend.multiprocessors,
+            min_blocks=_WALK_BLOCKS,
         )
         self.simulate: KernelLaunch | None = None
         self.vector_bytes = 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import device_constants
 from ...errors import ResourceLimitError
 from ...plan import BLOCK_SHOTS, SamplingPlan
 from ..contract import PackedBits, Tally
@@ -22,7 +22,7 @@ from .outcome_store import OutcomeStore
 
 __all__ = ["GpuEngine"]
 
-_CONSTANTS = _native.device_constants()
+_CONSTANTS = device_constants()
 
 _MAX_BUDGET = 8 << 30
 _MIN_BUDGET = 8 << 20

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import run_on_host
 from .backend import Array
 from .cuda_source import KernelLaunch
 
@@ -29,7 +29,7 @@ class HostStream:
 
     def launch(self, kernel: KernelLaunch, job: Array, round_number: int | None = None) -> None:
         """See ``Stream.launch``."""
-        _native.run_on_host(
+        run_on_host(
             kernel=kernel.name,
             job=job,
             round=round_number or 0,

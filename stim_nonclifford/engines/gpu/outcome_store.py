@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import _native
+from ..._native import device_constants
 from .backend import Array, Backend
 from .device_plan import DevicePlan
 
 __all__ = ["OutcomeStore"]
 
-_CONSTANTS = _native.device_constants()
+_CONSTANTS = device_constants()
 _NODES_PER_SLOT = 2
 _MAX_SLOTS = 1 << 28
 _RESERVED = 0xFFFFFFFF

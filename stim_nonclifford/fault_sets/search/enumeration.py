@@ -10,6 +10,12 @@ from .wrong_tool import refuse
 
 __all__ = ["enumerate_cheap", "enumerate_to", "expected_enumeration"]
 
+_REST_OF_RATE = 1e-3
+"""Sets are listed up to the weight beyond which P(kept and wrong) grows by less than this part of it."""
+
+_REST_WITHOUT_RATE = 1e-9
+"""Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
+
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""
 
@@ -61,7 +67,7 @@ def _check_pruning(known: Exploration) -> None:
         fraction = known.exact(2).passing(c) / float(known.masses[c, 2])
         if fraction < MAX_PASSING:
             continue
-        enough = 1e-3 * known.totals(c).wrong or 1e-9
+        enough = _REST_OF_RATE * known.totals(c).wrong or _REST_WITHOUT_RATE
         weight = next((k for k in range(3, known.max_weight + 1) if known.rest(c, k + 1) < enough), 2)
         num_sets = math.comb(known.odds.shape[1], weight)
         if num_sets > known.limits.exact_sets:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ... import _native
+from ..._native import random_words
 from ...engines.random_streams import Stream
 from ...plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
@@ -283,12 +283,13 @@ class Exploration:
             closed = np.array([stratum.passing(0) for stratum in exact])
         nothing_else = _NEGLIGIBLE * float(self.masses[0].max())
         found = self.study.bounds(closed, nothing_else)
-        masses = self.masses[0]
-        return {name: np.minimum(found[name][: len(masses)], masses) for name in ("passing", "most")}
+        # Mechanisms that exclude each other leave no sets of the largest weights.
+        weights = self.masses.shape[1]
+        return {name: np.minimum(found[name][:weights], self.masses[0]) for name in ("passing", "most")}
 
     def _seed_of_round(self) -> int:
         """Independent for each pass over the sets."""
-        return int(_native.random_words(self.seed, Stream.ROUNDS, self._round, 1)[0])
+        return int(random_words(self.seed, Stream.ROUNDS, self._round, 1)[0])
 
     def totals(self, circuit: int = 0) -> CircuitTotals:
         """What is known of a circuit so far."""
@@ -328,9 +329,10 @@ class Exploration:
 
     def interval(self, circuit: int, coverage: float) -> tuple[float, float]:
         """Limits for the logical error rate."""
-        kept = self.totals(circuit).kept
+        totals = self.totals(circuit)
         low, high = self.interval_of_wrong(circuit, coverage)
-        return (low / kept, high / kept) if kept else (0.0, 1.0)
+        # All sets that were not looked at may be kept and wrong, or all kept and right.
+        return (low / (totals.kept + totals.rest), high / totals.kept) if totals.kept else (0.0, 1.0)
 
     def error_patterns(self, circuit: int) -> dict[int, float]:
         """For each combination of flipped observables P(kept and this combination)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ... import _native
+from ..._native import FaultSetStudy
 
 __all__ = ["KeyValues"]
 
@@ -21,7 +21,7 @@ class KeyValues:
         passing_only: Whether outputs do not matter. Then a shot that is kept counts as wrong, too.
     """
 
-    def __init__(self, study: _native.FaultSetStudy, num_outputs: int, passing_only: bool = False) -> None:
+    def __init__(self, study: FaultSetStudy, num_outputs: int, passing_only: bool = False) -> None:
         self._study = study
         self._passing_only = passing_only
         self._num_outputs = num_outputs

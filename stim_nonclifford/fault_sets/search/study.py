@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import _native
+from ..._native import FaultSetStudy
 from ...plan import SamplingPlan, plain_attributes
 from .mechanisms import Mechanisms, packed_words
 
@@ -17,9 +17,7 @@ _PART_FOR_PAIRS = 4
 """The part of the memory that the table of pairs may take, as a divisor."""
 
 
-def study_of(
-    plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int
-) -> _native.FaultSetStudy:
+def study_of(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
     """A study of the fault sets of a plan.
 
     Args:
@@ -32,7 +30,7 @@ def study_of(
     Raises:
         ResourceLimitError: The pairs of mechanisms that flip the same checks do not fit into the memory.
     """
-    return _native.FaultSetStudy(
+    return FaultSetStudy(
         plain_attributes(plan),
         packed_words(mechanisms.checks).ravel(),
         mechanisms.keys.ravel(),

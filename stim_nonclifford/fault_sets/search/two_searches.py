@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ... import _native
+from ..._native import random_words
 from ...engines.random_streams import Stream
 from ...plan import SamplingPlan
 from .estimator import Estimator
@@ -28,14 +28,14 @@ from .strata import Stratum
 __all__ = ["TwoSearches", "decided_by_faults"]
 
 _ERROR_OF_EACH = 0.7
-"""Of the relative error of the rate: the squares of those of P(kept) and P(kept and wrong) add up."""
+"""P(kept) and P(kept and wrong) may each have this part of the relative error of the rate: squares add up."""
 
 _PART_FOR_KEPT = 0.25
-"""Of the time and the memory."""
+"""The part of the time and of the memory that the search for P(kept) may take."""
 
 _CLOSER_LOOKS = 6
 _LITTLE = 0.5
-"""Of the standard error that was asked for: what there may be unseen of a weight."""
+"""A weight is left alone if what it may have unseen is below this part of the requested standard error."""
 
 
 def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
@@ -105,7 +105,7 @@ class TwoSearches:
                 max_bytes=int((1 - _PART_FOR_KEPT) * limits.max_bytes),
                 max_seconds=None if seconds is None else max(seconds - kept.seconds, 1e-3),
             ),
-            int(_native.random_words(seed, Stream.ROUNDS, 0, 1)[0]),  # rounds count from 1
+            int(random_words(seed, Stream.ROUNDS, 0, 1)[0]),  # rounds count from 1
             threads,
             lambda line: report(f"kept and wrong, {line}"),
             passing_only=True,

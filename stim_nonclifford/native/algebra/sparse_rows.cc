@@ -20,14 +20,14 @@ uint64_t hash_of(RowView row) {
 
 }  // namespace
 
-void RowList::append(RowView row) {
+void SparseRows::append(RowView row) {
     bits.insert(bits.end(), row.begin(), row.end());
     starts.push_back(static_cast<int64_t>(bits.size()));
 }
 
-RowList image_of_rows(const RowList& rows, const RowList& images, Interruption& interruption) {
+SparseRows image_of_rows(const SparseRows& rows, const SparseRows& images, Interruption& interruption) {
     Looks look(interruption);
-    RowList result;
+    SparseRows result;
     result.starts.reserve(rows.starts.size());
     SparseRow found;
     for (size_t r = 0; r < rows.size(); ++r) {
@@ -51,7 +51,7 @@ RowList image_of_rows(const RowList& rows, const RowList& images, Interruption& 
     return result;
 }
 
-std::vector<int64_t> independent_rows(const RowList& rows, Interruption& interruption) {
+std::vector<int64_t> independent_rows(const SparseRows& rows, Interruption& interruption) {
     Looks look(interruption);
     // By the lowest bit: what flips all later outputs has a lowest bit of its own.
     std::unordered_map<int32_t, SparseRow> with_first;

@@ -208,7 +208,6 @@ NB_MODULE(_native, m) {
     bind_fault_sets(m);
     bind_path_expectations(m);
     bind_compiler(m);
-    bind_coordinates(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(
             "__init__",

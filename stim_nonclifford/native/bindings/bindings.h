@@ -22,6 +22,3 @@ void bind_path_expectations(nanobind::module_& m);
 
 // What the compiler's passes do in native code: the sweeps, the merging of rows, the alias table.
 void bind_compiler(nanobind::module_& m);
-
-// Parts of the forward sweep.
-void bind_coordinates(nanobind::module_& m);

@@ -38,21 +38,21 @@ using snc::to_gate;
 using snc::to_list;
 using Groups = std::vector<std::vector<uint32_t>>;
 
-snc::RowList to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
-    snc::RowList rows{snc::to_vector(starts), snc::to_vector(bits)};
+snc::SparseRows to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
+    snc::SparseRows rows{snc::to_vector(starts), snc::to_vector(bits)};
     snc::require_rows(rows.starts, rows.bits, INT32_MAX, "the rows");
     return rows;
 }
 
 // The same, with each bit of a row once.
-snc::RowList to_ascending_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
-    snc::RowList rows = to_rows(starts, bits);
+snc::SparseRows to_ascending_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
+    snc::SparseRows rows = to_rows(starts, bits);
     for (size_t r = 0; r < rows.size(); ++r)
         require(std::ranges::adjacent_find(rows[r], std::ranges::greater_equal{}) == rows[r].end(), "The bits of each row must ascend.");
     return rows;
 }
 
-nb::tuple from_rows(snc::RowList rows) {
+nb::tuple from_rows(snc::SparseRows rows) {
     return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)));
 }
 
@@ -65,29 +65,32 @@ std::function<void(int64_t)> in_main_thread(const nb::callable& function) {
     };
 }
 
-void add_factors(Program& program, CircuitStep& step, const FactorList& factors) {
-    step.first_factor = static_cast<uint32_t>(program.num_factors());
-    for (const auto& [qubit, code] : factors) program.add_factor({qubit, code});
-    step.end_factor = static_cast<uint32_t>(program.num_factors());
-}
-
-void add_targets(Program& program, CircuitStep& step, const Groups& groups) {
-    step.first = static_cast<uint32_t>(program.num_targets());
+void add_step(Program& program, CircuitStepKind kind, int32_t number, int64_t record, const Groups& groups, const FactorList& factors,
+              const std::vector<int64_t>& records, double probability, bool is_inverted, bool resets) {
+    std::vector<uint32_t> targets;
     for (const auto& group : groups) {
         require(!group.empty() && group.size() == groups[0].size(), "The groups of targets must be of one size.");
-        program.add_targets(group);
+        targets.insert(targets.end(), group.begin(), group.end());
     }
-    step.end = static_cast<uint32_t>(program.num_targets());
+    CircuitStep step{kind, is_inverted, resets, number};
     step.group_size = groups.empty() ? 1 : static_cast<uint32_t>(groups[0].size());
-}
-
-void add_records(Program& program, CircuitStep& step, const std::vector<int64_t>& records) {
-    step.first_record = static_cast<uint32_t>(program.num_sources());
-    for (const int64_t record : records) program.add_record(record);
-    step.end_record = static_cast<uint32_t>(program.num_sources());
+    step.record = record;
+    step.probability = probability;
+    program.add_step(step, targets, factors_of(factors), records);
 }
 
 void bind_program(nb::module_& m) {
+    nb::enum_<CircuitStepKind>(m, "CircuitStepKind")
+        .value("CLIFFORD", CircuitStepKind::clifford)
+        .value("ROTATE", CircuitStepKind::rotate)
+        .value("MEASURE", CircuitStepKind::measure)
+        .value("RESET", CircuitStepKind::reset)
+        .value("FEEDBACK", CircuitStepKind::feedback)
+        .value("NOISE", CircuitStepKind::noise)
+        .value("CORRELATED_ERROR", CircuitStepKind::correlated_error)
+        .value("DETECTOR", CircuitStepKind::detector)
+        .value("OBSERVABLE", CircuitStepKind::observable)
+        .value("EXPECTATION", CircuitStepKind::expectation);
     nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/native_program.py.")
         .def(nb::init<size_t, size_t, size_t, size_t>(), nb::arg("num_qubits"), nb::arg("num_records"),
              nb::arg("num_detectors"), nb::arg("num_observables"))
@@ -104,101 +107,10 @@ void bind_program(nb::module_& m) {
                 return program.add_channel({constant, std::move(rates), std::move(site)});
             },
             nb::arg("constant"), nb::arg("rates"), nb::arg("site"))
-        .def(
-            "add_clifford",
-            [](Program& program, int32_t gate, const Groups& groups) {
-                CircuitStep step{CircuitStepKind::clifford};
-                step.number = gate;
-                add_targets(program, step, groups);
-                program.add_step(step);
-            },
-            nb::arg("gate"), nb::arg("groups"))
-        .def(
-            "add_rotation",
-            [](Program& program, const FactorList& factors) {
-                CircuitStep step{CircuitStepKind::rotate};
-                add_factors(program, step, factors);
-                program.add_step(step);
-            },
-            nb::arg("factors"))
-        .def(
-            "add_measurement",
-            [](Program& program, const FactorList& factors, int64_t record, bool is_inverted, bool resets,
-               int32_t readout_channel) {
-                CircuitStep step{CircuitStepKind::measure};
-                step.is_inverted = is_inverted;
-                step.resets = resets;
-                step.number = readout_channel;
-                step.record = record;
-                add_factors(program, step, factors);
-                program.add_step(step);
-            },
-            nb::arg("factors"), nb::arg("record"), nb::arg("is_inverted"), nb::arg("resets"), nb::arg("readout_channel"))
-        .def(
-            "add_reset",
-            [](Program& program, uint32_t qubit, uint32_t pauli) {
-                CircuitStep step{CircuitStepKind::reset};
-                add_factors(program, step, {{qubit, pauli}});
-                program.add_step(step);
-            },
-            nb::arg("qubit"), nb::arg("pauli"))
-        .def(
-            "add_feedback",
-            [](Program& program, int64_t record, uint32_t qubit, uint32_t pauli) {
-                CircuitStep step{CircuitStepKind::feedback};
-                step.record = record;
-                add_factors(program, step, {{qubit, pauli}});
-                program.add_step(step);
-            },
-            nb::arg("record"), nb::arg("qubit"), nb::arg("pauli"))
-        .def(
-            "add_noise",
-            [](Program& program, int32_t channel, const Groups& groups, int64_t first_herald) {
-                CircuitStep step{CircuitStepKind::noise};
-                step.number = channel;
-                step.record = first_herald;
-                add_targets(program, step, groups);
-                program.add_step(step);
-            },
-            nb::arg("channel"), nb::arg("groups"), nb::arg("first_herald"))
-        .def(
-            "add_correlated_error",
-            [](Program& program, int32_t chain, double probability, const FactorList& factors) {
-                CircuitStep step{CircuitStepKind::correlated_error};
-                step.number = chain;
-                step.probability = probability;
-                add_factors(program, step, factors);
-                program.add_step(step);
-            },
-            nb::arg("chain"), nb::arg("probability"), nb::arg("factors"))
-        .def(
-            "add_detector",
-            [](Program& program, int32_t index, const std::vector<int64_t>& records) {
-                CircuitStep step{CircuitStepKind::detector};
-                step.number = index;
-                add_records(program, step, records);
-                program.add_step(step);
-            },
-            nb::arg("index"), nb::arg("records"))
-        .def(
-            "add_observable",
-            [](Program& program, int32_t index, const std::vector<int64_t>& records, const FactorList& factors) {
-                CircuitStep step{CircuitStepKind::observable};
-                step.number = index;
-                add_records(program, step, records);
-                add_factors(program, step, factors);
-                program.add_step(step);
-            },
-            nb::arg("index"), nb::arg("records"), nb::arg("factors"))
-        .def(
-            "add_expectation",
-            [](Program& program, const FactorList& factors, bool is_negative) {
-                CircuitStep step{CircuitStepKind::expectation};
-                step.is_inverted = is_negative;
-                add_factors(program, step, factors);
-                program.add_step(step);
-            },
-            nb::arg("factors"), nb::arg("is_negative"))
+        .def("add_step", &add_step, nb::arg("kind"), nb::arg("number") = -1, nb::arg("record") = -1, nb::arg("groups") = Groups(),
+             nb::arg("factors") = FactorList(), nb::arg("records") = std::vector<int64_t>(), nb::arg("probability") = 0.0,
+             nb::arg("is_inverted") = false, nb::arg("resets") = false,
+             "Adds a step after all others; which arguments it has is up to its kind: see CircuitStep in program.h.")
         .def_prop_ro("num_expectations", &Program::num_expectations)
         .def(
             "add_loop",
@@ -333,7 +245,7 @@ void bind_rows(nb::module_& m) {
     m.def(
         "image_of_rows",
         [](const Starts& starts, const Bits& bits, const Starts& image_starts, const Bits& image_bits) {
-            const snc::RowList rows = to_rows(starts, bits), images = to_rows(image_starts, image_bits);
+            const snc::SparseRows rows = to_rows(starts, bits), images = to_rows(image_starts, image_bits);
             return from_rows(without_gil([&] {
                 snc::Interruption interruption(WithoutGil::check_signals);
                 return snc::image_of_rows(rows, images, interruption);
@@ -344,7 +256,7 @@ void bind_rows(nb::module_& m) {
     m.def(
         "independent_rows",
         [](const Starts& starts, const Bits& bits) {
-            const snc::RowList rows = to_ascending_rows(starts, bits);
+            const snc::SparseRows rows = to_ascending_rows(starts, bits);
             return snc::to_array(without_gil([&] {
                 snc::Interruption interruption(WithoutGil::check_signals);
                 return snc::independent_rows(rows, interruption);
@@ -356,7 +268,7 @@ void bind_rows(nb::module_& m) {
         .def(
             "add",
             [](snc::RowSums& sums, const Starts& starts, const Bits& bits, const snc::InputArray<double>& amounts) {
-                const snc::RowList rows = to_ascending_rows(starts, bits);
+                const snc::SparseRows rows = to_ascending_rows(starts, bits);
                 require(amounts.shape(0) == rows.size(), "There must be an amount for each row.");
                 snc::require_not_negative(snc::to_vector(amounts), "amounts");
                 for (size_t k = 0; k < rows.size(); ++k) sums.add(rows[k], amounts.data()[k]);

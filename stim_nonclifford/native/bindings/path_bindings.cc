@@ -31,6 +31,7 @@ void construct(snc::PathExpectations* self, const std::vector<OperationTuple>& o
     std::vector<snc::PathOperation> steps;
     std::vector<int32_t> widths{0};
     snc::OperationChecks checks;
+    size_t next_bit = 0;
     for (const auto& [kind, width, x, z, i_power, pivot, cosine, sine, bit] : operations) {
         const int32_t segment = checks.num_outcomes();
         const bool measures = kind == static_cast<int32_t>(snc::Kind::measure);
@@ -39,10 +40,12 @@ void construct(snc::PathExpectations* self, const std::vector<OperationTuple>& o
         checks.check(operation);
         widths.push_back(checks.width());
         snc::check_angle(cosine, sine, "Operation " + std::to_string(steps.size()));
+        require(bit == -1 || (bit >= 0 && static_cast<size_t>(bit) == next_bit++), "The bits of a path must be in the order of the operations.");
         operation.outcome = -1;
         operation.segment = 0;
         steps.push_back({operation, cosine, sine, bit});
     }
+    require(next_bit == num_bits, "There must be an operation for each bit of a path.");
     std::vector<snc::PathExpectation> values;
     size_t before = 0;
     for (const auto& [place, x, z, i_power, is_zero] : expectations) {

@@ -55,13 +55,17 @@ class HostTeam {
         }
     }
 
-    void exclusive_sums(uint32_t* values, uint32_t count, uint32_t*) {
+    template <typename Make>
+    void exclusive_sums(uint32_t* values, uint32_t count, uint32_t*, Make make) {
         uint32_t sum = 0;
-        for (uint32_t k = 0; k <= count; ++k) {
-            const uint32_t value = k < count ? values[k] : 0;
-            values[k] = sum;
-            sum += value;
+        for (uint32_t j = 0; j < count / 4; ++j) {
+            const Four made = make(j);
+            for (uint32_t k = 0; k < 4; ++k) {
+                values[4 * j + k] = sum;
+                sum += made.numbers[k];
+            }
         }
+        values[count] = sum;
     }
 
     template <typename Term>

@@ -4,10 +4,8 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <exception>
-#include <mutex>
 
-#include "base/threads.h"
+#include "base/parallel_parts.h"
 
 namespace snc {
 
@@ -15,9 +13,6 @@ namespace {
 
 // The largest number of blocks per thread between two looks at the number of errors.
 constexpr uint64_t wave_blocks = 256;
-
-// A piece takes some microseconds, and reading the clock costs part of one.
-constexpr uint64_t pieces_per_poll = 16;
 
 // From the first width on, 64 shots are enough work for a thread; from the second one on, 8 shots.
 constexpr uint32_t long_work_width = 8;
@@ -90,23 +85,10 @@ void PatternCounts::add(const uint64_t* outputs, const uint64_t* flipped) {
     ++map_[std::move(pattern)];
 }
 
-void PatternCounts::merge(const PatternCounts& other) {
-    for (size_t k = 0; k < table_.size(); ++k) table_[k] += other.table_[k];
-    for (const auto& [pattern, count] : other.map_) map_[pattern] += count;
-}
-
 void PatternCounts::for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const {
     for (size_t k = 0; k < table_.size(); ++k)
         if (table_[k] != 0) use({k}, table_[k]);
     for (const auto& [pattern, count] : map_) use(pattern, count);
-}
-
-void Tally::merge(const Tally& other) {
-    shots += other.shots;
-    discards += other.discards;
-    errors += other.errors;
-    patterns.merge(other.patterns);
-    error_shots.insert(error_shots.end(), other.error_shots.begin(), other.error_shots.end());
 }
 
 // Engine
@@ -114,9 +96,14 @@ void Tally::merge(const Tally& other) {
 Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll)
     : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
     const Call call(*this, poll);
-    for (Worker& worker : workers_)
-        worker.laws = std::make_unique<OutcomeLaws>(plan_, kernels_, store_, [this] { interruption_->look(); });
-    zero_law_ = workers_[0].laws->zero_signature_law();
+    const auto interrupted = [this] { interruption_->look(); };
+    PathSimulation first(plan_, kernels_, interrupted);
+    zero_law_ = first.zero_signature_law();
+    const auto laws_of = [&](PathSimulation simulation) {
+        return std::make_unique<OutcomeLaws>(plan_, std::move(simulation), kernels_, store_, interrupted);
+    };
+    for (size_t k = 1; k < workers_.size(); ++k) workers_[k].laws = laws_of(PathSimulation(first, interrupted));
+    workers_[0].laws = laws_of(std::move(first));
 }
 
 uint32_t Engine::piece_shots(uint64_t blocks) const {
@@ -144,39 +131,16 @@ Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
 }
 
 void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
-    std::atomic<uint64_t> next = 0;
-    std::exception_ptr failure;
-    std::mutex failure_mutex;
     store_.forget_old_tables();
-    const auto work = [&](Worker& worker) {
-        try {
-            for (uint64_t k = next++; k < pieces.count; k = next++) {
-                if (k % pieces_per_poll == 0) interruption_->look();
-                const Piece piece = pieces[k];
-                if (piece.begin < piece.end) use(worker, piece, k);
-            }
-        } catch (const Stopped&) {
-        } catch (...) {
-            const std::lock_guard lock(failure_mutex);
-            if (!failure) failure = std::current_exception();
-            interruption_->stop();
-        }
-    };
-    {
-        Threads threads;
-        // Starting a thread takes as long as several pieces of a circuit with little quantum work.
-        const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
-        const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
-        const uint64_t num_threads = std::min<uint64_t>(workers_.size(), useful);
-        try {
-            if (num_threads > 1) threads.start(num_threads - 1, [&](size_t t) { work(workers_[t + 1]); });
-        } catch (...) {
-            interruption_->stop();  // else the started threads would finish all the work first
-            throw;
-        }
-        work(workers_[0]);
-    }
-    if (failure) std::rethrow_exception(failure);
+    // Starting a thread takes as long as several pieces of a circuit with little quantum work.
+    const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
+    const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
+    std::atomic<size_t> next_worker = 0;
+    run_parts(pieces.count, std::min<uint64_t>(workers_.size(), useful), *interruption_, [&] {
+        return [&, &worker = workers_[next_worker++]](uint64_t k) {
+            if (const Piece piece = pieces[k]; piece.begin < piece.end) use(worker, piece, k);
+        };
+    });
 }
 
 template <typename Keep>
@@ -222,26 +186,26 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         if (all_zero && !every) {
             kept += noise.num_event_free;
         } else if (!zero_law_.fixed) {
-            using Fate = LawStore::Fate;
             uint16_t cells[block_shots], open[block_shots];
             kernels_.draw_outcome_cells(seed, first_shot, noise.event_free, noise.num_event_free, cells);
             uint32_t num_open = 0;
             if (!every && !constant_flips) {
                 // Most shots are counted here, without a branch.
                 for (uint32_t k = 0; k < noise.num_event_free; ++k) {
-                    const Fate fate = store_.zero_fate(cells[k]);
-                    kept += fate == Fate::kept_without_flips;
+                    const LawStore::Ref leaf = store_.zero_leaf(cells[k]);
+                    const bool is_counted = LawStore::is_kept_without_flips(leaf);
+                    kept += is_counted;
                     open[num_open] = noise.event_free[k];
-                    num_open += fate == Fate::open || fate == Fate::kept;
+                    num_open += !is_counted && LawStore::is_kept(leaf);
                 }
             } else {
                 const uint64_t* outputs = plan_.constant.data() + layout.first_output_word();
                 for (uint32_t k = 0; k < noise.num_event_free; ++k) {
-                    const Fate fate = store_.zero_fate(cells[k]);
-                    if (fate == Fate::open) {
+                    const LawStore::Ref leaf = store_.zero_leaf(cells[k]);
+                    if (leaf == LawStore::Ref::none) {
                         open[num_open++] = noise.event_free[k];
-                    } else if (fate != Fate::discarded) {
-                        keep(noise.event_free[k], outputs, store_.outputs_of(store_.zero_leaf(cells[k])));
+                    } else if (LawStore::is_kept(leaf)) {
+                        keep(noise.event_free[k], outputs, store_.outputs_of(leaf));
                         ++kept;
                     }
                 }
@@ -266,15 +230,6 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     return kept;
 }
 
-Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
-                    const std::function<void()>& poll) {
-    const Call call(*this, poll);
-    Tally total = max_errors == 0 ? count_all(seed, first_shot, shots, list_errors)
-                                  : count_until(seed, first_shot, shots, max_errors, list_errors);
-    std::ranges::sort(total.error_shots);
-    return total;
-}
-
 template <typename OnError>
 uint64_t Engine::for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error) {
     const uint64_t block_start = piece.block * block_shots;
@@ -287,40 +242,22 @@ uint64_t Engine::for_each_error(Worker& worker, uint64_t seed, const Piece& piec
                      });
 }
 
-Tally Engine::count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors) {
-    std::vector<Tally> tallies(workers_.size(), Tally(plan_.layout.num_outputs));
-    for_each_piece(
-        pieces(first_shot, shots),
-        [&](Worker& worker, const Piece& piece, uint64_t) {
-            Tally& tally = tallies[static_cast<size_t>(&worker - workers_.data())];
-            const uint64_t size = piece.end - piece.begin;
-            const uint64_t kept = for_each_error(
-                worker, seed, piece, [&](uint64_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                    ++tally.errors;
-                    tally.patterns.add(outputs, flipped);
-                    if (list_errors) tally.error_shots.push_back(shot);
-                });
-            tally.shots += size;
-            tally.discards += size - kept;
-        });
-    Tally total(plan_.layout.num_outputs);
-    for (const Tally& tally : tallies) total.merge(tally);
-    return total;
-}
-
 // Blocks are drawn in waves, all threads at once, and counted in order. What a wave has drawn beyond the last block that
 // counts is dropped.
-Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors) {
+Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
+                    const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    const uint64_t most_errors = max_errors == 0 ? UINT64_MAX : max_errors, most_blocks = wave_blocks * workers_.size();
     const uint32_t words = plan_.layout.output_words;
     const std::vector<uint64_t> no_flips(words, 0);
     const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
     const uint64_t end_block = shots == 0 ? first_block : (end_shot + block_shots - 1) / block_shots;
     Tally total(plan_.layout.num_outputs);
     uint64_t block = first_block;
-    while (block < end_block && total.errors < max_errors) {
+    while (block < end_block && total.errors < most_errors) {
         // Waves grow, so that frequent errors do not draw many blocks that do not count.
-        const uint64_t wanted = std::max<uint64_t>(workers_.size(), block - first_block);
-        const uint64_t end = std::min({end_block, block + wanted, block + wave_blocks * workers_.size()});
+        const uint64_t wanted = max_errors == 0 ? most_blocks : std::max<uint64_t>(workers_.size(), block - first_block);
+        const uint64_t end = std::min(end_block, block + std::min(wanted, most_blocks));
         const uint64_t from = std::max(first_shot, block * block_shots), to = std::min(end_shot, end * block_shots);
         // For each error the number of the shot, then the words of its outputs.
         std::vector<std::vector<uint64_t>> found(workers_.size());
@@ -339,7 +276,7 @@ Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, ui
             });
         const uint64_t start = block;
         uint64_t kept_shots = 0;
-        for (; block < end && total.errors < max_errors; ++block) {
+        for (; block < end && total.errors < most_errors; ++block) {
             total.errors += errors[block - start];
             kept_shots += kept[block - start];
         }
@@ -354,6 +291,7 @@ Tally Engine::count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, ui
             }
         }
     }
+    std::ranges::sort(total.error_shots);
     return total;
 }
 

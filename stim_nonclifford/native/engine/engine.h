@@ -23,7 +23,6 @@ class PatternCounts {
     explicit PatternCounts(uint32_t num_outputs);
     // The pattern is the XOR of two rows of words.
     void add(const uint64_t* outputs, const uint64_t* flipped);
-    void merge(const PatternCounts& other);
     // Calls use(pattern words, count) for each pattern seen.
     void for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const;
 
@@ -43,7 +42,6 @@ struct Tally {
     uint64_t shots = 0, discards = 0, errors = 0;
     PatternCounts patterns;
     std::vector<uint64_t> error_shots;  // the numbers of the shots with errors, if they are asked for
-    void merge(const Tally& other);
 };
 
 struct KeptRows {
@@ -108,9 +106,6 @@ class Engine {
         uint32_t begin, end;
     };
 
-    // See `count`. The first attempts all shots; the second stops once there are max_errors errors.
-    Tally count_all(uint64_t seed, uint64_t first_shot, uint64_t shots, bool list_errors);
-    Tally count_until(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors);
     // Draws the shots of a piece, and returns how many are kept. Calls on_error(shot number, outputs of its row, outputs
     // flipped by its outcomes) for the kept shots in which an output is 1.
     template <typename OnError>

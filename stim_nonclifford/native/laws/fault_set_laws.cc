@@ -20,24 +20,15 @@ constexpr size_t chunk_size = 4096;
 // The questions of the simulation about a signature, in its order: parities of bits.
 class Questions {
    public:
-    explicit Questions(const Plan& plan) : words_(plan.layout.signature_words) {
+    Questions(const Plan& plan, const PathSimulation& simulation) : words_(plan.layout.signature_words) {
         const size_t num_operations = plan.operations.size();
         // For each bit of the branch row, the number of operations up to the first one that reads it.
-        std::vector<size_t> positions(size_t{64} * plan.sign_words, num_operations + 1);
-        for (size_t k = num_operations; k-- > 0;)
-            for (int32_t t = plan.operations[k].first_term; t < plan.operations[k].end_term; ++t)
-                if (const int32_t sign = plan.terms[static_cast<size_t>(t)].sign; sign >= 0) positions[static_cast<size_t>(sign)] = k + 1;
-        up_to_.assign(plan.num_outcomes, num_operations);
-        const auto& steps = plan.steps.steps;
-        for (size_t k = 0; k < steps.size(); ++k) {
-            using enum SimulationStep::Kind;
-            if (steps[k].kind != measure && steps[k].kind != weakly_measure && steps[k].kind != measure_through) continue;
-            const auto outcome = static_cast<size_t>(plan.operations[steps[k].operation].outcome);
-            up_to_[outcome] = k + 1 < steps.size() ? steps[k + 1].begin : num_operations;
-        }
-        for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
-            plan.final_checks.for_each_one(
-                outcome, [&](uint32_t bit) { positions[bit] = std::min(positions[bit], up_to_[outcome]); });
+        std::vector<size_t> positions;
+        for (const uint32_t first : simulation.first_with()) positions.push_back(size_t{first} + 1);
+        for (int32_t outcome = 0; outcome < static_cast<int32_t>(plan.num_outcomes); ++outcome)
+            plan.final_checks.for_each_one(static_cast<size_t>(outcome), [&](uint32_t bit) {
+                positions[bit] = std::min(positions[bit], simulation.operations_up_to(outcome));
+            });
         std::vector<size_t> order(positions.size());
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, {}, [&](size_t bit) { return positions[bit]; });
@@ -53,11 +44,10 @@ class Questions {
         }
     }
 
-    // The number of questions up to an operation, and up to the outcome of a MEASURE.
+    // The number of questions up to an operation.
     size_t before_operation(size_t operations) const {
         return static_cast<size_t>(std::ranges::upper_bound(positions_, operations) - positions_.begin());
     }
-    size_t before_outcome(int32_t outcome) const { return before_operation(up_to_[static_cast<size_t>(outcome)]); }
     size_t size() const { return positions_.size(); }
     uint32_t answer_words() const { return std::max(1U, words_for(static_cast<uint32_t>(size()))); }
     // The answers for a signature; the first one is the leading bit of the first word.
@@ -85,7 +75,6 @@ class Questions {
     }
 
     uint32_t words_;
-    std::vector<size_t> up_to_;       // for each outcome, the number of operations up to its MEASURE
     std::vector<uint64_t> parities_;  // [questions][signature_words]
     std::vector<size_t> positions_;   // for each question, the number of operations up to the one that asks it
     std::vector<std::vector<uint64_t>> echelon_;
@@ -113,8 +102,8 @@ struct Sorted {
 // Runs the simulations of a range of signatures.
 class Walk {
    public:
-    Walk(const Sorted& sorted, const Kernels& kernels, Interruption& interruption)
-        : sorted_(sorted), simulation_(sorted.plan, kernels, [&interruption] { interruption.look(); }), look_(interruption) {}
+    Walk(const Sorted& sorted, const PathSimulation& simulation, Interruption& interruption)
+        : sorted_(sorted), simulation_(simulation, [&interruption] { interruption.look(); }), look_(interruption) {}
 
     struct Entry {
         uint32_t signature;
@@ -157,7 +146,7 @@ class Walk {
     size_t questions_up_to(const Stop& stop) const {
         if (stop.outcome == PathSimulation::kept) return sorted_.questions.size();
         if (stop.outcome == PathSimulation::discarded) return sorted_.questions.before_operation(simulation_.operations_made());
-        return sorted_.questions.before_outcome(stop.outcome);
+        return sorted_.questions.before_operation(simulation_.operations_up_to(stop.outcome));
     }
 
     void branch(size_t begin, size_t end, const Checkpoint* from, const Stop& stop, double probability) {
@@ -242,11 +231,11 @@ struct Part {
     std::vector<uint64_t> outputs;
 };
 
-std::vector<Part> walk_all(const Sorted& sorted, const Kernels& kernels, uint32_t num_threads,
+std::vector<Part> walk_all(const Sorted& sorted, const PathSimulation& simulation, uint32_t num_threads,
                            const std::function<void()>& interrupted) {
     std::vector<Part> parts((sorted.order.size() + chunk_size - 1) / chunk_size);
     run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
-        return [&, walk = std::make_unique<Walk>(sorted, kernels, interruption)](size_t part) {
+        return [&, walk = std::make_unique<Walk>(sorted, simulation, interruption)](size_t part) {
             walk->run(part * chunk_size, std::min((part + 1) * chunk_size, sorted.order.size()));
             parts[part] = {std::exchange(walk->entries, {}), std::exchange(walk->outputs, {})};
         };
@@ -274,10 +263,11 @@ std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std
 
 std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
                                uint32_t num_threads, const std::function<void()>& interrupted) {
-    const Questions questions(plan);
+    Interruption interruption(interrupted);
+    const PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
+    const Questions questions(plan, simulation);
     Sorted sorted{plan, questions, signatures, std::vector<uint64_t>(count * questions.answer_words()), std::vector<uint32_t>(count)};
     const uint32_t answer_words = questions.answer_words();
-    Interruption interruption(interrupted);
     Looks look(interruption);
     for (size_t k = 0; k < count; ++k) {
         look(questions.size());
@@ -289,7 +279,7 @@ std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const s
         const auto order = std::lexicographical_compare_three_way(x, x + answer_words, y, y + answer_words);
         return order != 0 ? order < 0 : a < b;
     });
-    return walk_all(sorted, kernels, num_threads, interrupted);
+    return walk_all(sorted, simulation, num_threads, interrupted);
 }
 
 }  // namespace

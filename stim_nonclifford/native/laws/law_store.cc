@@ -91,12 +91,9 @@ void LawStore::pass(Node& node, size_t bytes, const std::function<Checkpoint()>&
 }
 
 void LawStore::note_zero_leaf(Ref leaf, double low, double high) {
-    const Fate fate = leaf == discarded_leaf ? Fate::discarded : leaf == kept_leaf ? Fate::kept_without_flips : Fate::kept;
     const auto end = static_cast<size_t>(high * num_zero_cells);
-    for (auto k = static_cast<size_t>(std::ceil(low * num_zero_cells)); k < end; ++k) {
+    for (auto k = static_cast<size_t>(std::ceil(low * num_zero_cells)); k < end; ++k)
         zero_leaves_[k].store(leaf, std::memory_order_release);
-        zero_fates_[k].store(fate, std::memory_order_release);
-    }
 }
 
 // Entries

@@ -54,6 +54,7 @@ class LawStore {
     static bool is_leaf(Ref ref) { return (static_cast<uint32_t>(ref) & leaf_bit) != 0; }
     Node& node(Ref ref) const { return *nodes_.at(static_cast<uint32_t>(ref) - 1); }
     static bool is_kept(Ref leaf) { return leaf != discarded_leaf; }
+    static bool is_kept_without_flips(Ref leaf) { return leaf == kept_leaf; }
     // The outputs that the outcomes before a leaf flip, [output_words].
     const uint64_t* outputs_of(Ref leaf) const {
         return leaf <= kept_leaf ? no_flips_.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
@@ -107,11 +108,8 @@ class LawStore {
     // Stores the root of a signature. Returns false if there is one already, or if there is no room.
     bool insert(std::span<const uint64_t> signature, Ref root);
 
-    // The fate of a shot with signature 0, if it follows from the leading bits of its first random number.
-    enum class Fate : uint8_t { open, discarded, kept_without_flips, kept };
+    // The leaf of a shot with signature 0, if it follows from the leading bits of its first random number.
     static constexpr size_t num_zero_cells = 4096;
-    Fate zero_fate(size_t cell) const { return zero_fates_[cell].load(std::memory_order_acquire); }
-    // No leaf if the fate is open.
     Ref zero_leaf(size_t cell) const { return zero_leaves_[cell].load(std::memory_order_acquire); }
     void note_zero_leaf(Ref leaf, double low, double high);
 
@@ -168,7 +166,6 @@ class LawStore {
     std::mutex growing_;
     std::array<Word, 2> zero_entry_{};                     // the entry of signature 0
     std::array<std::atomic<Ref>, num_zero_cells> zero_leaves_{};
-    std::array<std::atomic<Fate>, num_zero_cells> zero_fates_{};
 };
 
 }  // namespace snc

@@ -21,8 +21,9 @@ constexpr size_t nodes_per_path = 32;
 
 }  // namespace
 
-OutcomeLaws::OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted)
-    : plan_(plan), store_(store), simulation_(plan, kernels, interrupted), walks_(store, plan.num_outcomes) {
+OutcomeLaws::OutcomeLaws(const Plan& plan, PathSimulation simulation, const Kernels& kernels, LawStore& store,
+                         std::function<void()> interrupted)
+    : plan_(plan), store_(store), simulation_(std::move(simulation)), walks_(store, plan.num_outcomes) {
     if (BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
 }
 

@@ -25,8 +25,10 @@ namespace snc {
 
 class OutcomeLaws {
    public:
-    // `interrupted` is called from time to time during long simulations, and throws to stop them.
-    OutcomeLaws(const Plan& plan, const Kernels& kernels, LawStore& store, std::function<void()> interrupted);
+    // With a simulation of the plan. `interrupted` is called from time to time during long simulations in batches, and throws to
+    // stop them.
+    OutcomeLaws(const Plan& plan, PathSimulation simulation, const Kernels& kernels, LawStore& store,
+                std::function<void()> interrupted);
 
     using Shot = LawWalks::Shot;
     struct Result {
@@ -60,8 +62,6 @@ class OutcomeLaws {
             begin += count;
         }
     }
-
-    PathSimulation::ZeroSignatureLaw zero_signature_law() { return simulation_.zero_signature_law(); }
 
     // The outputs that the outcomes of signature 0 flip, if each outcome is the likelier one, or 0 if both are equally likely.
     std::vector<uint64_t> likely_outputs();

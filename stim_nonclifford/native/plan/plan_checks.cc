@@ -16,7 +16,7 @@ void check_rows(const SparseRows& rows, uint64_t num_rows, uint64_t num_bits, co
     require(rows.starts.size() == num_rows + 1, name + " must have " + std::to_string(num_rows) + " rows.");
     require_rows(rows.starts, rows.bits, static_cast<int64_t>(num_bits), name);
     for (size_t r = 0; r < rows.size(); ++r) {
-        const auto row = rows.row(r);
+        const RowView row = rows[r];
         require(std::ranges::adjacent_find(row, std::ranges::greater_equal{}) == row.end(), "The rows of " + name + " must ascend.");
     }
 }

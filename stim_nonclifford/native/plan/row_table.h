@@ -4,24 +4,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "algebra/sparse_rows.h"
 #include "base/memory.h"
 
 namespace snc {
-
-// Rows of bits by the positions of their ones, as they come from Python.
-struct SparseRows {
-    std::vector<int64_t> starts;
-    std::vector<int32_t> bits;
-
-    size_t size() const { return starts.size() - 1; }
-    std::span<const int32_t> row(size_t r) const {
-        return {bits.data() + starts[r], static_cast<size_t>(starts[r + 1] - starts[r])};
-    }
-};
 
 // Rows as lists of ones, which are numbered like the bits of a packed row.
 //
@@ -37,7 +26,7 @@ class ListTable {
     // Rows of num_words words.
     ListTable(const SparseRows& rows, uint32_t num_words) : num_words_(num_words), entries_(rows.size()) {
         for (size_t r = 0; r < rows.size(); ++r) {
-            const std::span<const int32_t> ones = rows.row(r);
+            const RowView ones = rows[r];
             Entry& entry = entries_[r];
             for (uint32_t k = 0; k < places; ++k)
                 entry.ones[k] = k < ones.size() ? static_cast<uint32_t>(ones[k]) : spare_bit(r, k);
@@ -117,7 +106,7 @@ struct RowTable {
         : are_lists(lists_wanted), num_words(num_words), words(lists_wanted ? 0 : rows.size() * num_words) {
         if (are_lists) lists = ListTable(rows, num_words);
         for (size_t r = 0; !are_lists && r < rows.size(); ++r)
-            for (int32_t bit : rows.row(r)) words[r * num_words + static_cast<uint32_t>(bit) / 64] ^= uint64_t{1} << (bit % 64);
+            for (int32_t bit : rows[r]) words[r * num_words + static_cast<uint32_t>(bit) / 64] ^= uint64_t{1} << (bit % 64);
     }
 
     const uint64_t* row_of_words(size_t row) const { return words.data() + row * num_words; }

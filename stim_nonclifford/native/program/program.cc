@@ -37,9 +37,16 @@ size_t Program::add_channel(ChannelTables channel) {
     return channels_.size() - 1;
 }
 
-void Program::add_step(CircuitStep step) {
-    if (std::max({targets_.size(), factors_.size(), records_.size()}) > UINT32_MAX)
-        throw std::length_error("the circuit has too many targets");
+void Program::add_step(CircuitStep step, std::span<const uint32_t> targets, Factors factors, std::span<const int64_t> records) {
+    const auto append = [](auto& all, const auto& added, uint32_t& first, uint32_t& end) {
+        if (all.size() + added.size() > UINT32_MAX) throw std::length_error("the circuit has too many targets");
+        first = static_cast<uint32_t>(all.size());
+        all.insert(all.end(), added.begin(), added.end());
+        end = static_cast<uint32_t>(all.size());
+    };
+    append(targets_, targets, step.first, step.end);
+    append(factors_, factors, step.first_factor, step.end_factor);
+    append(records_, records, step.first_record, step.end_record);
     check(step);
     steps_.push_back(step);
     reach_.emplace_back();

@@ -82,13 +82,8 @@ class Program {
 
     size_t add_gate(GateTables gate);
     size_t add_channel(ChannelTables channel);
-    void add_step(CircuitStep step);  // after what it refers to
-    void add_targets(std::span<const uint32_t> targets) { targets_.insert(targets_.end(), targets.begin(), targets.end()); }
-    void add_factor(QubitPauli factor) { factors_.push_back(factor); }
-    void add_record(int64_t record) { records_.push_back(record); }
-    size_t num_targets() const { return targets_.size(); }
-    size_t num_factors() const { return factors_.size(); }
-    size_t num_sources() const { return records_.size(); }
+    // After the gate or channel it refers to; its targets, factors and records are stored behind those of the other steps.
+    void add_step(CircuitStep step, std::span<const uint32_t> targets, Factors factors, std::span<const int64_t> records);
     // The stored steps from `first` to `end` are one iteration of a loop. Inner loops are added before outer ones.
     void add_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
 

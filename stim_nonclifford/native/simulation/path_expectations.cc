@@ -15,8 +15,8 @@ namespace snc {
 
 namespace {
 
-constexpr size_t max_checkpoint_bytes = size_t{64} << 20;
-constexpr size_t paths_per_check = 64;
+constexpr size_t max_waiting_bytes = size_t{64} << 20;
+constexpr size_t groups_per_check = 64;
 
 // Doubles of a vector of that width.
 size_t num_doubles(int32_t width) { return size_t{2} << std::max(width, int32_t{index_lane_bits}); }
@@ -28,72 +28,54 @@ PathExpectations::PathExpectations(std::vector<PathOperation> operations, std::v
     : kernels_(kernels.coefficients),
       operations_(std::move(operations)),
       expectations_(std::move(expectations)),
-      num_bits_(num_bits) {
-    for (size_t k = 0; k < operations_.size(); ++k) {
-        if (operations_[k].bit < 0) continue;
-        if (static_cast<size_t>(operations_[k].bit) != operation_of_bit_.size())
-            throw std::invalid_argument("The bits of a path must be in the order of the operations.");
-        operation_of_bit_.push_back(k);
-    }
-    if (operation_of_bit_.size() != num_bits_) throw std::invalid_argument("There must be an operation for each bit of a path.");
-}
+      num_bits_(num_bits) {}
 
-std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths,
-                                               const std::function<void()>& check) const {
+std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, const std::function<void()>& check) const {
     const size_t num_paths = num_bits_ == 0 ? 1 : paths.size() / num_bits_;
-    const auto path = [&](size_t number) { return paths.begin() + static_cast<ptrdiff_t>(number * num_bits_); };
-    std::vector<size_t> order(num_paths);
-    std::iota(order.begin(), order.end(), size_t{0});
-    const auto end = [&](size_t number) { return path(number) + static_cast<ptrdiff_t>(num_bits_); };
-    std::ranges::sort(order, [&](size_t a, size_t b) {
-        return std::lexicographical_compare(path(a), end(a), path(b), end(b));
-    });
-    // In this order, a path differs from the one before it from some operation on.
-    std::vector<size_t> common(num_paths, 0);
-    std::vector<bool> keeps(operations_.size() + 1, false);
-    for (size_t k = 1; k < num_paths; ++k) {
-        const auto bit = std::mismatch(path(order[k]), end(order[k]), path(order[k - 1])).first - path(order[k]);
-        common[k] = static_cast<size_t>(bit) < num_bits_ ? operation_of_bit_[static_cast<size_t>(bit)] : operations_.size();
-        keeps[common[k]] = true;
-    }
     std::vector<double> values(num_paths * size());
     int32_t peak_width = 0;
     for (const PathOperation& step : operations_)
         peak_width = std::max(peak_width, step.operation.width + (step.operation.kind == Kind::activate ? 1 : 0));
     Vector vector(num_doubles(peak_width), 0.0);
-    kernels_.start(vector.data());
-    std::vector<Checkpoint> checkpoints{{0, 0, Vector(vector.begin(), vector.begin() + static_cast<ptrdiff_t>(num_doubles(0)))}};
-    for (size_t k = 0; k < num_paths; ++k) {
-        if (k % paths_per_check == 0) check();
-        double* row = values.data() + order[k] * size();
-        while (k > 0 && checkpoints.back().place > common[k]) checkpoints.pop_back();
-        if (k > 0) std::copy_n(values.data() + order[k - 1] * size(), size(), row);
-        follow(num_bits_ == 0 ? nullptr : &*path(order[k]), keeps, checkpoints, vector, row);
+    std::vector<Group> groups(num_paths > 0 ? 1 : 0);
+    if (num_paths > 0) groups.front().paths.resize(num_paths);
+    if (num_paths > 0) std::iota(groups.front().paths.begin(), groups.front().paths.end(), size_t{0});
+    size_t bytes = 0;  // of the vectors of groups
+    for (size_t done = 0; !groups.empty(); ++done) {
+        if (done % groups_per_check == 0) check();
+        Group group = std::move(groups.back());
+        groups.pop_back();
+        bytes -= group.vector.size() * sizeof(double);
+        kernels_.start(vector.data());
+        std::ranges::copy(group.vector, vector.begin());
+        size_t next = 0;
+        while (next < size() && expectations_[next].place < group.place) ++next;
+        for (;; ++group.place) {
+            for (; next < size() && expectations_[next].place == group.place; ++next) {
+                const double found = value(expectations_[next], vector.data(), group.width);
+                for (const size_t path : group.paths) values[path * size() + next] = found;
+            }
+            if (next == size()) break;
+            const PathOperation& step = operations_[group.place];
+            const auto bit_of = [&](size_t path) { return step.bit >= 0 && paths[path * num_bits_ + static_cast<size_t>(step.bit)] != 0; };
+            const auto other = std::ranges::partition(group.paths, bit_of);
+            if (other.begin() != group.paths.begin() && !other.empty()) {
+                // The smaller part goes on, so that few groups wait.
+                const bool ones_wait = 2 * other.size() <= group.paths.size();
+                Group waiting{ones_wait ? std::vector(group.paths.begin(), other.begin()) : std::vector(other.begin(), other.end())};
+                ones_wait ? group.paths.erase(group.paths.begin(), other.begin()) : group.paths.erase(other.begin(), other.end());
+                if (const size_t size = num_doubles(group.width); bytes + size * sizeof(double) <= max_waiting_bytes) {
+                    bytes += size * sizeof(double);
+                    waiting.place = group.place;
+                    waiting.width = group.width;
+                    waiting.vector.assign(vector.begin(), vector.begin() + static_cast<ptrdiff_t>(size));
+                }
+                groups.push_back(std::move(waiting));
+            }
+            group.width = apply(step, vector.data(), bit_of(group.paths.front()));
+        }
     }
     return values;
-}
-
-void PathExpectations::follow(const uint8_t* path, const std::vector<bool>& keeps, std::vector<Checkpoint>& checkpoints,
-                              Vector& vector, double* values) const {
-    size_t bytes = 0;
-    for (const Checkpoint& checkpoint : checkpoints) bytes += checkpoint.vector.size() * sizeof(double);
-    const size_t first = checkpoints.back().place;
-    int32_t width = checkpoints.back().width;
-    std::ranges::copy(checkpoints.back().vector, vector.begin());
-    size_t next = 0;
-    while (next < expectations_.size() && expectations_[next].place < first) ++next;
-    for (size_t k = first;; ++k) {
-        for (; next < expectations_.size() && expectations_[next].place == k; ++next)
-            values[next] = value(expectations_[next], vector.data(), width);
-        if (next == expectations_.size()) return;
-        const size_t size = num_doubles(width);
-        if (keeps[k] && k > first && bytes + size * sizeof(double) <= max_checkpoint_bytes) {
-            checkpoints.push_back({k, width, Vector(vector.begin(), vector.begin() + static_cast<ptrdiff_t>(size))});
-            bytes += size * sizeof(double);
-        }
-        const PathOperation& step = operations_[k];
-        width = apply(step, vector.data(), step.bit >= 0 && path[step.bit] != 0);
-    }
 }
 
 int32_t PathExpectations::apply(const PathOperation& step, double* vector, bool bit) const {

@@ -35,27 +35,25 @@ struct PathExpectation {
 
 class PathExpectations {
    public:
-    // The bits of the path are numbered in the order of the operations. Throws std::invalid_argument if they are not.
     PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations, size_t num_bits,
                      const Kernels& kernels);
 
     size_t num_bits() const { return num_bits_; }
     size_t size() const { return expectations_.size(); }
-    // For each path, a row of num_bits bytes, its row of expectation values. Paths share what they have in common.
+    // For each path, a row of num_bits bytes, its row of expectation values. Paths are followed together as long as they agree.
     // `check` is called from time to time, and may throw.
     std::vector<double> evaluate(std::span<const uint8_t> paths, const std::function<void()>& check) const;
 
    private:
     using Vector = std::vector<double, Aligned<double>>;  // as in CoefficientKernels
-    struct Checkpoint {
-        size_t place;  // number of operations
-        int32_t width;
-        Vector vector;  // after them
+    // Paths that agree up to some place. If there is no room for the vector there, they start anew.
+    struct Group {
+        std::vector<size_t> paths;
+        size_t place = 0;  // number of operations
+        int32_t width = 0;
+        Vector vector = {};  // after them
     };
 
-    // Continues at the last checkpoint and fills in the values that come after it.
-    void follow(const uint8_t* path, const std::vector<bool>& keeps, std::vector<Checkpoint>& checkpoints, Vector& vector,
-                double* values) const;
     // Returns the width afterwards.
     int32_t apply(const PathOperation& step, double* vector, bool bit) const;
     double value(const PathExpectation& asked, const double* vector, int32_t width) const;
@@ -64,7 +62,6 @@ class PathExpectations {
     const std::vector<PathOperation> operations_;
     const std::vector<PathExpectation> expectations_;
     const size_t num_bits_;
-    std::vector<size_t> operation_of_bit_;
 };
 
 }  // namespace snc

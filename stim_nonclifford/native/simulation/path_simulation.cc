@@ -40,21 +40,31 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
       kernels_(kernels),
       interrupted_(std::move(interrupted)),
       vector_(vector_size(plan.steps.widest)),
-      difference_(plan.branch_words),
-      operations_up_to_(plan.num_outcomes),
-      first_with_(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size())) {
+      shared_(std::make_shared<Shared>()),
+      difference_(plan.branch_words) {
+    auto& [operations_up_to, outcomes_before, checking, first_with, prefix] = *shared_;
+    operations_up_to.resize(plan.num_outcomes);
+    first_with.assign(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size()));
     for (size_t k = plan.operations.size(); k-- > 0;)
-        for_each_sign(plan.operations[k], [&](size_t sign) { first_with_[sign] = static_cast<uint32_t>(k); });
+        for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
     for (uint32_t k = 0; k < plan.operations.size(); ++k)
-        if (plan.operations[k].measures() && has_final_checks(plan.operations[k])) checking_.push_back(k);
+        if (plan.operations[k].measures() && has_final_checks(plan.operations[k])) checking.push_back(k);
     for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
-        outcomes_before_.push_back(k == 0 ? 0 : outcomes_before_.back() + is_measured(plan.steps.steps[k - 1].kind));
+        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + is_measured(plan.steps.steps[k - 1].kind));
         if (is_measured(plan.steps.steps[k].kind))
-            operations_up_to_[static_cast<size_t>(plan.operations[plan.steps.steps[k].operation].outcome)] = begin_of_step(k + 1);
+            operations_up_to[static_cast<size_t>(plan.operations[plan.steps.steps[k].operation].outcome)] = begin_of_step(k + 1);
     }
-    outcomes_before_.push_back(static_cast<int32_t>(plan.num_outcomes));
+    outcomes_before.push_back(static_cast<int32_t>(plan.num_outcomes));
     save_prefix();
 }
+
+PathSimulation::PathSimulation(const PathSimulation& other, std::function<void()> interrupted)
+    : plan_(other.plan_),
+      kernels_(other.kernels_),
+      interrupted_(std::move(interrupted)),
+      vector_(vector_size(plan_.steps.widest)),
+      shared_(other.shared_),
+      difference_(plan_.branch_words) {}
 
 SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
     steps += other.steps;
@@ -71,14 +81,14 @@ void PathSimulation::choose(std::span<const uint64_t> signature) {
     });
     agreeing_ = plan_.operations.size();
     for_each_one(difference_.data(), plan_.sign_words,
-                 [&](uint32_t bit) { agreeing_ = std::min<size_t>(agreeing_, first_with_[bit]); });
+                 [&](uint32_t bit) { agreeing_ = std::min<size_t>(agreeing_, shared_->first_with[bit]); });
 }
 
 void PathSimulation::start() {
     // At the last checkpoint of the path of signature 0 that is shared.
     const auto begin_of = [&](const Checkpoint& checkpoint) { return begin_of_step(checkpoint.state.step); };
-    const auto after = std::ranges::upper_bound(prefix_, agreeing_, {}, begin_of);
-    if (after != prefix_.begin()) {
+    const auto after = std::ranges::upper_bound(shared_->prefix, agreeing_, {}, begin_of);
+    if (after != shared_->prefix.begin()) {
         // If a check has fired on the way, the rest of the state does not matter.
         if (!resume(*(after - 1))) state_.check_fired = true;
         return;
@@ -108,9 +118,9 @@ bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
     state_ = zero_checkpoint.state;
     flip_difference(state_);
     state_.check_fired = false;
-    for (uint32_t k : checking_) {
+    for (uint32_t k : shared_->checking) {
         const Operation& measurement = plan_.operations[k];
-        if (measurement.outcome >= outcomes_before_[state_.step]) break;
+        if (measurement.outcome >= shared_->outcomes_before[state_.step]) break;
         if (fires(measurement, state_)) return false;
     }
     lies_in_ = zero_checkpoint.vector.data();
@@ -180,7 +190,7 @@ std::vector<bool> PathSimulation::steps_that_may_differ() const {
     for (size_t k = 0; k < found.size(); ++k)
         for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin)
             for_each_sign(plan_.operations[begin], [&](size_t sign) {
-                if (test(signs, static_cast<int32_t>(sign)) && first_with_[sign] == begin) found[k] = true;
+                if (test(signs, static_cast<int32_t>(sign)) && shared_->first_with[sign] == begin) found[k] = true;
             });
     return found;
 }
@@ -218,7 +228,7 @@ void PathSimulation::save_prefix() {
         if (!is_added) add({std::move(before), leave_vector()});
         break;
     }
-    prefix_ = std::move(checkpoints);
+    shared_->prefix = std::move(checkpoints);
 }
 
 PathSimulation::Stop PathSimulation::advance(const Stop* known) {

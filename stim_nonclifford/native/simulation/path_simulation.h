@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,8 @@ class PathSimulation {
 
     // `interrupted` is called from time to time, and throws to stop the simulation.
     PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
+    // Another simulation of the same plan. What does not change is stored once.
+    PathSimulation(const PathSimulation& other, std::function<void()> interrupted);
 
     void ask_for_interruption() const { interrupted_(); }
 
@@ -98,7 +101,10 @@ class PathSimulation {
 
     // A signature shares the paths of signature 0 as long as their signs agree. Whether all signs before the outcome of a
     // MEASURE agree.
-    bool agrees_at(int32_t outcome) const { return operations_up_to_[static_cast<size_t>(outcome)] <= agreeing_; }
+    bool agrees_at(int32_t outcome) const { return operations_up_to(outcome) <= agreeing_; }
+    // The number of operations up to the MEASURE of an outcome; and, for each sign and check, the first operation that reads it.
+    size_t operations_up_to(int32_t outcome) const { return shared_->operations_up_to[static_cast<size_t>(outcome)]; }
+    const std::vector<uint32_t>& first_with() const { return shared_->first_with; }
     // Continues from a checkpoint on a shared path of signature 0. Returns false, and cannot continue, if a check has fired for
     // the chosen signature.
     bool resume(const Checkpoint& zero_checkpoint);
@@ -155,16 +161,20 @@ class PathSimulation {
     State state_{};
     SimulationWork work_;
     uint64_t next_poll_ = 0;  // of steps and coefficients read
-    // Checkpoints on the path of signature 0 up to its first uncertain MEASURE, from which simulations start.
-    std::vector<Checkpoint> prefix_;
+    // What all simulations of the plan share.
+    struct Shared {
+        std::vector<size_t> operations_up_to;  // for each outcome, the number of operations up to its MEASURE
+        // For each step, and for the end, the number of outcomes before it. An earlier step than the one with the outcome may
+        // absorb the angle of a weak measurement's rotation.
+        std::vector<int32_t> outcomes_before;
+        std::vector<uint32_t> checking;    // the MEASUREs with which an outcome check is final
+        std::vector<uint32_t> first_with;  // for each bit of the branch row the first operation with that sign
+        // Checkpoints on the path of signature 0 up to its first uncertain MEASURE, from which simulations start.
+        std::vector<Checkpoint> prefix;
+    };
+    std::shared_ptr<Shared> shared_;            // changes in the first constructor only
     std::vector<uint64_t> difference_;          // between the branch rows of the chosen signature and of signature 0
     size_t agreeing_ = 0;                       // the number of first operations with equal signs in both
-    std::vector<size_t> operations_up_to_;      // for each outcome, the number of operations up to its MEASURE
-    // For each step, and for the end, the number of outcomes before it. An earlier step than the one with the outcome may
-    // absorb the angle of a weak measurement's rotation.
-    std::vector<int32_t> outcomes_before_;
-    std::vector<uint32_t> checking_;            // the MEASUREs with which an outcome check is final
-    std::vector<uint32_t> first_with_;          // for each bit of the branch row the first operation with that sign
     std::vector<VectorRotation> rotations_;     // scratch of rotate_in_groups
     std::vector<uint32_t> group_sizes_;         // scratch of rotate_in_groups
     std::vector<double, Aligned<double>> rows_;  // scratch of phases_of

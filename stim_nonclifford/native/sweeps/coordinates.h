@@ -16,7 +16,6 @@ class CoordinateTable {
    public:
     explicit CoordinateTable(size_t num_qubits);
 
-    size_t num_qubits() const { return num_qubits_; }
     // The image of a Pauli on the qubits of the patch, which are numbered from 0.
     Pauli image(Factors factors) const;
     // The Pauli of the circuit whose image is the X or Z (a code) of a coordinate, up to its sign; ascending.
@@ -46,9 +45,6 @@ class DeferredRotations {
     explicit DeferredRotations(size_t num_coordinates) : columns_(num_coordinates) {}
 
     size_t size() const { return size_; }
-    size_t num_coordinates() const { return columns_.num_coordinates(); }
-    size_t num_numbers() const { return steps_.size(); }
-    bool waits(size_t number) const { return has_bit(waiting_, number); }
     int64_t step(size_t number) const { return steps_[number]; }
     std::vector<int64_t> steps(const Bits& rotations) const;
     void add(int64_t step, const Pauli& pauli);  // after all others

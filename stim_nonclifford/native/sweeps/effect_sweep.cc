@@ -319,7 +319,7 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
     RowSums rates;
     for (size_t k = 0; k < rates_.rows().size(); ++k) rates.add(choices_.fixed(rates_.rows()[k]), rates_.sums()[k]);
     rates_ = std::move(rates);
-    const RowList rows = std::move(site_rows_);
+    const SparseRows rows = std::move(site_rows_);
     const std::vector<double> probabilities = std::move(site_probabilities_);
     const std::vector<int32_t> numbers = std::move(site_numbers_);
     site_rows_ = {};
@@ -339,7 +339,7 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
 
 EffectSweep::Noise EffectSweep::noise() const {
     Noise noise{{}, rates_.sums(), std::vector<int32_t>(rates_.sums().size(), -1)};
-    for (const RowList* rows : {&rates_.rows(), &site_rows_}) {
+    for (const SparseRows* rows : {&rates_.rows(), &site_rows_}) {
         for (size_t k = 0; k < rows->size(); ++k) {
             const RowView row = (*rows)[k];
             noise.effects.append(SparseRow(row.rbegin(), row.rend()));
@@ -350,8 +350,8 @@ EffectSweep::Noise EffectSweep::noise() const {
     return noise;
 }
 
-RowList EffectSweep::ascending(const std::vector<SparseRow>& rows) {
-    RowList list;
+SparseRows EffectSweep::ascending(const std::vector<SparseRow>& rows) {
+    SparseRows list;
     for (const SparseRow& row : rows) list.append(SparseRow(row.rbegin(), row.rend()));
     return list;
 }

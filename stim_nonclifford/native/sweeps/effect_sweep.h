@@ -72,16 +72,16 @@ class EffectSweep {
     // The effects of noise: first those of independent causes, with their rates and site -1, then those at sites, with their
     // probabilities.
     struct Noise {
-        RowList effects;
+        SparseRows effects;
         std::vector<double> rates;
         std::vector<int32_t> sites;
     };
     Noise noise() const;
     SparseRow constant() const { return {constant_.rbegin(), constant_.rend()}; }
-    RowList kept() const { return ascending(kept_); }
+    SparseRows kept() const { return ascending(kept_); }
     size_t num_kept() const { return kept_.size(); }
     // Effects of stabilizers, which flip nothing that can be seen, in the order of the numbers whose bits they are.
-    RowList stabilizers() const { return ascending(stabilizer_rows_); }
+    SparseRows stabilizers() const { return ascending(stabilizer_rows_); }
 
    private:
     void pull_back_through(const Program& program, const CircuitStep& step, int64_t number, const Shift& shift);
@@ -95,7 +95,7 @@ class EffectSweep {
     size_t keep(Factors factors, std::span<const int32_t> signs, std::span<const int64_t> records);
     void add_fault(int64_t step, size_t group, uint64_t pattern, Factors factors, int64_t record);
 
-    static RowList ascending(const std::vector<SparseRow>& rows);
+    static SparseRows ascending(const std::vector<SparseRow>& rows);
     void flip(SparseRow& row, RowView by);
     SparseRow effect_of(Factors factors);
     void note_stabilizer(SparseRow effect);
@@ -119,7 +119,7 @@ class EffectSweep {
 
     SparseRow constant_;
     RowSums rates_;
-    RowList site_rows_;
+    SparseRows site_rows_;
     std::vector<double> site_probabilities_;
     std::vector<int32_t> site_numbers_;
     int32_t num_sites_ = 0;

@@ -143,7 +143,7 @@ class Sweep {
     void append(Kind kind, const Patch& patch, const Pauli& pauli, size_t pivot, int64_t outcome, int64_t step,
                 bool is_negative_angle = false);
     // Appends the bits of the index that a Pauli flips, and those whose parity is its sign; returns its power of i.
-    uint32_t append_index_pauli(const Patch& patch, const Pauli& pauli, RowList& x_rows, RowList& z_rows) const;
+    uint32_t append_index_pauli(const Patch& patch, const Pauli& pauli, SparseRows& x_rows, SparseRows& z_rows) const;
 
     const Program& program_;
     const bool keep_order_;
@@ -370,7 +370,7 @@ void Sweep::append(Kind kind, const Patch& patch, const Pauli& pauli, size_t piv
     result_.operations.push_back({kind, width, i_power, pivot, outcome, step, is_negative_angle});
 }
 
-uint32_t Sweep::append_index_pauli(const Patch& patch, const Pauli& pauli, RowList& x_rows, RowList& z_rows) const {
+uint32_t Sweep::append_index_pauli(const Patch& patch, const Pauli& pauli, SparseRows& x_rows, SparseRows& z_rows) const {
     SparseRow x, z;
     uint32_t i_power = pauli.is_negative ? 2 : 0;
     for (size_t bit = 0; bit < active_.size(); ++bit) {

@@ -46,11 +46,11 @@ struct SweptExpectation {
 
 struct QuantumProgram {
     std::vector<SweptOperation> operations;
-    RowList x, z;  // for each operation, the bits of the index that its Pauli flips, and those whose parity is its sign
+    SparseRows x, z;  // for each operation, the bits of the index that its Pauli flips, and those whose parity is its sign
     std::vector<Insertion> activations, outcomes;
     std::vector<Coin> coins;
     std::vector<SweptExpectation> expectations;
-    RowList expected_x, expected_z;  // of their Paulis, as x and z of the operations
+    SparseRows expected_x, expected_z;  // of their Paulis, as x and z of the operations
     std::vector<uint8_t> base_records;
     size_t peak_width = 0;
     bool is_reordered = false;

@@ -1,0 +1,258 @@
+"""The results of ``benchmarks.compare``: as lines, as a table, and as one kind of plot."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measuring import description
+from benchmarks.simulators import OTHERS
+
+__all__ = ["PLOTS", "SECTIONS", "draw", "filled", "line_of", "table"]
+
+CLIFFORD = "stim"
+PLOTS = {
+    "peers": "compare.png",
+    "width": "growth_width.png",
+    "mechanisms": "growth_mechanisms.png",
+    "noise": "growth_noise.png",
+    "first_shot_growth": "growth_first_shot.png",
+    "estimates_growth": "fault_sets.png",
+}
+SECTIONS = {"peers": "comparison", "surface": "surface codes", "first_shot": "first shot"}
+"""Sections of ``docs/performance.md`` that a suite fills."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+"""The palette of M. Okabe and K. Ito, whose colours remain distinct for colour-blind readers."""
+MARKERS, STYLES = ("o", "s", "^", "D", "v"), ("-", ":", "--", "-.")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+Value = Callable[[dict[str, Any], dict[str, Any]], float]
+"""A figure of a row and of one of its results."""
+
+
+def rate(row: dict[str, Any], found: dict[str, Any]) -> float:
+    """Shots per second."""
+    return float(found["rate"])
+
+
+def at_x(row: dict[str, Any], found: dict[str, Any]) -> float:
+    """The place on the horizontal axis."""
+    return float(row["x"])
+
+
+def events(row: dict[str, Any], found: dict[str, Any]) -> float:
+    """Noise events of a shot."""
+    return float(row["facts"]["mean_events"])
+
+
+PANELS: dict[str, list[tuple[str, Value, str, Value]]] = {
+    "width": [
+        ("active coordinates", at_x, "shots per second", rate),
+        ("active coordinates", at_x, "ns per coefficient and operation",
+         lambda row, found: 1e9 / (found["rate"] * row["facts"]["coefficients"])),
+    ],
+    "mechanisms": [
+        ("errors in the circuit", at_x, "shots per second", rate),
+        ("errors in the circuit", at_x, "noise events per second",
+         lambda row, found: found["rate"] * events(row, found)),
+    ],
+    "noise": [
+        ("physical error probability p", at_x, "shots per second", rate),
+        ("mean noise events per shot", events, "shots per second", rate),
+    ],
+    "estimates_growth": [
+        ("mechanisms", lambda row, found: row["facts"]["mechanisms"], "processor seconds for an error of 1%",
+         lambda row, found: found["first_cpu_seconds"]),
+        ("mechanisms", lambda row, found: row["facts"]["mechanisms"], "memory (MiB)",
+         lambda row, found: found["more_bytes"] / 2**20),
+    ],
+}  # fmt: skip
+"""Of each plot: the label and the figure of both axes."""
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """A row as it is printed."""
+    place = "" if row["x"] is None else f", {row['plot']} {row['x']:g}"
+    lines = [f"{row['name']}{place}, {row['mode']}"]
+    facts = row.get("facts")
+    for name, found in row["results"].items():
+        if "problem" in found:
+            lines.append(f"  {name:28}{found['problem']}")
+            continue
+        line = (
+            f"  {name:28}first shot {found['first_seconds']:.3g} s ({found['first_cpu_seconds']:.3g} s CPU),"
+        )
+        line += (
+            f" {found['first_bytes'] / 2**20:.0f} MiB ({found['more_bytes'] / 2**20:.0f} above the imports)"
+        )
+        if "rate" in found:
+            shot = 1e9 / found["rate"]
+            line = f"  {name:28}{found['rate']:.4g}/s, {shot:.3g} ns per shot"
+            if facts and facts["mean_events"]:
+                line += f" with {facts['mean_events']:.3g} events"
+            if facts and facts["coefficients"]:
+                line += f", {shot / facts['coefficients']:.3g} ns per coefficient and operation"
+            line += f"; first shot after {found['first_seconds']:.2g} s"
+            line += f"; {found['peak_bytes'] / 2**20:.0f} MiB {found['best']}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def table(results: dict[str, Any]) -> str:
+    """The results as a table in Markdown, with the machine, the versions, and why figures are missing."""
+    names = list(results["versions"])
+    lines = [
+        f"Medians of {results['repeats']} alternating runs of {results['seconds']:g} s."
+        f" {description(results['machine'])}",
+        "",
+        f"| {results['suite']} | "
+        + " | ".join(f"{name} {version}" for name, version in results["versions"].items())
+        + " | ratio |",
+        "|---" * (len(names) + 2) + "|",
+    ]
+    problems: list[str] = []
+    for row in results["rows"]:
+        place = "" if row["x"] is None else f", {row['plot']} {row['x']:g}"
+        title = f"{row['name']}{place}" + (f", {row['mode']}" if results["suite"] == "peers" else "")
+        cells = []
+        for name in names:
+            found = row["results"].get(name)
+            if found is None:
+                cells.append("-")
+            elif "problem" in found and found["problem"].startswith(">"):
+                cells.append(found["problem"])
+            elif "problem" in found:
+                problems.append(f"{title}: {name}: {found['problem']}")
+                cells.append(f"({len(problems)})")
+            elif "rate" in found:
+                cells.append(_power_of_ten(found["rate"]))
+            else:
+                cells.append(f"{found['first_seconds']:.2g} s, {found['first_bytes'] / 2**20:.0f} MiB")
+        lines.append(f"| {title} | {' | '.join(cells)} | {_ratio(row, results['suite'])} |")
+    notes = [f"({k}) {problem}" for k, problem in enumerate(problems, start=1)]
+    return "\n".join([*lines, *([""] if notes else []), *(f"{note}\\" for note in notes[:-1]), *notes[-1:]])
+
+
+def _ratio(row: dict[str, Any], suite: str) -> str:
+    """Our rate over the best of other simulators. Beside those with T gates, Stim is not one of them."""
+    rates = {name: found["rate"] for name, found in row["results"].items() if found.get("rate")}
+    first = next(iter(row["results"]))
+    others = [rates[name] for name in OTHERS if name in rates and (name != CLIFFORD or suite != "peers")]
+    return f"{rates[first] / max(others):.3g}" if first in rates and others else ""
+
+
+def _power_of_ten(value: float) -> str:
+    """A number such as 1.6×10⁸; numbers below 1000 stay as they are."""
+    if value < 1000:
+        return f"{value:.3g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def draw(results: dict[str, Any], path: Path) -> Path:
+    """Draws a suite: bars if it has no horizontal axis, else a panel for each pair of axes.
+
+    Names of workloads have colours, simulators have styles of lines.
+
+    Args:
+        results: What ``benchmarks.compare`` writes.
+        path: The file of the plot.
+
+    Returns:
+        The path.
+    """
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    rows, names = results["rows"], list(results["versions"])
+    if rows[0]["x"] is None:
+        figure, axes = plt.subplots(figsize=(9, 1.2 + 0.45 * len(rows)))
+        for k, name in enumerate(names):
+            places = [place + 0.8 * k / len(names) for place in range(len(rows))]
+            rates = [row["results"].get(name, {}).get("rate", 0.0) for row in rows]
+            label = f"{name} (S in place of T)" if name == CLIFFORD else name
+            axes.barh(places, rates, height=0.8 / len(names), label=label, color=COLOURS[k % len(COLOURS)])
+        axes.set_yticks(
+            [place + 0.4 for place in range(len(rows))], [f"{row['name']}, {row['mode']}" for row in rows]
+        )
+        axes.set(xscale="log", xlabel="attempted shots per second, one core")
+        axes.invert_yaxis()
+        axes.margins(y=0.01)
+        # Above the bars, as some of them reach every corner.
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(names), frameon=False)
+    else:
+        plots = dict.fromkeys(row["plot"] for row in rows)
+        first: Value = lambda row, found: found["first_seconds"]  # noqa: E731
+        panels = PANELS.get(
+            results["suite"], [(plot, at_x, "seconds to the first shot", first) for plot in plots]
+        )
+        figure, several = plt.subplots(1, len(panels), figsize=(4.5 * len(panels), 3.8), squeeze=False)
+        for axes, (x_label, x, y_label, y) in zip(several[0], panels, strict=True):
+            mine = [row for row in rows if len(plots) == 1 or row["plot"] == x_label]
+            _curves(axes, mine, names, x, y)
+            axes.set(xlabel=x_label, ylabel=y_label, yscale="log")
+            axes.grid(alpha=0.3)
+            axes.legend(fontsize=6)
+    figure.tight_layout()
+    memory = io.BytesIO()
+    figure.savefig(memory, dpi=100)
+    plt.close(figure)
+    # With 64 colours the file is small.
+    Image.open(memory).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(path, optimize=True)
+    return path
+
+
+def _curves(axes: Any, rows: list[dict[str, Any]], names: list[str], x: Value, y: Value) -> None:
+    places = set()
+    for k, series in enumerate(dict.fromkeys(row["name"] for row in rows)):
+        for style, name in zip(STYLES, names, strict=False):
+            curve = [
+                (x(row, found), y(row, found))
+                for row in rows
+                if row["name"] == series
+                and "problem" not in (found := row["results"].get(name, {"problem": ""}))
+            ]
+            if curve:
+                label = series if len(names) == 1 else f"{series}, {name}"
+                axes.plot(
+                    *zip(*curve, strict=True),
+                    style,
+                    color=COLOURS[k],
+                    marker=MARKERS[k],
+                    markersize=4,
+                    label=label,
+                )
+                places |= {place for place, _ in curve}
+    if places and max(places) > 30 * min(places):
+        axes.set_xscale("log")
+
+
+def filled(page: str, section: str, contents: str) -> str:
+    r"""Replaces the contents of one section of a page.
+
+    Args:
+        page: The text of the page.
+        section: The name of the section.
+        contents: The new text between the marks of the section.
+
+    Returns:
+        The text with the new contents.
+
+    Raises:
+        ValueError: The page does not have both marks.
+
+    Examples:
+        >>> filled("a\n<!-- begin speed -->\nold\n<!-- end speed -->\nb", "speed", "new")
+        'a\n<!-- begin speed -->\n\nnew\n\n<!-- end speed -->\nb'
+    """
+    begin, end = f"<!-- begin {section} -->", f"<!-- end {section} -->"
+    before, found_begin, rest = page.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found_begin or not found_end:
+        raise ValueError(f"page has no section {section!r}: it must contain `{begin}` and, after it, `{end}`")
+    return f"{before}{begin}\n\n{contents}\n\n{end}{after}"

@@ -1,0 +1,1 @@
+"""The commands of ``python -m sinter_plugin``, and their arguments."""

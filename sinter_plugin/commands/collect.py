@@ -1,0 +1,264 @@
+"""``python -m sinter_plugin collect``: ``sinter collect`` for circuits with T gates.
+
+The command takes the arguments of ``sinter collect``, and calls ``sinter_plugin.collect``. Differences are:
+
+* the samplers of this plugin are always registered, and other samplers and decoders are refused;
+* circuit files may have bare gates (``T 0``) as well as tags (``S[T] 0``);
+* a circuit for which Sinter cannot compute an error model gets one from ``stim_nonclifford``;
+* ``--count_observable_error_combos`` works for all samplers;
+* observable 0 can be the only postselected observable, which Sinter 1.16 ignores;
+* ``--postselect_detectors_with_non_zero_4th_coord`` skips detectors without a fourth coordinate, on which
+  Sinter 1.16 fails;
+* wrong input is reported in one line, if possible before workers start;
+* the file of statistics is locked and checked, and replaced whenever something is saved;
+* SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies;
+* ``--seed`` gives the same counts on any number of workers, ``--dask`` has a cluster sample, and
+  ``--shard`` takes a part of the shots;
+* ``--max_seconds`` ends a run, and where nobody watches, progress is logged once per hour;
+* ``--state_check`` counts the shots in which a logical state is not the wanted one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import os
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+import numpy.typing as npt
+import sinter
+
+import stim_nonclifford as snc
+from stim_nonclifford.decoding.decoders import decoder_named, known_decoders
+
+from ..processes.executors import WorkersLostError, dask_executor, local_executor
+from ..processes.interrupts import interrupted_by_signals
+from ..runs.collection import collect as collect_tasks
+from ..runs.collection import sampler_named
+from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
+from ..samplers.tasks import task
+from ..statistics.statistics_file import StatisticsFileError
+from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
+from .collect_arguments import CollectArguments, parse_own_arguments
+from .sinter_internals import parse_collect_arguments
+from .state_check_argument import with_state_check
+
+__all__ = ["collect"]
+
+_CUSTOM_DECODERS = "--custom_decoders_module_function"
+_SHORTEST_PREFIX = "--custom_d"  # argparse accepts any unambiguous prefix of an argument
+
+
+_WITHOUT_MEANING = ("max_batch_size", "allowed_cpu_affinity_ids")
+
+
+def collect(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: The arguments of ``sinter collect``.
+
+    Returns:
+        The exit code: 0 for success, 130 if the user interrupted the run, 1 if a worker died or statistics
+        could no longer be saved.
+
+    Raises:
+        ValueError: An argument, a circuit or a mask is wrong.
+        OSError: A file cannot be read or written.
+        SystemExit: ``argparse`` ended the command, for example after ``--help``.
+    """
+    own, arguments = parse_own_arguments(arguments)
+    for name in known_decoders():
+        if f"soft_{name}" in arguments:
+            decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
+    args = parse_collect_arguments(_with_own_samplers(arguments))
+    _check_arguments(own, args)
+    _set_samplers(own, args)
+    num_workers = _num_workers(args.processes)
+    tasks = [_task_of_file(path, args) for path in args.circuits]
+    started = time.monotonic()
+    try:
+        with interrupted_by_signals(), _executor(own, num_workers) as executor:
+            collect_tasks(
+                tasks,
+                executor=executor,
+                seed=own.seed,
+                shard=own.shard or (1, 1),
+                max_shots=args.max_shots,
+                max_errors=args.max_errors,
+                max_seconds=own.max_seconds,
+                decoders=args.decoders,
+                custom_decoders=args.custom_decoders,
+                custom_error_count_key=args.custom_error_count_key,
+                max_batch_seconds=args.max_batch_seconds,
+                save_resume_filepath=args.save_resume_filepath,
+                existing_data_filepaths=args.existing_data_filepaths,
+                print_progress=not args.quiet,
+                progress_callback=_RowPrinter(args).show,
+            )
+    except KeyboardInterrupt:
+        _say("\nInterrupted. Run the same command again to continue from the saved statistics.")
+        return 130
+    except WorkersLostError as error:
+        _say(f"\n{error} Run the same command again to continue from the saved statistics.")
+        return 1
+    except StatisticsFileError as error:
+        _say(f"\n{error}")
+        return 1
+    except (NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError) as error:
+        raise ValueError(f"A worker could not sample a circuit: {error}") from error
+    if own.max_seconds is not None and time.monotonic() - started >= own.max_seconds:
+        _say("The time is up. Run the same command again to continue from the saved statistics.")
+    return 0
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal may have been closed
+        print(message, file=sys.stderr)
+
+
+def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
+    """Adds the samplers of this plugin to the custom decoders that the arguments name.
+
+    Examples:
+        >>> _with_own_samplers(["--custom_decoders", "my:decoders", "--quiet"])
+        ['--quiet', '--custom_decoders_module_function', 'sinter_plugin:sinter_samplers', 'my:decoders']
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    lengths = range(len(_SHORTEST_PREFIX), len(_CUSTOM_DECODERS) + 1)
+    names = [_CUSTOM_DECODERS[:length] for length in lengths]
+    parser.add_argument(*names, nargs="+", default=[], dest="custom_decoders")
+    found, others = parser.parse_known_args(list(arguments))
+    # Sinter takes the last of several entries with the same name, so the user's entries have priority.
+    return [*others, _CUSTOM_DECODERS, "sinter_plugin:sinter_samplers", *found.custom_decoders]
+
+
+def _check_arguments(own: CollectArguments, args: argparse.Namespace) -> None:
+    """Checks what can be checked before circuits are read."""
+    for name in _WITHOUT_MEANING:
+        if getattr(args, name) is not None:
+            raise ValueError(
+                f"--{name} has no meaning here: workers choose their batches, and the system their"
+                " cores. Leave it out."
+            )
+    if args.count_detection_events:
+        raise ValueError(
+            "--count_detection_events works for decoders only, not for samplers, which stop sampling a shot"
+            " once a detector has discarded it. Leave the argument out."
+        )
+    if own.shard is not None and args.max_shots is None:
+        raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
+    if own.shard is not None and args.max_errors is not None:
+        raise ValueError(
+            "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
+            " Leave out --max_errors, or use --dask."
+        )
+    for name in args.decoders:
+        found = args.custom_decoders.get(name)
+        if isinstance(found, type):
+            raise ValueError(
+                f"--custom_decoders_module_function: {name!r} is the class {found.__name__}. The function"
+                f" must return objects, such as {found.__name__}()."
+            )
+        if sampler_named(name, args.custom_decoders).state_check is not None and own.state_check is not None:
+            raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
+
+
+def _set_samplers(own: CollectArguments, args: argparse.Namespace) -> None:
+    """Gives the samplers what the arguments say. Warnings come from this process, not from the workers."""
+    args.state_check, args.state_check_text = own.state_check, own.state_check_text
+    args.warning_samplers = {}
+    for name in args.decoders:
+        sampler = sampler_named(name, args.custom_decoders)
+        if own.state_check is not None:
+            sampler = dataclasses.replace(sampler, state_check=own.state_check)
+        if args.count_observable_error_combos:
+            sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
+        args.warning_samplers[name] = sampler
+        args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
+
+
+def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
+    try:
+        circuit = snc.Circuit.from_file(path)
+        discards_on_all = any(
+            isinstance(sampler, SoftPostselectSampler) for sampler in args.warning_samplers.values()
+        )
+        if discards_on_all:  # before Sinter's arguments are applied to it
+            check_soft_postselect(circuit, args.state_check)
+        stim_circuit = circuit.to_stim()
+        metadata = metadata_of(stim_circuit, path, args)
+        if args.state_check is not None:
+            metadata = with_state_check(metadata, args.state_check_text)
+        detectors = postselected_detectors(
+            stim_circuit, metadata, args, discards_on_all="soft_postselect" if discards_on_all else None
+        )
+        observables = postselected_observables(circuit.num_observables, metadata, args)
+        _check_samplers(circuit, detectors, observables, path, args)
+        return task(
+            circuit,
+            postselection_mask=detectors,
+            postselected_observables_mask=observables,
+            json_metadata=metadata,
+        )
+    except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _check_samplers(
+    circuit: snc.Circuit,
+    detectors: npt.NDArray[np.bool_] | None,
+    observables: npt.NDArray[np.bool_] | None,
+    path: str,
+    args: argparse.Namespace,
+) -> None:
+    """Checks that there is something to sample, and says once what the workers would all warn of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for sampler in args.warning_samplers.values():
+            if isinstance(sampler, SoftPostselectSampler):
+                sampler.check(circuit, detectors, observables)
+            else:
+                sampler.check(circuit, detectors)
+    for message in dict.fromkeys(str(each.message) for each in caught):
+        _say(f"{path}: {message}")
+
+
+class _RowPrinter:
+    """Prints new rows, if the arguments ask for it, below Sinter's header."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._prints = args.also_print_results_to_stdout or args.save_resume_filepath is None
+        self._header_printed = False
+
+    def show(self, progress: sinter.Progress) -> None:
+        lines = [stats.to_csv_line() for stats in progress.new_stats]
+        if not self._prints:
+            return
+        if lines and not self._header_printed:
+            lines.insert(0, sinter.CSV_HEADER)
+            self._header_printed = True
+        try:
+            for line in lines:
+                print(line, flush=True)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+def _executor(own: CollectArguments, num_workers: int) -> contextlib.AbstractContextManager[Executor]:
+    return local_executor(num_workers) if own.dask is None else dask_executor(own.dask, num_workers)
+
+
+def _num_workers(processes: str) -> int:
+    if processes == "auto":
+        return os.cpu_count() or 1
+    if not processes.isdigit() or int(processes) < 1:
+        raise ValueError(f'--processes must be a positive integer or "auto", not {processes!r}.')
+    return int(processes)

@@ -1,0 +1,416 @@
+"""``python -m sinter_plugin estimate``: logical error rates from fault sets, as rows of Sinter's statistics.
+
+No shots are taken, and so a row has none: its counts are zero. The estimate is in the metadata, and
+``sinter_plugin.error_rate`` draws it. The decoder's name in such a row is ``soft_fault_sets``, so that it is
+never added to counted shots. The custom count ``estimates`` is 1, which gives away a row that was added to
+itself.
+
+Circuit files, masks, metadata, the file of statistics and interrupts are treated as by
+``python -m sinter_plugin collect``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import pathlib
+import secrets
+import sys
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sinter
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+from stim_nonclifford.circuit.decoded_circuits import exact_symptoms, rates_with_decoder
+from stim_nonclifford.circuit.fault_set_methods import planned
+from stim_nonclifford.decoded_rates import DecodedErrorRate
+from stim_nonclifford.decoded_rates.mechanisms import Symptoms
+from stim_nonclifford.decoded_rates.mechanisms import families_of as decoded_families
+from stim_nonclifford.decoding.decoders import decoder_named
+from stim_nonclifford.fault_sets import LogicalErrorRate
+from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
+from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
+from stim_nonclifford.logical_states import parsed_state
+
+from ..processes.executors import CallingExecutor, WorkersLostError, dask_executor, lost_workers, num_slots_of
+from ..processes.interrupts import interrupted_by_signals
+from ..samplers.tasks import task
+from ..statistics.rows import ESTIMATE, ESTIMATES, FAULT_SETS
+from ..statistics.shot_ranges import seed_of
+from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
+from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
+from .estimate_arguments import parse_estimate_arguments, sinter_arguments
+from .state_check_argument import with_state_check
+
+__all__ = ["estimate"]
+
+_Rate = LogicalErrorRate | DecodedErrorRate
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A circuit whose logical error rate is asked for, in a form that can be sent.
+
+    Attributes:
+        circuit: The circuit.
+        detectors: bool, shape (num_detectors,): the postselected detectors; None for all.
+        observables: bool, shape (num_observables,): the postselected observables; None for none.
+        decoder: The name of the decoder that is told all detectors; None: there is none.
+    """
+
+    circuit: snc.Circuit
+    detectors: NDArray[np.bool_] | None
+    observables: NDArray[np.bool_] | None
+    decoder: str | None = None
+
+    def planned(self) -> PlannedCircuit:
+        """The circuit, compiled."""
+        return planned(self.circuit, "all" if self.detectors is None else self.detectors, self.observables)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A question, and what its row says beside the answer."""
+
+    path: str
+    question: _Question
+    planned: PlannedCircuit | None
+    symptoms: Symptoms | None
+    num_observables: int
+    metadata: dict[str, Any]
+    strong_id: str
+
+    @property
+    def mean_events(self) -> float:
+        """The mean number of errors of a shot, by which circuits with the same ones are compared."""
+        if self.planned is not None:
+            return self.planned.plan().mean_events
+        return sum(self.symptoms.probabilities.values()) if self.symptoms is not None else 0.0
+
+
+def estimate(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: The arguments, without the program's name and ``estimate``.
+
+    Returns:
+        The exit code: 0 for success, 130 if the user interrupted the run, 1 if fault sets are the wrong tool
+        for a circuit, or if a row could not be saved.
+
+    Raises:
+        ValueError: An argument, a circuit or a mask is wrong.
+        OSError: A file cannot be read or written.
+        SystemExit: ``argparse`` ended the command, for example after ``--help``.
+    """
+    args = parse_estimate_arguments(arguments)
+    _check_decoded_alone(args)
+    sinter_args = sinter_arguments(args)
+    try:
+        with interrupted_by_signals():
+            sinter_args.state_check = args.state_check
+            asked = ((path, decoder) for path in args.circuits for decoder in args.decoders)
+            jobs = {job.strong_id: job for job in (_job(*each, sinter_args) for each in asked)}
+            with _opened_save_file(args) as save_file, _executor(args) as executor:
+                return _Run(args, save_file, executor).run(list(jobs.values()))
+    except KeyboardInterrupt:
+        _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
+        return 130
+    except WorkersLostError as error:
+        _say(f"\n{error} Run the same command again to continue with the circuits that are left.")
+        return 1
+    except StatisticsFileError as error:
+        _say(f"\n{error}")
+        return 1
+
+
+class _Run:
+    """A run of the command, with its arguments and its file."""
+
+    def __init__(
+        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor
+    ) -> None:
+        self._args = args
+        self._save_file = save_file
+        self._executor = executor
+        self._seed = secrets.randbits(53) if args.seed is None else args.seed
+        self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
+        if save_file is not None:
+            for row in save_file.rows:
+                if row.decoder == FAULT_SETS:
+                    self._known[row.strong_id] = row.json_metadata[ESTIMATE]
+        self._header_printed = False
+        self._has_failed = False
+
+    def run(self, jobs: Sequence[_Job]) -> int:
+        jobs = self._without_done(jobs)
+        groups = collections.deque(_groups_of(jobs))
+        under_way: dict[Future[Sequence[_Rate]], list[_Job]] = {}
+        slots = max(1, num_slots_of(self._executor))
+        num_started = 0
+        while groups or under_way:
+            while groups and len(under_way) < slots:
+                group = groups.popleft()
+                num_started += 1
+                others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
+                number = f"{num_started}/{num_started + len(groups) + len(under_way)}"
+                self._show(f"[{number}] {group[0].path}{others}")
+                under_way[self._started(group)] = group
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                groups.extendleft(self._taken(under_way.pop(future), future))
+        return 1 if self._has_failed else 0
+
+    def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
+        """The circuits that the file does not have with a small enough error."""
+        left = []
+        for job in jobs:
+            facts = self._known.get(job.strong_id)
+            if facts is not None and _is_enough(facts, self._args):
+                self._show(f"{job.path}: {_shown(facts)} (in the file already)")
+            else:
+                left.append(job)
+        return left
+
+    def _seed_of(self, group: Sequence[_Job]) -> int:
+        # The draws are made for the strongest noise. What is asked for beside it must not change them.
+        return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
+
+    def _started(self, group: Sequence[_Job]) -> Future[Sequence[_Rate]]:
+        args = self._args
+        limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
+        questions = [job.question for job in group]
+        progress = args.dask is None and not args.quiet
+        with lost_workers(self._executor):
+            return self._executor.submit(
+                _estimated, questions, limits, self._seed_of(group), args.threads, progress
+            )
+
+    def _taken(self, group: list[_Job], future: Future[Sequence[_Rate]]) -> list[list[_Job]]:
+        """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
+        try:
+            with lost_workers(self._executor):
+                found = future.result()
+        except (snc.ResourceLimitError, ValueError) as error:
+            if len(group) > 1:  # What is too much for the strongest noise may do for the others.
+                strongest = _strongest(group)
+                return [[job for job in group if job is not strongest], [strongest]]
+            self._has_failed = True
+            _say(f"{group[0].path}: {error}")
+            return []
+        for job, rate in zip(group, found, strict=True):
+            self._save(job, rate, rate.seconds / len(group), self._seed_of(group))
+        return []
+
+    def _save(self, job: _Job, rate: _Rate, seconds: float, seed: int) -> None:
+        facts = {
+            "kept": rate.kept,
+            "kept_and_wrong": rate.kept_and_wrong,
+            "logical_error_rate": rate.logical_error_rate,
+            "standard_error": rate.standard_error,
+            "interval": list(rate.interval),
+            "coverage": rate.coverage,
+            "seconds": round(seconds, 3),
+            "seed": seed,
+            "asked_relative_error": self._args.relative_error,
+            "asked_max_seconds": self._args.max_seconds,
+        }
+        if isinstance(rate, LogicalErrorRate) and job.num_observables > 1:
+            facts["error_patterns"] = {
+                "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
+                for pattern, probability in sorted(rate.error_patterns.items())
+            }
+        self._show(f"{job.path}: {_shown(facts)}")
+        known = self._known.get(job.strong_id)
+        if known is not None and not _is_narrower(facts, known):
+            self._show("The row in the file stays, as its interval is as narrow.")
+            return
+        stats = sinter.TaskStats(
+            strong_id=job.strong_id,
+            decoder=FAULT_SETS,
+            json_metadata={**job.metadata, ESTIMATE: facts},
+            seconds=seconds,
+            custom_counts=collections.Counter({ESTIMATES: 1}),
+        )
+        if self._save_file is not None:
+            self._save_file.save([stats], replacing=True)
+        if self._save_file is None or self._args.also_print_results_to_stdout:
+            self._print(stats.to_csv_line())
+
+    def _print(self, row: str) -> None:
+        try:
+            if not self._header_printed:
+                print(sinter.CSV_HEADER, flush=True)
+            self._header_printed = True
+            print(row, flush=True)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+    def _show(self, message: str) -> None:
+        if not self._args.quiet:
+            _say(message)
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal may have been closed
+        print(message, file=sys.stderr, flush=True)
+
+
+def _is_enough(facts: dict[str, Any], args: argparse.Namespace) -> bool:
+    """Whether an estimate has the error that is asked for, or has been asked for as much before."""
+    rate = facts["logical_error_rate"]
+    uncertainty = uncertainty_of(rate, facts["standard_error"], facts["interval"])
+    if rate and uncertainty <= args.relative_error * rate:
+        return True
+    had_seconds = facts["asked_max_seconds"]
+    had_as_long = had_seconds is None or (args.max_seconds is not None and args.max_seconds <= had_seconds)
+    return bool(facts["asked_relative_error"] <= args.relative_error and had_as_long)
+
+
+def _is_narrower(facts: dict[str, Any], known: dict[str, Any]) -> bool:
+    """Whether an estimate has a smaller error than a known one.
+
+    Much smaller: of two estimates that have cost the same, it must not decide which one happens to be lower.
+    """
+    (low, high), (known_low, known_high) = facts["interval"], known["interval"]
+    return bool(high - low < 0.9 * (known_high - known_low))
+
+
+def _shown(facts: dict[str, Any]) -> str:
+    rate, standard_error = facts["logical_error_rate"], facts["standard_error"]
+    text = rate_text(rate, standard_error, facts["interval"], facts["coverage"])
+    text = f"logical error rate per kept shot {text}; kept {facts['kept']:.8g}"
+    if (
+        rate
+        and uncertainty_of(rate, standard_error, facts["interval"]) > rate * facts["asked_relative_error"]
+    ):
+        text += f"; a relative error of {facts['asked_relative_error']:g} was out of reach, or of time"
+    return text
+
+
+def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
+    try:
+        circuit = snc.Circuit.from_file(path)
+        if args.state_check is not None:
+            check: Any = parsed_state(args.state_check)
+            circuit = circuit.with_logical_readout(check)
+        if circuit.num_observables == 0:
+            raise ValueError(
+                "The circuit has no observables, so there is no logical error. Declare an observable with"
+                " OBSERVABLE_INCLUDE."
+            )
+        stim_circuit = circuit.to_stim()
+        metadata = metadata_of(stim_circuit, path, args)
+        if args.state_check is not None:
+            metadata = with_state_check(metadata, args.state_check)
+        if not isinstance(metadata, dict) or ESTIMATE in metadata:
+            raise ValueError(
+                f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
+                f" stored under, but it yields {metadata!r}."
+            )
+        if decoder is not None:
+            return _decoded_job(path, circuit, decoder, metadata)
+        detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
+        observables = postselected_observables(circuit.num_observables, metadata, args)
+        if args.state_check is not None and observables is not None:
+            raise ValueError(
+                "--state_check takes the place of the observables. Leave out"
+                " --postselected_observables_predicate."
+            )
+        strong_id = task(
+            circuit,
+            decoder=FAULT_SETS,
+            postselection_mask=detectors,
+            postselected_observables_mask=observables,
+            json_metadata=metadata,
+        ).strong_id()
+        question = _Question(circuit, detectors, observables)
+        asked = question.planned()
+        asked.plan()
+        return _Job(path, question, asked, None, circuit.num_observables, metadata, strong_id)
+    except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _decoded_job(path: str, circuit: snc.Circuit, decoder: str, metadata: dict[str, Any]) -> _Job:
+    """A circuit that is decoded; the name of the decoder is part of its metadata."""
+    decoder_named(decoder)
+    if "decoder" in metadata:
+        raise ValueError('--metadata_func must not yield the key "decoder", as --decoders does.')
+    metadata = {**metadata, "decoder": decoder}
+    strong_id = task(circuit, decoder=FAULT_SETS, json_metadata=metadata).strong_id()
+    question = _Question(circuit, None, None, decoder)
+    return _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, strong_id)
+
+
+def _check_decoded_alone(args: argparse.Namespace) -> None:
+    """Refuses what is not available together with a decoder."""
+    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
+    is_postselected = args.postselect_detectors_with_non_zero_4th_coord or set(predicates) != {"False"}
+    if args.decoders != [None] and (is_postselected or args.state_check is not None):
+        raise ValueError(
+            "--decoders looks at all shots. Leave out postselection and --state_check; or count the errors of"
+            " kept shots: `collect` with soft_pymatching."
+        )
+
+
+def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """The jobs that share work, together."""
+    planned_jobs = [(job, job.planned.plan()) for job in jobs if job.planned is not None]
+    groups = [
+        [planned_jobs[k][0] for k in family] for family in families_of([plan for _, plan in planned_jobs])
+    ]
+    for decoder in dict.fromkeys(job.question.decoder for job in jobs if job.planned is None):
+        mine = [job for job in jobs if job.planned is None and job.question.decoder == decoder]
+        symptoms = [job.symptoms for job in mine if job.symptoms is not None]
+        groups += [[mine[k] for k in family] for family in decoded_families(symptoms)]
+    return groups
+
+
+def _strongest(group: Sequence[_Job]) -> _Job:
+    return max(group, key=lambda job: (job.mean_events, job.strong_id))
+
+
+def _estimated(
+    questions: Sequence[_Question], limits: Limits, seed: int, threads: int, progress: bool
+) -> Sequence[_Rate]:
+    """Estimates a group, here or in a worker."""
+    distributed = sys.modules.get("distributed")
+    if distributed is not None:
+        with contextlib.suppress(ValueError):  # this is no worker of Dask, which has threads of its own
+            threads = distributed.get_worker().state.nthreads
+    decoder = questions[0].decoder
+    if decoder is None:
+        return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
+    return rates_with_decoder(
+        [each.circuit for each in questions],
+        decoder,
+        relative_error=limits.relative_error,
+        max_seconds=limits.max_seconds,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def _executor(args: argparse.Namespace) -> contextlib.AbstractContextManager[Executor]:
+    if args.dask is not None:
+        return dask_executor(args.dask, args.threads)
+    return contextlib.nullcontext(CallingExecutor())
+
+
+def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[StatisticsFile | None]:
+    if args.save_resume_filepath is None:
+        return contextlib.nullcontext()
+    return StatisticsFile(
+        pathlib.Path(args.save_resume_filepath),
+        say=_say,
+        advice="Then the same command computes what is left. (Estimates of two files are not added up.)",
+    )

@@ -1,0 +1,235 @@
+"""Executors: processes of this machine, Dask's workers, or what has the interface of Python's library."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from typing import Any, TypeVar
+
+from .parent_watch import EndsWithItsParent
+
+__all__ = [
+    "CallingExecutor",
+    "WorkersLostError",
+    "dask_executor",
+    "local_executor",
+    "lost_workers",
+    "num_slots_of",
+]
+
+Result = TypeVar("Result")
+
+_QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "1s",
+}
+"""Dask watches itself. So less often, the scheduler of local workers takes 2% of a core, not 5%."""
+
+_NEEDS_DASK = (
+    "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a clone of"
+    " this package, pip install '.[dask]'."
+)
+
+
+class WorkersLostError(RuntimeError):
+    """No worker can be reached any more, or a job has ended a worker."""
+
+
+class CallingExecutor(Executor):
+    """An executor that calls functions at once, in the thread that submits them."""
+
+    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Calls a function, and returns a future that is done."""
+        future: Future[Result] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class _Watch(EndsWithItsParent):
+    """Sent to each new process, so that it ends with this one."""
+
+
+@contextlib.contextmanager
+def local_executor(num_processes: int) -> Iterator[Executor]:
+    """Workers on this machine, which end with the context.
+
+    Args:
+        num_processes: How many. One worker is a thread of this process.
+
+    Yields:
+        The executor.
+    """
+    if num_processes == 1:
+        thread = ThreadPoolExecutor(1)
+        try:
+            yield thread
+        finally:
+            thread.shutdown(wait=False, cancel_futures=True)
+        return
+    before = multiprocessing.active_children()
+    processes = ProcessPoolExecutor(
+        num_processes,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(_Watch(),),
+    )
+    try:
+        for _ in range(num_processes):  # otherwise a worker would be started when there is a job for it
+            processes.submit(int)
+        yield processes
+    finally:
+        processes.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():  # they may be in the middle of a job
+            if child not in before:
+                child.kill()
+                child.join()
+
+
+def _begin(watch: _Watch) -> None:
+    """Begins a worker: Ctrl-C is for the process that started it."""
+    del watch
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
+    """The workers of a Dask cluster.
+
+    Args:
+        where: The address of a scheduler, such as ``tcp://10.0.0.1:8786``; the file that ``dask scheduler
+            --scheduler-file`` writes, with a name that ends with ``.json``; or ``local``, for a cluster on
+            this machine that ends with the context.
+        num_processes: The number of workers of a local cluster, with one thread each.
+
+    Yields:
+        The executor.
+
+    Raises:
+        ValueError: Dask is not installed, or there is no scheduler.
+    """
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise ValueError(_NEEDS_DASK) from None
+    # A worker that comes or goes is no news for those who run this command.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with contextlib.ExitStack() as stack:
+        if where == "local":
+            stack.enter_context(dask.config.set(_QUIET))
+            with _ignored_interrupts():
+                cluster = distributed.LocalCluster(
+                    n_workers=num_processes,
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                )
+            stack.enter_context(cluster)
+            client = distributed.Client(cluster)
+        else:
+            try:
+                if where.endswith(".json"):
+                    client = distributed.Client(scheduler_file=where)
+                else:
+                    client = distributed.Client(where)
+            except (OSError, TimeoutError, ValueError) as error:
+                reason = str(error) or "it did not answer in time"
+                raise ValueError(
+                    f"--dask {where}: there is no scheduler ({reason}). Start one with `dask scheduler`, or"
+                    " use --dask local."
+                ) from None
+        stack.enter_context(client)
+        yield client.get_executor()
+
+
+@contextlib.contextmanager
+def _ignored_interrupts() -> Iterator[None]:
+    """Processes that are started in this context ignore Ctrl-C, which is for the process that starts them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def num_slots_of(executor: Executor) -> int:
+    """How many jobs an executor runs at the same time, which may change; 0 while there is no worker.
+
+    Args:
+        executor: The executor.
+
+    Raises:
+        WorkersLostError: Dask's scheduler cannot be reached.
+
+    Examples:
+        >>> with ThreadPoolExecutor(3) as threads:
+        ...     num_slots_of(threads)
+        3
+    """
+    client = _client_of(executor)
+    if client is not None:
+        with lost_workers(executor):
+            return sum(client.nthreads().values())
+    if isinstance(executor, CallingExecutor):
+        return 1
+    for name in ("_max_workers", "num_workers"):  # of Python's library and loky; of mpi4py
+        found = getattr(executor, name, None)
+        if isinstance(found, int) and found > 0:
+            return found
+    return os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def lost_workers(executor: Executor) -> Iterator[None]:
+    """Reports lost workers and a lost connection as such. Errors of jobs pass through.
+
+    Args:
+        executor: The executor that is used in the context.
+    """
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise WorkersLostError(
+            "A worker process died. It may have been killed, for example for lack of memory."
+        ) from error
+    except Exception as error:
+        if type(error).__name__ == "KilledWorker":
+            raise WorkersLostError(
+                "Several workers died over the same job. Is a circuit too much for their memory? Dask says:"
+                f" {str(error).splitlines()[0]}"
+            ) from error
+        client = _client_of(executor)
+        is_closed = client is not None and client.status != "running"
+        if isinstance(error, CancelledError) or (
+            is_closed and isinstance(error, OSError | TimeoutError | RuntimeError)
+        ):
+            raise WorkersLostError(
+                "The connection to the workers, or to Dask's scheduler, was lost."
+            ) from error
+        raise
+
+
+def _client_of(executor: Executor) -> Any:
+    """The client of an executor of Dask; None for others."""
+    client = getattr(executor, "_client", None)
+    return client if hasattr(client, "nthreads") else None

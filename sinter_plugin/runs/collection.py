@@ -1,0 +1,462 @@
+"""``collect``: collects statistics of tasks from workers that count ranges of shots."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import queue
+import secrets
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import sinter
+
+from stim_nonclifford.base.arguments import (
+    MOST_SHOTS,
+    check_types,
+    flag,
+    integer,
+    integer_or_none,
+    iterable,
+    path,
+    positive_or_none,
+    refuse_argument,
+    seed_of,
+    text,
+)
+
+from ..processes.executors import local_executor, lost_workers, num_slots_of
+from ..samplers.by_name import SAMPLER_TYPES, all_samplers
+from ..samplers.tasks import with_error_model
+from ..statistics.file_lock import other_file_advice
+from ..statistics.rows import read_rows, shown
+from ..statistics.shot_ranges import ShotRange, with_joined_ranges
+from ..statistics.statistics_file import StatisticsFile, sums_of
+from .jobs import JobCounts, PackedTask, Sampler, run_job
+from .progress import ProgressLine
+from .resuming import seeds_in, start_of
+from .schedule import ShotSchedule
+
+__all__ = ["collect", "sampler_named"]
+
+_TICK_SECONDS = 0.5
+_LOOK_SECONDS = 2.0  # between two looks at the number of workers
+_JOB_SECONDS = 5.0
+_JOBS_PER_SLOT = 2  # so that a worker has its next job when it is done
+_SAVE_SECONDS = (1.0, 60.0)  # between two rows of a task: a tenth of the run so far, within these limits
+_NEWLINE = b"\n"
+
+
+def collect(
+    tasks: Iterable[sinter.Task],
+    *,
+    executor: Executor | None = None,
+    num_workers: int | None = None,
+    seed: int | None = None,
+    shard: tuple[int, int] = (1, 1),
+    max_shots: int | None = None,
+    max_errors: int | None = None,
+    max_seconds: float | None = None,
+    decoders: Iterable[str] | str | None = None,
+    custom_decoders: Mapping[str, Any] | None = None,
+    custom_error_count_key: str | None = None,
+    max_batch_seconds: float | None = None,
+    save_resume_filepath: str | pathlib.Path | None = None,
+    existing_data_filepaths: Iterable[str | pathlib.Path] = (),
+    print_progress: bool = False,
+    progress_callback: Callable[[sinter.Progress], None] | None = None,
+) -> list[sinter.TaskStats]:
+    r"""Collects statistics as ``sinter.collect`` does, on processes of this machine or any other workers.
+
+    Workers count ranges of numbered shots. What a shot is depends on the seed of the run, the ``strong_id``
+    of the task and the number of the shot alone. Ranges are accepted in the order of their numbers. So the
+    counts of a seed are the same for any number of workers, and if workers die, or if the run is interrupted
+    and resumed.
+
+    Args:
+        tasks: The tasks; see ``sinter_plugin.task``.
+        executor: Who counts: an executor of ``concurrent.futures`` or with its interface, such as
+            ``client.get_executor()`` of a ``distributed.Client``, or mpi4py's ``MPIPoolExecutor``. Its
+            workers need this package, and the decoders that are used. None: processes of this machine.
+        num_workers: The number of jobs that run at the same time. None: as many as the executor says, and on
+            this machine one for each core.
+        seed: Seed of the shots, in range(2**64). None: that of the saved statistics if they have one, and
+            otherwise entropy of the operating system. It is in the rows.
+        shard: Which part of the shots is counted, counted from 1, and how many parts there are.
+        max_shots: Every task ends with so many shots, including those that are there already; with several
+            parts, the number of shots of all parts.
+        max_errors: Every task ends with the block of 1024 shots, counted from shot 0, in which it has so many
+            errors, including those that are there already.
+        max_seconds: The run ends after that, whatever it has then.
+        decoders: Names of samplers for the tasks that name none, such as ``"soft_postselect"``.
+        custom_decoders: Further samplers by name. Only samplers of this package can count ranges of shots.
+        custom_error_count_key: Lets ``max_errors`` apply to a custom count, such as ``"survivors"``.
+        max_batch_seconds: How long a range of shots should take, about. A worker that dies loses so much of
+            its time. By default 5 seconds.
+        save_resume_filepath: A file to save statistics to, and to continue from.
+        existing_data_filepaths: Files with further statistics that count towards the limits.
+        print_progress: Whether to show progress on standard error.
+        progress_callback: Called with new statistics.
+
+    Returns:
+        The statistics of each task, including those that were there already.
+
+    Raises:
+        ValueError: An argument, a task or a file is wrong, or a worker could not sample a circuit.
+        WorkersLostError: Workers died, or can no longer be reached. What was accepted is saved.
+        StatisticsFileError: Statistics can no longer be saved.
+        FileInUseError: Another run saves to the file.
+
+    Examples:
+        >>> import stim
+        >>> from sinter_plugin import task
+        >>> circuit = stim.Circuit.generated(
+        ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
+        ... )
+        >>> tasks = [task(circuit, decoder="soft_pymatching")]
+        >>> [stats] = collect(tasks, num_workers=1, seed=1, max_shots=10_000)
+        >>> stats.shots, stats.custom_counts["seed=1 shots=0:10000"]
+        (10000, 10000)
+    """
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        refuse_argument("executor", "a concurrent.futures.Executor or None", executor)
+    tasks = list(iterable(tasks, "tasks", "an iterable of sinter.Task"))
+    for each in tasks:
+        check_types(each, "Each of tasks", "a sinter.Task", sinter.Task)
+    num_workers = integer_or_none(num_workers, "num_workers", 1)
+    seed = None if seed is None else seed_of(seed)
+    if not isinstance(shard, tuple | list) or len(shard) != 2:
+        refuse_argument("shard", "a tuple of two numbers", shard)
+    num_parts = integer(shard[1], "The number of parts in shard", 1)
+    shard = (integer(shard[0], "The part in shard", 1, num_parts), num_parts)
+    max_shots = integer_or_none(max_shots, "max_shots", 0, MOST_SHOTS)
+    max_errors = integer_or_none(max_errors, "max_errors", 1)
+    max_seconds = positive_or_none(max_seconds, "max_seconds")
+    max_batch_seconds = positive_or_none(max_batch_seconds, "max_batch_seconds")
+    print_progress = flag(print_progress, "print_progress")
+    names: list[str | None] = [decoders] if isinstance(decoders, str) else []
+    if decoders is not None and not names:
+        names = [text(each, "Each of decoders") for each in iterable(decoders, "decoders", "names")]
+    if custom_decoders is not None:
+        check_types(custom_decoders, "custom_decoders", "a mapping of names to samplers", Mapping)
+    if custom_error_count_key is not None:
+        text(custom_error_count_key, "custom_error_count_key")
+    if save_resume_filepath is not None:
+        save_resume_filepath = path(save_resume_filepath, "save_resume_filepath")
+    existing_paths = [
+        path(each, "Each of existing_data_filepaths")
+        for each in iterable(existing_data_filepaths, "existing_data_filepaths", "paths")
+    ]
+    if progress_callback is not None and not callable(progress_callback):
+        refuse_argument("progress_callback", "a function or None", progress_callback)
+    samplers = {**all_samplers(), **(custom_decoders or {})}
+    chosen = [
+        (with_error_model(task, decoder), sampler_named(decoder, samplers))
+        for task in tasks
+        for decoder in ([task.decoder] if task.decoder is not None else names or [None])
+    ]
+    existing = _rows_of(existing_paths, save_resume_filepath)
+    with contextlib.ExitStack() as stack:
+        save_file = None
+        if save_resume_filepath is not None:
+            save_file = StatisticsFile(
+                pathlib.Path(save_resume_filepath), say=_say, advice=other_file_advice(seed)
+            )
+            existing += stack.enter_context(save_file).rows
+        if executor is None:
+            executor = stack.enter_context(local_executor(num_workers or os.cpu_count() or 1))
+        before = sums_of(existing)
+        starts = {task.strong_id(): _counts(before.get(task.strong_id())) for task, _ in chosen}
+        drawn = seed is None
+        if seed is None:
+            found = set().union(*map(seeds_in, starts.values()))
+            [seed] = found if len(found) == 1 else [secrets.randbits(53)]
+        run = _Collection(
+            executor,
+            num_workers,
+            seed=seed,
+            save_file=save_file,
+            progress=ProgressLine() if print_progress else None,
+            on_rows=progress_callback,
+            max_seconds=max_seconds,
+            job_seconds=max_batch_seconds or _JOB_SECONDS,
+        )
+        for task, sampler in {task.strong_id(): (task, sampler) for task, sampler in chosen}.values():
+            limits = task.collection_options.combine(
+                sinter.CollectionOptions(max_shots=max_shots, max_errors=max_errors)
+            )
+            if limits.max_shots is None and limits.max_errors is None and max_seconds is None:
+                raise ValueError("The run would never end: give max_shots, max_errors or max_seconds.")
+            try:
+                run.add(task, sampler, starts[task.strong_id()], shard, limits, custom_error_count_key)
+            except ValueError as error:
+                raise ValueError(f"Task {task.json_metadata!r}: {error}") from None
+        if drawn and print_progress:
+            _say(f"The seed of the shots is {seed}.")
+        return run.run()
+
+
+def sampler_named(name: str | None, samplers: Mapping[str, object]) -> Sampler:
+    """The sampler with a name.
+
+    Args:
+        name: The name.
+        samplers: Samplers by name.
+
+    Returns:
+        The sampler.
+
+    Raises:
+        ValueError: There is none with this name that can count ranges of shots.
+    """
+    sampler = None if name is None else samplers.get(name)
+    if isinstance(sampler, SAMPLER_TYPES):
+        return sampler
+    if f"soft_{name}" in samplers:
+        raise ValueError(
+            f"The decoder {name} of Sinter has Stim sample, which reads T gates as S gates. Use soft_{name},"
+            f" which samples the circuit as it is, or `sinter collect` for Stim's samples."
+        )
+    able = [known for known, one in samplers.items() if isinstance(one, SAMPLER_TYPES)]
+    raise ValueError(
+        f"{name} is no sampler of this package, which can count numbered shots. Use one of {', '.join(able)};"
+        " or use `sinter collect`, which takes other samplers and decoders."
+    )
+
+
+def _rows_of(
+    paths: Iterable[str | pathlib.Path], save_path: str | pathlib.Path | None
+) -> list[sinter.TaskStats]:
+    """The rows of files that are only read."""
+    found = []
+    for each in map(pathlib.Path, paths):
+        if save_path is not None and pathlib.Path(save_path).is_file() and each.samefile(save_path):
+            raise ValueError(
+                f"existing_data_filepaths: {each} is also the file of save_resume_filepath: its rows would be"
+                " counted twice. Leave it out of existing_data_filepaths."
+            )
+        content = each.read_bytes()
+        rows, cut = read_rows(content, str(each))
+        if cut is not None:
+            raise ValueError(
+                f"{each}, line {content.count(_NEWLINE) + 1}: the line was cut off: {shown(cut)}. Delete it;"
+                " its shots are then not counted."
+            )
+        found += [row.stats for row in rows]
+    return found
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal may have been closed
+        print(message, file=sys.stderr)
+
+
+def _counts(stats: sinter.TaskStats | None) -> sinter.AnonTaskStats:
+    return sinter.AnonTaskStats() if stats is None else stats.to_anon_stats()
+
+
+@dataclass
+class _CollectedTask:
+    """A task of a run: what was there before, what was accepted, and how much of that is in rows."""
+
+    task: sinter.Task
+    packed: PackedTask
+    schedule: ShotSchedule
+    before: sinter.AnonTaskStats
+    seed: int
+    shown: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
+    saved_at: float = 0.0
+
+    def row(self, stats: sinter.AnonTaskStats, shots: ShotRange | None) -> sinter.TaskStats:
+        """Statistics of this task, with the entry that says which shots they count."""
+        counts = stats.custom_counts.copy()
+        if shots is not None and shots.shots:
+            counts[shots.key] = shots.shots
+        return sinter.TaskStats(
+            strong_id=self.task.strong_id(),
+            decoder=self.task.decoder,
+            json_metadata=self.task.json_metadata,
+            shots=stats.shots,
+            errors=stats.errors,
+            discards=stats.discards,
+            seconds=stats.seconds,
+            custom_counts=with_joined_ranges(counts),
+        )
+
+    def accepted(self) -> sinter.TaskStats:
+        """What was accepted in this run."""
+        accepted, first = self.schedule.accepted, self.schedule.first
+        return self.row(accepted, ShotRange(self.seed, first, first + accepted.shots))
+
+    def new(self) -> sinter.TaskStats:
+        """What was accepted since the last call."""
+        accepted, shown = self.schedule.accepted, self.shown
+        self.shown = accepted
+        new = sinter.AnonTaskStats(
+            shots=accepted.shots - shown.shots,
+            errors=accepted.errors - shown.errors,
+            discards=accepted.discards - shown.discards,
+            seconds=accepted.seconds - shown.seconds,
+            custom_counts=accepted.custom_counts - shown.custom_counts,
+        )
+        end = self.schedule.end_of_accepted
+        return self.row(new, ShotRange(self.seed, end - new.shots, end))
+
+    def total(self) -> sinter.TaskStats:
+        """Everything, with what was there before."""
+        return self.row(self.before + self.accepted().to_anon_stats(), None)
+
+
+class _Collection:
+    """A run over some tasks."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        num_workers: int | None,
+        *,
+        seed: int,
+        save_file: StatisticsFile | None,
+        progress: ProgressLine | None,
+        on_rows: Callable[[sinter.Progress], None] | None,
+        max_seconds: float | None,
+        job_seconds: float,
+    ) -> None:
+        self._executor = executor
+        self._num_workers = num_workers
+        self._seed = seed
+        self._save_file = save_file
+        self._progress = progress
+        self._on_rows = on_rows
+        self._max_seconds = max_seconds
+        self._job_seconds = job_seconds if max_seconds is None else min(job_seconds, max_seconds / 20)
+        self._name = uuid.uuid4().hex
+        self._tasks: list[_CollectedTask] = []
+        self._done: queue.SimpleQueue[Future[JobCounts]] = queue.SimpleQueue()
+        self._under_way: dict[Future[JobCounts], _CollectedTask] = {}
+        self._started = time.monotonic()
+        self._num_slots = num_workers or 0
+        self._looked_at = float("-inf")
+
+    def add(
+        self,
+        task: sinter.Task,
+        sampler: Sampler,
+        before: sinter.AnonTaskStats,
+        shard: tuple[int, int],
+        limits: sinter.CollectionOptions,
+        error_key: str | None,
+    ) -> None:
+        start = start_of(
+            before,
+            seed=self._seed,
+            shard=shard,
+            max_shots=limits.max_shots,
+            max_errors=limits.max_errors,
+            error_key=error_key,
+        )
+        schedule = ShotSchedule(
+            first=start.first,
+            end=start.end,
+            job_seconds=self._job_seconds,
+            wanted=start.wanted,
+            error_key=error_key,
+        )
+        packed = PackedTask.of(sampler, task, self._seed, self._name)
+        self._tasks.append(_CollectedTask(task, packed, schedule, before, self._seed))
+
+    def run(self) -> list[sinter.TaskStats]:
+        """Runs until all tasks are done, or the time is up. Accepted shots are saved whatever happens."""
+        try:
+            while not self._is_done():
+                self._hand_out()
+                self._take_results()
+                self._save(at_end=False)
+                self._show(at_end=False)
+        finally:
+            self._drop(list(self._under_way))
+            self._save(at_end=True)
+            self._show(at_end=True)
+        return [task.total() for task in self._tasks]
+
+    def _is_done(self) -> bool:
+        if self._max_seconds is not None and time.monotonic() - self._started >= self._max_seconds:
+            return True
+        return all(task.schedule.is_done for task in self._tasks)
+
+    def _hand_out(self) -> None:
+        if self._num_workers is None and time.monotonic() - self._looked_at > _LOOK_SECONDS:
+            self._num_slots = num_slots_of(self._executor)  # Dask's workers come and go
+            self._looked_at = time.monotonic()
+        for task in self._tasks:
+            while len(self._under_way) < _JOBS_PER_SLOT * self._num_slots:
+                job = task.schedule.next_job(self._num_slots)
+                if job is None:
+                    break
+                with lost_workers(self._executor):
+                    future = self._executor.submit(run_job, task.packed, job)
+                self._under_way[future] = task
+                future.add_done_callback(self._done.put)
+
+    def _take_results(self) -> None:
+        """Waits for a result, at most for a tick, and takes all that are there."""
+        timeout: float | None = _TICK_SECONDS
+        while True:
+            try:
+                future = self._done.get(block=timeout is not None, timeout=timeout)
+            except queue.Empty:
+                return
+            timeout = None
+            task = self._under_way.pop(future, None)
+            if task is None:
+                continue  # it was dropped
+            with lost_workers(self._executor):
+                counts = future.result()
+            task.schedule.record(counts)
+            if not task.schedule.num_handed_out:  # what is under way is behind the end of its run
+                self._drop([other for other, its_task in self._under_way.items() if its_task is task])
+
+    def _drop(self, futures: Sequence[Future[JobCounts]]) -> None:
+        for future in futures:
+            del self._under_way[future]
+            with contextlib.suppress(OSError, TimeoutError, RuntimeError):  # of a connection that was lost
+                future.cancel()
+
+    def _save(self, *, at_end: bool) -> None:
+        now = time.monotonic()
+        shortest, longest = _SAVE_SECONDS
+        pause = min(max(shortest, (now - self._started) / 10), longest)
+        due = [
+            task
+            for task in self._tasks
+            if task.schedule.accepted.shots > task.shown.shots
+            and (at_end or task.schedule.is_done or now - task.saved_at >= pause)
+        ]
+        if not due:
+            return
+        if self._save_file is not None:
+            self._save_file.save([task.accepted() for task in due])
+        for task in due:
+            task.saved_at = now
+            row = task.new()
+            if self._on_rows is not None:
+                self._on_rows(sinter.Progress(new_stats=(row,), status_message=""))
+
+    def _show(self, *, at_end: bool) -> None:
+        if self._progress is None:
+            return
+        is_open = [task for task in self._tasks if not task.schedule.is_done]
+        self._progress.show(
+            done=len(self._tasks) - len(is_open),
+            tasks=len(self._tasks),
+            workers=self._num_slots,
+            shots=sum(task.schedule.accepted.shots for task in self._tasks),
+            current=is_open[0].total() if is_open else None,
+            at_end=at_end,
+        )

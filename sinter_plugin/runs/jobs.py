@@ -1,0 +1,179 @@
+"""Jobs for workers: count a range of the shots of a task.
+
+A job has no state. What it returns depends on the task, the seed and the numbers of its shots alone, so any
+worker can do it, and do it again if another one died over it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import sinter
+
+from ..samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
+from ..samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
+from ..statistics.shot_ranges import seed_of
+
+__all__ = ["BLOCK_SHOTS", "Job", "JobCounts", "PackedTask", "Sampler", "count_of", "run_job"]
+
+BLOCK_SHOTS = 1024
+"""A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
+
+_MOST_IDLE_SAMPLERS = 8
+"""Compiled samplers that a process keeps although no job uses them just now."""
+
+Sampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
+CompiledSampler: TypeAlias = CompiledSoftPostselectSampler | CompiledSoftDecodingSampler
+
+
+@dataclass(frozen=True)
+class PackedTask:
+    """A task with its sampler, as workers get it.
+
+    Attributes:
+        content: The pickled sampler, task and seed of the task.
+        run: The run, so that Dask does not take jobs of two runs for the same.
+    """
+
+    content: bytes
+    run: str
+
+    @classmethod
+    def of(cls, sampler: Sampler, task: sinter.Task, seed: int, run: str = "") -> PackedTask:
+        """Packs a task.
+
+        Args:
+            sampler: The sampler.
+            task: The task, with its error model.
+            seed: The seed of the run; see ``seed_of``.
+            run: The name of the run.
+        """
+        try:
+            import cloudpickle  # which comes with Dask, and packs decoders that are defined in a script
+        except ImportError:
+            dumps = pickle.dumps
+        else:
+            dumps = cloudpickle.dumps
+        return cls(dumps((sampler, task, seed_of(task.strong_id(), seed))), run)
+
+    @cached_property
+    def key(self) -> str:
+        """What it is recognized by: equal for equal contents only."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def compiled(self) -> CompiledSampler:
+        """The compiled sampler."""
+        sampler, task, seed = pickle.loads(self.content)
+        return sampler.compiled_range_sampler_for_task(task, seed=seed)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Shots to be counted.
+
+    Attributes:
+        first: The number of the first shot.
+        shots: How many shots.
+        wanted: If not None, only the blocks up to the one with the ``wanted``-th error are counted. The range
+            must have so many errors.
+        error_key: The name of the custom count that is limited instead of errors, or None.
+    """
+
+    first: int
+    shots: int
+    wanted: int | None = None
+    error_key: str | None = None
+
+
+@dataclass(frozen=True)
+class JobCounts:
+    """What a worker found.
+
+    Attributes:
+        job: The job.
+        stats: The statistics of the first ``stats.shots`` shots of the job: all, unless it had a limit.
+    """
+
+    job: Job
+    stats: sinter.AnonTaskStats
+
+
+def run_job(packed: PackedTask, job: Job) -> JobCounts:
+    """Does a job, in a worker.
+
+    Args:
+        packed: The task.
+        job: The job.
+
+    Returns:
+        The counts.
+
+    Raises:
+        ValueError: The circuit or the decoder is wrong for the sampler.
+        NotImplementedError: An instruction is not supported.
+        ResourceLimitError: The circuit is too much for this machine.
+        EngineUnavailableError: The sampler needs a GPU that is not there.
+    """
+    sampler = _IDLE.take(packed)
+    if job.wanted is None:
+        stats = sampler.sample_range(job.first, job.shots)
+    else:
+        stats = _counts_until(sampler, job, job.wanted)
+    _IDLE.put_back(packed, sampler)
+    return JobCounts(job, stats)
+
+
+def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
+    """The count that a limit for errors applies to."""
+    return int(stats.errors if error_key is None else stats.custom_counts[error_key])
+
+
+def _counts_until(sampler: CompiledSampler, job: Job, wanted: int) -> sinter.AnonTaskStats:
+    """Finds the block with the last wanted error by halving, which costs as many shots again as the range."""
+    before = sinter.AnonTaskStats()  # of the shots before ``first``, which have too few errors
+    first, end = job.first, job.first + job.shots
+    last = None  # the statistics of the shots from ``first`` to ``end``, if they are known
+    while True:
+        block, end_block = first // BLOCK_SHOTS, -(-end // BLOCK_SHOTS)
+        if end_block - block <= 1:
+            return before + (last or sampler.sample_range(first, end - first))
+        middle = (block + end_block) // 2 * BLOCK_SHOTS
+        stats = sampler.sample_range(first, middle - first)
+        if count_of(before + stats, job.error_key) >= wanted:
+            end, last = middle, stats
+        else:
+            before, first, last = before + stats, middle, None
+
+
+class _IdleSamplers:
+    """The compiled samplers of this process that no job uses.
+
+    Threads of a worker do not share samplers, as they would wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._samplers: OrderedDict[int, tuple[str, CompiledSampler]] = OrderedDict()  # oldest first
+
+    def take(self, packed: PackedTask) -> CompiledSampler:
+        with self._lock:
+            for number, (key, sampler) in reversed(self._samplers.items()):
+                if key == packed.key:
+                    del self._samplers[number]
+                    return sampler
+        return packed.compiled()
+
+    def put_back(self, packed: PackedTask, sampler: CompiledSampler) -> None:
+        with self._lock:
+            self._samplers[id(sampler)] = (packed.key, sampler)
+            while len(self._samplers) > _MOST_IDLE_SAMPLERS:
+                self._samplers.popitem(last=False)
+
+
+_IDLE = _IdleSamplers()

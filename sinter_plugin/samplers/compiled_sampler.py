@@ -1,0 +1,112 @@
+"""What compiled samplers of this plugin share: batches for Sinter's workers, and ranges of numbered shots."""
+
+from __future__ import annotations
+
+import abc
+import collections
+import threading
+import time
+from collections.abc import Sequence
+
+import sinter
+
+from stim_nonclifford.base.arguments import integer, number_of_shots
+from stim_nonclifford.sampling import CompiledDetectorSampler
+
+from .batch_size import BatchSize
+
+__all__ = ["CompiledSampler"]
+
+
+class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  # Sinter has no type marker.
+    """Samples one task.
+
+    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
+    same shots.
+    """
+
+    def __init__(
+        self, sampler: CompiledDetectorSampler, *, has_seed: bool, row_warnings: Sequence[str]
+    ) -> None:
+        """Wraps a compiled sampler.
+
+        Args:
+            sampler: The sampler, compiled with its masks.
+            has_seed: Whether it has a seed, so that it counts ranges of numbered shots only.
+            row_warnings: Names of ``custom_counts`` that count all shots.
+        """
+        self._sampler = sampler
+        self._has_seed = has_seed
+        self._row_warnings = row_warnings
+        self._batch_size = BatchSize()
+        self._lock = threading.Lock()
+
+    def handles_throttling(self) -> bool:
+        """True: this class chooses batch sizes itself, as Sinter's batches of 1024 shots are too slow."""
+        return True
+
+    def sample(self, suggested_shots: int) -> sinter.AnonTaskStats:
+        """Samples a batch of shots, for at most about 0.2 seconds.
+
+        Args:
+            suggested_shots: The largest number of shots to sample.
+
+        Returns:
+            Statistics of at least one shot, and of at most ``suggested_shots``.
+
+        Raises:
+            ValueError: The sampler has a seed.
+        """
+        if self._has_seed:
+            raise ValueError(
+                "This sampler has a seed, so that every worker, and every run that is resumed, would count"
+                " the same shots again. Count ranges of its shots with sample_range, or use"
+                " compiled_sampler_for_task(task), whose shots nobody has counted before."
+            )
+        suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
+        with self._lock:
+            shots = self._batch_size.next_shots(suggested_shots)
+            stats = self._timed(shots, in_range=False)
+            self._batch_size.record(shots=stats.shots, seconds=stats.seconds)
+        return stats
+
+    def sample_range(self, first_shot: int, shots: int) -> sinter.AnonTaskStats:
+        """Samples the shots of given numbers, all of them, however long that takes.
+
+        Args:
+            first_shot: The number of the first shot.
+            shots: How many shots.
+
+        Returns:
+            Their statistics, which depend on the seed and these numbers alone, except for ``seconds``, if a
+            decoder answers equal questions equally.
+
+        Raises:
+            ValueError: The sampler has no seed.
+        """
+        if not self._has_seed:
+            raise ValueError(
+                "This sampler has no seed, so that its shots have no numbers. Use"
+                " compiled_range_sampler_for_task(task, seed=...), or sample(suggested_shots)."
+            )
+        first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
+        with self._lock:
+            self._sampler.seek(first_shot)
+            return self._timed(shots, in_range=True)
+
+    def _timed(self, shots: int, *, in_range: bool) -> sinter.AnonTaskStats:
+        start = time.monotonic()
+        taken, discards, errors, counts = self._counted(shots, in_range=in_range)
+        counts["survivors"] = taken - discards
+        counts.update(dict.fromkeys(self._row_warnings, taken))
+        return sinter.AnonTaskStats(
+            shots=taken,
+            errors=errors,
+            discards=discards,
+            seconds=time.monotonic() - start,
+            custom_counts=+counts,  # without zeros, as Sinter drops zeros when it adds counts
+        )
+
+    @abc.abstractmethod
+    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
+        """Counts the next shots, all if they are a range: shots, discards, errors and further counts."""

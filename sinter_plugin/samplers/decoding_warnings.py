@@ -1,0 +1,96 @@
+"""What a decoder cannot know of a circuit: warnings, and their names in the rows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+from stim_nonclifford.decoding.decoders import DECODERS_WITHOUT_HERALDS
+from stim_nonclifford.logical_errors.coherent_noise import twirl_advice
+from stim_nonclifford.logical_errors.noiseless_outputs import outcome_dependent
+from stim_nonclifford.logical_errors.refusals import (
+    warn_of_observables_flipped_by_chance,
+    warn_of_random_outputs,
+)
+
+from ..statistics.row_warnings import (
+    FLIPPED_BY_CHANCE,
+    QUANTUM_DETECTORS,
+    RANDOM_OUTPUTS,
+    UNUSED_HERALDS,
+    counted,
+)
+from .heralds import herald_detectors
+
+__all__ = ["warn_of_decoding"]
+
+
+def warn_of_decoding(
+    circuit: snc.Circuit,
+    detectors: NDArray[np.bool_],
+    *,
+    decoder: str | None,
+    counts_flips: bool,
+    stacklevel: int,
+) -> list[str]:
+    """Warns of what no error model describes, or the decoder cannot use.
+
+    Args:
+        circuit: The circuit.
+        detectors: bool, shape (num_detectors,): the postselected detectors; the others are decoded.
+        decoder: The name of the decoder; None: one that has no name.
+        counts_flips: Whether flips of observables are counted, and not failures of a state check.
+        stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Returns:
+        The names of the warnings in ``custom_counts``; see ``row_warnings``.
+
+    Warns:
+        InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors flip
+            an observable by chance; or the decoder cannot use heralds.
+        RandomObservableWarning: Detectors that are decoded, or observables, are random without noise.
+    """
+    names = []
+    stacklevel += 1
+    compiled = circuit.compile()
+    if decoder in DECODERS_WITHOUT_HERALDS:
+        heralds = [k for k in sorted(herald_detectors(circuit)) if not detectors[k]]
+        if heralds:
+            names.append(UNUSED_HERALDS)
+            warnings.warn(
+                f"Heralds tell the decoder {decoder} nothing: it explains each of the detectors"
+                f" {_listed(heralds)} alone, and not the errors that they announce. Use the decoder"
+                " pymatching, which reweights these. (docs/decoding.md)",
+                snc.InexactErrorModelWarning,
+                stacklevel=stacklevel,
+            )
+    quantum = outcome_dependent(compiled)
+    found = np.flatnonzero(quantum & ~detectors).tolist()
+    if found:
+        names.append(QUANTUM_DETECTORS)
+        depend = "that depends on quantum outcomes and is"
+        if len(found) > 1:
+            depend = "that depend on quantum outcomes and are"
+        warnings.warn(
+            f"The circuit has {counted(len(found), 'detector')} {depend} not postselected: {_listed(found)}."
+            " No error model describes this exactly, and decoding is worse than it could be. Postselect more"
+            " detectors, or check that the logical error rate is what you expect (docs/decoding.md)."
+            f" {twirl_advice(compiled, found)}".rstrip(),
+            snc.InexactErrorModelWarning,
+            stacklevel=stacklevel,
+        )
+    if counts_flips:
+        postselected = np.flatnonzero(detectors).tolist()
+        coins = np.flatnonzero(~quantum & ~detectors).tolist()
+        if warn_of_random_outputs(compiled, postselected, coins, stacklevel=stacklevel):
+            names.append(RANDOM_OUTPUTS)
+        if warn_of_observables_flipped_by_chance(compiled, postselected, stacklevel=stacklevel):
+            names.append(FLIPPED_BY_CHANCE)
+    return names
+
+
+def _listed(detectors: list[int]) -> str:
+    return ", ".join(f"D{k}" for k in detectors[:5]) + (", ..." if len(detectors) > 5 else "")

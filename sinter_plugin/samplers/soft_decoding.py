@@ -1,0 +1,454 @@
+"""The samplers ``soft_pymatching`` and others: decode the kept shots of circuits with T gates."""
+
+from __future__ import annotations
+
+import collections
+import secrets
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import sinter
+import stim
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
+from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder
+from stim_nonclifford.decoding.decoders import (
+    HERALDED_DECODERS,
+    MATCHING_DECODERS,
+    decoder_named,
+)
+from stim_nonclifford.decoding.heralded_matching import HeraldedMatchingDecoder
+from stim_nonclifford.decoding.kept_shot_decoding import KeptShotDecoding
+from stim_nonclifford.decoding.matching_gap import MatchingGapDecoder
+from stim_nonclifford.engines import EngineName
+from stim_nonclifford.logical_states import LogicalState, state_check_of
+from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
+
+from ..processes.parent_watch import EndsWithItsParent
+from ..statistics.row_warnings import shown_warnings
+from .compiled_sampler import CompiledSampler
+from .decoding_warnings import warn_of_decoding
+from .heralds import herald_detectors
+from .masks import unpacked_mask
+from .soft_postselect import check_sampling_arguments
+from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
+from .tasks import is_misread, sinter_error_model
+
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
+
+ErrorModelName = Literal["s_proxy", "noise_only", "task"]
+
+DEFAULT_STORE_BYTES = 32 << 20
+_MOST_BYTES = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+    r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
+
+    * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
+      sees them, silent, as Sinter's decoders do. Without a mask, no shot is discarded.
+    * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
+      observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
+      returns a further byte which is not 0. Both are Sinter's rules.
+    * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
+      errors that they announce: see ``HeraldedMatchingDecoder``.
+    * Equal detection events are decoded once: see ``DistinctRows``. This changes nothing for decoders that
+      answer equal questions equally.
+    * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
+      calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
+      shots with right and wrong predictions by their gap, in decibels. ``row_warnings.QUANTUM_DETECTORS``
+      counts all shots if no error model describes the decoded detectors exactly.
+
+    Attributes:
+        decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.
+        error_model: What the decoder is told: ``"s_proxy"`` or ``"noise_only"`` (see
+            ``stim_nonclifford.Circuit.detector_error_model``), ``"task"`` for the ``detector_error_model`` of
+            the task, or a model. With a state check, ``"noise_only"`` takes the place of ``"s_proxy"`` where
+            Stim refuses this, as the S-proxy of a T state has no X.
+        confidence: Whether to count shots by the decoder's confidence. ``"pymatching"`` is then replaced by
+            ``MatchingGapDecoder`` and ``"chromobius"`` by ``ChromobiusGapDecoder``; other decoders need the
+            method of ``ConfidentDecoder``.
+        state_check: The logical state that is checked in the decoded frame, by expectation values: the name
+            of a state such as ``"T"``, or a ``LogicalStateCheck``. A kept shot is then an error if the check
+            fails, instead of if a prediction is wrong.
+        condition_on_postselection: Whether errors that would discard the shot are left out of the model.
+        decompose_errors: Whether errors that flip more than two detectors are decomposed as far as possible,
+            as Sinter does. False: the decoder gets the errors as they are, as decoders of hypergraphs do best
+            with.
+        store_bytes: Memory for detection events decoded before; 0 decodes every kept shot.
+        engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
+        count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
+            exactly these are predicted wrongly, by Sinter's names (``obs_mistake_mask=_E``).
+        max_active_coordinates: Limit for the width of the coefficient vector.
+        device: With ``engine="gpu"``, the number of the GPU.
+        warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
+            observables that single errors flip by chance, of observables and decoded detectors that are
+            random without noise, and of heralds that the decoder cannot use; and to look whether the circuit
+            prepares the checked state. What is wrong stands in the row in any case.
+
+    Examples:
+        >>> circuit = stim.Circuit.generated(
+        ...     "surface_code:rotated_memory_x", distance=3, rounds=3, after_clifford_depolarization=0.01
+        ... )
+        >>> compiled = SoftDecodingSampler().compiled_sampler_for_task(sinter.Task(circuit=circuit))
+        >>> stats = compiled.sample(1000)
+        >>> stats.shots, stats.discards
+        (16, 0)
+    """
+
+    decoder: str | sinter.Decoder = "pymatching"
+    error_model: ErrorModelName | stim.DetectorErrorModel = "s_proxy"
+    confidence: bool = False
+    state_check: LogicalStateCheck | LogicalState | None = None
+    condition_on_postselection: bool = False
+    decompose_errors: bool = True
+    store_bytes: int = DEFAULT_STORE_BYTES
+    engine: EngineName = "auto"
+    count_observable_error_combos: bool = False
+    max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
+    device: int | None = None
+    warn: bool = True
+
+    def __post_init__(self) -> None:
+        """Checks the arguments.
+
+        Raises:
+            TypeError: An argument is of the wrong type.
+            ValueError: An argument is out of range.
+        """
+        check_sampling_arguments(
+            engine=self.engine,
+            device=self.device,
+            count_observable_error_combos=self.count_observable_error_combos,
+            max_active_coordinates=self.max_active_coordinates,
+            state_check=self.state_check,
+            warn=self.warn,
+        )
+        if not isinstance(self.decoder, str):
+            _checked_decoder(self.decoder)
+        if not isinstance(self.error_model, stim.DetectorErrorModel):
+            choice(
+                self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"
+            )
+        for name in ("confidence", "condition_on_postselection", "decompose_errors"):
+            flag(getattr(self, name), name)
+        integer(self.store_bytes, "store_bytes", 0, _MOST_BYTES)
+
+    def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftDecodingSampler:
+        """Compiles a task's circuit and its decoder.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is used only with ``error_model="task"``.
+
+        Returns:
+            The sampler for the task.
+
+        Raises:
+            ValueError: The decoder is unknown, not installed, or refuses the error model; there is no error
+                model; there is nothing to decode; a mask has the wrong size; or the circuit does not have
+                what the state check needs.
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
+            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
+        """
+        return self._compiled(task, None)
+
+    def compiled_range_sampler_for_task(self, task: sinter.Task, *, seed: int) -> CompiledSoftDecodingSampler:
+        """Compiles a task's circuit and its decoder, for ranges of numbered shots.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is used only with ``error_model="task"``.
+            seed: The seed of the shots, in range(2**64).
+
+        Returns:
+            A sampler that has the method ``sample_range``, and refuses ``sample``.
+
+        Raises:
+            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
+
+        Examples:
+            >>> circuit = stim.Circuit.generated(
+            ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
+            ... )
+            >>> task = sinter.Task(circuit=circuit)
+            >>> compiled = SoftDecodingSampler().compiled_range_sampler_for_task(task, seed=1)
+            >>> first, second, both = (compiled.sample_range(*r) for r in [(0, 500), (500, 500), (0, 1000)])
+            >>> first.errors + second.errors == both.errors
+            True
+        """
+        return self._compiled(task, seed_of(seed))
+
+    def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftDecodingSampler:
+        circuit = (
+            snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
+        )
+        detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+        if task.postselection_mask is not None:
+            detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
+        row_warnings = self.check(circuit, detectors)
+        sampled, check = circuit, self._state_check_of(circuit)
+        if check is not None:
+            self._check_rules(task)
+            sampled = frame_circuit(circuit)
+        observables = np.zeros(circuit.num_observables, dtype=np.bool_)
+        if task.postselected_observables_mask is not None:
+            name = "postselected_observables_mask"
+            observables = unpacked_mask(task.postselected_observables_mask, circuit.num_observables, name)
+        try:
+            decoding = KeptShotDecoding(
+                self._decoder(herald_detectors(circuit)),
+                self._model(circuit, detectors, task),
+                name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
+                num_observables=circuit.num_observables,
+                confidence=self.confidence,
+                store_bytes=self.store_bytes,
+            )
+            sampler = sampled.compile_detector_sampler(
+                seed=seed,
+                postselection_mask=detectors,
+                engine=self.engine,
+                threads=1,  # Sinter starts one worker per core
+                max_active_coordinates=self.max_active_coordinates,
+                device=self.device,
+            )
+        except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
+            # Sinter's report of a failed worker does not name the task.
+            raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
+        return CompiledSoftDecodingSampler(
+            sampler,
+            decoding,
+            postselected_observables=observables,
+            confidence=self.confidence,
+            count_observable_error_combos=self.count_observable_error_combos,
+            state_check=check,
+            seed=seed,
+            row_warnings=row_warnings,
+        )
+
+    def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
+        """The state check, with the numbers of the circuit's expectation values and observables."""
+        if self.state_check is None:
+            return None
+        check = state_check_of(circuit.to_stim(), self.state_check)
+        if not check.observables:
+            raise ValueError(
+                "The state check has no observables, so that no decoder can say in which frame the state is."
+                " Add OBSERVABLE_INCLUDE with the Pauli product of each EXP_VAL, at its place."
+            )
+        return check
+
+    def _check_rules(self, task: sinter.Task) -> None:
+        mask = task.postselected_observables_mask
+        if self.count_observable_error_combos or (mask is not None and np.any(mask)):
+            raise ValueError(
+                "With a state check, a prediction alone is neither right nor wrong. Leave out"
+                " postselected_observables_mask and count_observable_error_combos."
+            )
+
+    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None) -> list[str]:
+        """Checks that there is something to decode, and warns of what no error model knows.
+
+        Args:
+            circuit: The circuit.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: none of them.
+
+        Returns:
+            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
+
+        Raises:
+            ValueError: The decoder is unknown or not installed, the circuit has no observables, all of its
+                detectors are postselected, or without noise its state is not the one that is checked.
+
+        Warns:
+            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors
+                flip an observable with a probability that is neither 0 nor 1, and there is no state check;
+                or the decoder cannot use heralds.
+            RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
+                random without noise.
+        """
+        if detectors is None:
+            detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+        self._decoder()
+        if circuit.num_observables == 0:
+            raise ValueError(
+                "The circuit has no observables, so there is nothing to predict. Declare an observable with"
+                " OBSERVABLE_INCLUDE."
+            )
+        if detectors.all():
+            which = "All detectors are postselected" if len(detectors) else "The circuit has no detectors"
+            raise ValueError(
+                f"{which}, so there is nothing left to decode. To count the errors among the kept shots, use"
+                " the sampler soft_postselect."
+            )
+        check = self._state_check_of(circuit)
+        if check is not None and self.warn:
+            check_state_without_noise(circuit, check, detectors)
+        with shown_warnings(self.warn):
+            return warn_of_decoding(
+                circuit,
+                detectors,
+                decoder=self.decoder if isinstance(self.decoder, str) else None,
+                counts_flips=check is None,
+                stacklevel=4,
+            )
+
+    def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
+        if not isinstance(self.decoder, str):
+            return _checked_decoder(self.decoder)
+        named = decoder_named(self.decoder)
+        if self.confidence and self.decoder == "pymatching":
+            return MatchingGapDecoder(heralds)
+        if self.confidence and self.decoder == "chromobius":
+            return ChromobiusGapDecoder(self.store_bytes)
+        if heralds and self.decoder in HERALDED_DECODERS:
+            return HeraldedMatchingDecoder(heralds, correlations=HERALDED_DECODERS[self.decoder])
+        return named
+
+    def _model(
+        self, circuit: snc.Circuit, detectors: NDArray[np.bool_], task: sinter.Task
+    ) -> stim.DetectorErrorModel:
+        kind: Any = self.error_model
+        if isinstance(kind, str) and kind == "task":
+            if task.detector_error_model is None:
+                raise ValueError('error_model="task" needs a task with a detector_error_model.')
+            kind = task.detector_error_model
+            if is_misread(circuit) and kind == sinter_error_model(circuit.to_stim()):
+                raise ValueError(
+                    "The task's detector_error_model is the one that Stim computes, which ignores tags: it"
+                    " reads rotations such as R_X(0.5) as the identity or as SPP, and gates that a record"
+                    ' controls as CZ. Choose error_model="s_proxy" or "noise_only", or set the task\'s model'
+                    " to stim_nonclifford.Circuit.detector_error_model(...)."
+                )
+        arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
+        if self.condition_on_postselection:
+            arguments["postselection_mask"] = detectors
+        attempts: list[dict[str, Any]] = [{}]
+        if self.decompose_errors:
+            # These are the attempts of Sinter, but matching decoders are better off with a part of the errors
+            # decomposed than with none.
+            matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
+            partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
+            attempts = [{"decompose_errors": True}, partly if matching else {}]
+        if self.state_check is not None and kind == "s_proxy":
+            # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
+            attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # check() has said it
+            for attempt in attempts[:-1]:
+                try:
+                    return circuit.detector_error_model(**(arguments | attempt))
+                except ValueError:
+                    continue
+            return circuit.detector_error_model(**(arguments | attempts[-1]))
+
+
+def _checked_decoder(decoder: Any) -> sinter.Decoder:
+    if isinstance(decoder, type):
+        raise ValueError(
+            f"decoder is the class {decoder.__name__}. Pass an object: decoder={decoder.__name__}()."
+        )
+    if not hasattr(decoder, "compile_decoder_for_dem") and not hasattr(decoder, "decode_via_files"):
+        raise ValueError(
+            f"decoder is {decoder!r}, which is neither a name, such as 'pymatching', nor a sinter.Decoder: it"
+            " has neither of the methods compile_decoder_for_dem and decode_via_files."
+        )
+    return decoder
+
+
+class CompiledSoftDecodingSampler(CompiledSampler):
+    """Samples and decodes one task; returned by ``SoftDecodingSampler.compiled_sampler_for_task``.
+
+    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
+    same shots.
+    """
+
+    def __init__(
+        self,
+        sampler: CompiledDetectorSampler,
+        decoding: KeptShotDecoding,
+        *,
+        postselected_observables: NDArray[np.bool_],
+        confidence: bool = False,
+        count_observable_error_combos: bool = False,
+        state_check: LogicalStateCheck | None = None,
+        seed: int | None = None,
+        row_warnings: Sequence[str] = (),
+    ) -> None:
+        """Wraps a compiled sampler and a compiled decoder.
+
+        Args:
+            sampler: The sampler, compiled with its mask.
+            decoding: The decoder.
+            postselected_observables: bool, shape (num_observables,): a wrong prediction of one of these
+                discards the shot.
+            confidence: Whether to count shots by confidence.
+            count_observable_error_combos: Whether to count errors by their set of observables.
+            state_check: The check that decides what an error is; by default, a wrong prediction is one.
+            seed: The seed, with which it counts ranges of numbered shots only; None if there is none.
+            row_warnings: Names of ``custom_counts`` that count all shots.
+        """
+        super().__init__(sampler, has_seed=seed is not None, row_warnings=row_warnings)
+        self._decoding = decoding
+        self._discarding = np.packbits(postselected_observables, bitorder="little")
+        self._confidence = confidence
+        self._count_observable_error_combos = count_observable_error_combos
+        self._state_check = state_check
+        self._check_seed = secrets.randbits(64) if seed is None else seed
+
+    def statistics(self) -> dict[str, int]:
+        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
+        with self._lock:
+            return self._decoding.statistics()
+
+    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
+        discards = errors = 0
+        counts: collections.Counter[str] = collections.Counter()
+        decoded = self._decoding.statistics()["rows_decoded"]
+        with_values = self._state_check is not None
+        for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
+            predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
+            mistakes = predictions ^ batch.obs
+            is_discarded |= np.any(mistakes & self._discarding, axis=1)
+            is_wrong = self._failures(batch, mistakes)[~is_discarded]
+            discards += batch.discards + int(np.count_nonzero(is_discarded))
+            errors += int(np.count_nonzero(is_wrong))
+            if self._confidence:
+                _count_gaps(counts, confidences[~is_discarded], is_wrong)
+            if self._count_observable_error_combos:
+                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
+        if not in_range:  # it depends on what was decoded before
+            counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
+        return shots, discards, errors, counts
+
+    def _failures(self, batch: KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Whether each kept shot is an error."""
+        if self._state_check is None:
+            return np.any(mistakes, axis=1)
+        assert batch.expectation_values is not None
+        return self._state_check.failures(
+            batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
+        )
+
+
+def _count_gaps(
+    counts: collections.Counter[str], gaps: NDArray[np.int64], is_wrong: NDArray[np.bool_]
+) -> None:
+    for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
+        for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
+            counts[f"{letter}{gap}"] += int(count)
+
+
+def _count_mistakes(
+    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
+) -> None:
+    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
+    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
+    for pattern, number in zip(bits, numbers, strict=True):
+        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)

@@ -1,0 +1,347 @@
+"""The sampler ``soft_postselect``: discards shots in which a detector fires, and counts the others."""
+
+from __future__ import annotations
+
+import collections
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import sinter
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
+from stim_nonclifford.circuit.fault_set_methods import checked_circuit
+from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.engines import EngineName, EngineOptions
+from stim_nonclifford.logical_errors.refusals import detectors_left, warn_of_random_outputs
+from stim_nonclifford.logical_states import LogicalState
+from stim_nonclifford.sampling import CompiledDetectorSampler
+
+from ..processes.parent_watch import EndsWithItsParent
+from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
+from .compiled_sampler import CompiledSampler
+from .masks import unpacked_mask
+
+__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
+
+
+@dataclass(frozen=True)
+class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+    r"""Samples circuits with T gates, and discards a shot if a postselected detector fires.
+
+    It does not decode: a kept shot is an error if any observable is flipped.
+
+    * The task's ``postselection_mask`` selects the detectors that discard a shot; other detectors are
+      ignored, with a warning. Without a mask, all detectors discard.
+    * The task's ``postselected_observables_mask`` selects observables that discard a shot if they are
+      flipped. Such a shot does not count as an error.
+    * ``custom_counts["survivors"]`` is the number of kept shots. With
+      ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
+
+    The object can be pickled. Each worker seeds its random numbers with entropy of its own: a sampler with a
+    seed would let several workers, and a run that is resumed, count the same shots again. A seed belongs to
+    ranges of numbered shots: ``compiled_range_sampler_for_task``, ``sinter_plugin.collect`` and
+    ``python -m sinter_plugin collect --seed``. A worker that receives the object ends when the process that
+    started the worker ends.
+
+    Attributes:
+        engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
+        count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
+            exactly these are flipped, as Sinter does for decoders. With two observables, the count for
+            observable 1 alone is ``custom_counts["obs_mistake_mask=_E"]``.
+        max_active_coordinates: Limit for the width of the coefficient vector. Every worker stores 2^width
+            complex numbers.
+        device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
+        warn: Whether to warn of observables that are random without noise, and of detectors that are not
+            postselected. What is wrong stands in the row in any case.
+        state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is an error
+            with probability 1 - fidelity. See ``stim_nonclifford.Circuit.with_logical_readout``, whose
+            circuit is sampled.
+
+    Examples:
+        >>> import sinter, stim
+        >>> circuit = stim.Circuit('''
+        ...     X_ERROR(0.25) 1
+        ...     M 1
+        ...     DETECTOR rec[-1]
+        ...     RX 0
+        ...     S[T] 0
+        ...     X_ERROR(0.25) 0
+        ...     S_DAG[T] 0
+        ...     MX 0
+        ...     OBSERVABLE_INCLUDE(0) rec[-1]
+        ... ''')
+        >>> compiled = SoftPostselectSampler().compiled_sampler_for_task(sinter.Task(circuit=circuit))
+        >>> stats = compiled.sample(1000)
+        >>> stats.shots
+        16
+        >>> stats.custom_counts["survivors"] == stats.shots - stats.discards
+        True
+    """
+
+    engine: EngineName = "auto"
+    count_observable_error_combos: bool = False
+    max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
+    device: int | None = None
+    warn: bool = True
+    state_check: snc.LogicalStateCheck | LogicalState | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the arguments.
+
+        Raises:
+            TypeError: An argument is of the wrong type.
+            ValueError: An argument is out of range.
+        """
+        check_sampling_arguments(
+            engine=self.engine,
+            device=self.device,
+            count_observable_error_combos=self.count_observable_error_combos,
+            max_active_coordinates=self.max_active_coordinates,
+            state_check=self.state_check,
+            warn=self.warn,
+        )
+
+    def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
+        """Compiles a task's circuit.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is not used.
+
+        Returns:
+            The sampler for the task.
+
+        Raises:
+            ValueError: The circuit has no observables or no detectors, a mask has the wrong size, or the
+                state cannot be checked.
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
+            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
+        """
+        return self._compiled(task, None)
+
+    def compiled_range_sampler_for_task(
+        self, task: sinter.Task, *, seed: int
+    ) -> CompiledSoftPostselectSampler:
+        """Compiles a task's circuit, for ranges of numbered shots.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is not used.
+            seed: The seed of the shots, in range(2**64).
+
+        Returns:
+            A sampler that has the method ``sample_range``, and refuses ``sample``.
+
+        Raises:
+            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
+        """
+        return self._compiled(task, seed_of(seed))
+
+    def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
+        if task.circuit is None:
+            circuit = snc.Circuit.from_file(task.circuit_path)
+        else:
+            circuit = snc.Circuit(task.circuit)
+        circuit = self._checked(circuit, task.postselected_observables_mask)
+        detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
+        if task.postselection_mask is not None:
+            detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
+        observables = None
+        if task.postselected_observables_mask is not None:
+            observables = unpacked_mask(
+                task.postselected_observables_mask,
+                circuit.num_observables,
+                "postselected_observables_mask",
+            )
+        try:
+            sampler = circuit.compile_detector_sampler(
+                seed=seed,  # without one, every worker has fresh entropy, so no two draw the same shots
+                postselection_mask=detectors,
+                postselected_observables_mask=observables,
+                engine=self.engine,
+                threads=1,  # Sinter starts one worker per core
+                max_active_coordinates=self.max_active_coordinates,
+                device=self.device,
+            )
+            row_warnings = self._check(circuit, detectors, observables)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
+                sampler.sample_counts(0)
+        except (NotImplementedError, snc.ResourceLimitError) as error:
+            # Sinter's report of a failed worker does not name the task.
+            raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
+        return CompiledSoftPostselectSampler(
+            sampler,
+            num_observables=circuit.num_observables,
+            count_observable_error_combos=self.count_observable_error_combos,
+            max_errors=task.collection_options.max_errors,
+            has_seed=seed is not None,
+            row_warnings=row_warnings,
+        )
+
+    def check(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> list[str]:
+        """Checks that shots can be discarded and errors counted, and warns of what an error may not be.
+
+        Args:
+            circuit: The circuit.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: all of them.
+            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
+
+        Returns:
+            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
+
+        Raises:
+            ValueError: The circuit has no observables or no detectors, or the state cannot be checked.
+
+        Warns:
+            UnusedDetectorsWarning: Some detectors are not postselected.
+            RandomObservableWarning: An observable is random without noise.
+        """
+        return self._check(self._checked(circuit, observables), detectors, observables)
+
+    def _checked(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
+        """The circuit whose observable is the state check, if there is one."""
+        if self.state_check is not None and self.count_observable_error_combos:
+            raise ValueError(
+                "A state check takes the place of the observables. Leave out state_check or"
+                " count_observable_error_combos."
+            )
+        return checked_circuit(circuit, self.state_check, observables)
+
+    def _check(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> list[str]:
+        check_soft_postselect(circuit)
+        if detectors is None:
+            detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
+        names = []
+        left = np.flatnonzero(~detectors).tolist()
+        with shown_warnings(self.warn):
+            if left:
+                names.append(IGNORED_DETECTORS)
+                warnings.warn(
+                    f"{detectors_left(left, len(detectors))}: soft_postselect does not decode, and ignores"
+                    " what they see. To decode them, use soft_pymatching or another soft_ decoder"
+                    " (docs/decoding.md); without a mask, all detectors discard.",
+                    snc.UnusedDetectorsWarning,
+                    stacklevel=4,
+                )
+            chosen = [] if observables is None else np.flatnonzero(observables).tolist()
+            postselected = [*np.flatnonzero(detectors).tolist(), *(len(detectors) + k for k in chosen)]
+            if warn_of_random_outputs(circuit.compile(), postselected, stacklevel=4):
+                names.append(RANDOM_OUTPUTS)
+        return names
+
+
+def check_sampling_arguments(
+    *,
+    engine: EngineName,
+    device: int | None,
+    count_observable_error_combos: bool,
+    max_active_coordinates: int,
+    state_check: snc.LogicalStateCheck | LogicalState | None,
+    warn: bool,
+) -> None:
+    """Checks the arguments that all samplers of this plugin take.
+
+    Args:
+        engine: See ``SoftPostselectSampler``, as for the others.
+        device: The GPU.
+        count_observable_error_combos: Whether to count sets of observables.
+        max_active_coordinates: Limit for the width.
+        state_check: The state.
+        warn: Whether to warn.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument is out of range.
+    """
+    EngineOptions(engine=engine, device=device)
+    flag(count_observable_error_combos, "count_observable_error_combos")
+    integer(max_active_coordinates, "max_active_coordinates")
+    if state_check is not None and not isinstance(state_check, snc.LogicalStateCheck):
+        choice(state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
+    flag(warn, "warn")
+
+
+def check_soft_postselect(
+    circuit: snc.Circuit, state_check: snc.LogicalStateCheck | LogicalState | None = None
+) -> None:
+    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs.
+
+    Args:
+        circuit: The circuit.
+        state_check: What takes the place of its observables.
+
+    Raises:
+        ValueError: The circuit has no observables or no detectors.
+    """
+    if circuit.num_observables == 0 and state_check is None:
+        raise ValueError(
+            "The circuit has no observables, so logical errors cannot be counted. Declare an observable with"
+            " OBSERVABLE_INCLUDE."
+        )
+    if circuit.num_detectors == 0:
+        raise ValueError(
+            "The circuit has no detectors, so soft_postselect cannot discard shots. Declare a detector with"
+            " DETECTOR."
+        )
+
+
+class CompiledSoftPostselectSampler(CompiledSampler):
+    """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
+
+    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
+    same shots.
+    """
+
+    def __init__(
+        self,
+        sampler: CompiledDetectorSampler,
+        *,
+        num_observables: int,
+        count_observable_error_combos: bool = False,
+        max_errors: int | None = None,
+        has_seed: bool = False,
+        row_warnings: Sequence[str] = (),
+    ) -> None:
+        """Wraps a compiled sampler.
+
+        Args:
+            sampler: The sampler, compiled with its masks.
+            num_observables: Number of observables of the circuit.
+            count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
+            max_errors: The number of errors after which a batch ends early, or None.
+            has_seed: Whether the sampler has a seed, so that it counts ranges of numbered shots only.
+            row_warnings: Names of ``custom_counts`` that count all shots.
+        """
+        super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
+        self._num_observables = num_observables
+        self._count_observable_error_combos = count_observable_error_combos
+        self._max_errors = max_errors
+        self._errors_seen = 0
+
+    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
+        errors_left = None
+        if self._max_errors is not None and not in_range:
+            errors_left = max(1, self._max_errors - self._errors_seen)
+        found = self._sampler.sample_counts(shots, max_errors=errors_left)
+        self._errors_seen += found.errors
+        counts: collections.Counter[str] = collections.Counter()
+        if self._count_observable_error_combos:
+            for pattern, count in found.error_patterns.items():
+                letters = ("_E"[pattern >> k & 1] for k in range(self._num_observables))
+                counts[f"obs_mistake_mask={''.join(letters)}"] = count
+        return found.shots, found.discards, found.errors, counts

@@ -1,0 +1,192 @@
+"""Sinter tasks for any circuit, including those that Sinter itself cannot analyse."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from typing import Any
+
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.arguments import check_types, text
+from stim_nonclifford.base.masks import Mask
+from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
+
+from .masks import packed_mask
+
+__all__ = ["is_misread", "sinter_error_model", "task", "with_error_model"]
+
+
+def task(
+    circuit: snc.Circuit | stim.Circuit | str | pathlib.Path,
+    *,
+    decoder: str | None = None,
+    postselection_mask: Mask | None = None,
+    postselected_observables_mask: Mask | None = None,
+    json_metadata: Any = None,
+    collection_options: sinter.CollectionOptions | None = None,
+) -> sinter.Task:
+    r"""Returns a Sinter task for any circuit.
+
+    Sinter needs a detector error model of every task, even if the sampler does not use it. Sinter lets Stim
+    compute the model from the circuit without tags, which has S in place of T. Stim refuses if a detector or
+    an observable of it is random. The task returned here always has an error model. It is the one that
+    Sinter would compute, if there is one; the ``strong_id`` of the task is then the same as without this
+    function. Otherwise it is ``stim_nonclifford.Circuit.detector_error_model(kind="noise_only")``.
+
+    Args:
+        circuit: The circuit, or the path of its file, with bare (``T 0``) or tagged gates (``S[T] 0``).
+        decoder: Name of the decoder or sampler, for example ``"soft_postselect"``; None if it is passed to
+            ``sinter.collect`` instead.
+        postselection_mask: Detectors that must not fire: ``"all"``; bools, as a list or an array of shape
+            ``(num_detectors,)``; or bit-packed, dtype uint8, shape ``(ceil(num_detectors / 8),)``, bit k at
+            ``(mask[k // 8] >> (k % 8)) & 1``. Without a mask ``soft_postselect`` discards on all detectors,
+            and all other samplers on none.
+        postselected_observables_mask: Observables whose flip discards a shot, in the same forms.
+        json_metadata: Metadata of the task, for plotting: any value that can be written as JSON.
+        collection_options: Limits for this task alone. If they include ``max_errors``, a batch of
+            ``soft_postselect`` ends when that number of errors is reached.
+
+    Returns:
+        The task.
+
+    Raises:
+        TypeError: A mask has the wrong type or dtype.
+        ValueError: The circuit cannot be read, or a mask has the wrong size.
+        NotImplementedError: Sinter has no error model of the circuit, and the circuit has an instruction that
+            this package does not support.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit('''
+        ...     R 0
+        ...     H 0
+        ...     T 0
+        ...     X_ERROR(0.01) 1
+        ...     M 1
+        ...     DETECTOR rec[-1]
+        ...     MX 0
+        ...     OBSERVABLE_INCLUDE(0) rec[-1]
+        ... ''')
+        >>> circuit.to_stim().detector_error_model()  # as Sinter does
+        Traceback (most recent call last):
+        ...
+        ValueError: The circuit contains non-deterministic observables...
+        >>> t = task(circuit, decoder="soft_postselect", json_metadata={"p": 0.01})
+        >>> t.detector_error_model.num_detectors, t.detector_error_model.num_observables
+        (1, 1)
+    """
+    if decoder is not None:
+        decoder = text(decoder, "decoder")
+    if collection_options is not None:
+        wanted = "a sinter.CollectionOptions or None"
+        check_types(collection_options, "collection_options", wanted, sinter.CollectionOptions)
+    if isinstance(circuit, (str, pathlib.Path)):
+        circuit = snc.Circuit.from_file(circuit)
+    elif not isinstance(circuit, snc.Circuit):
+        circuit = snc.Circuit(circuit)
+    stim_circuit = circuit.to_stim()
+    error_model = sinter_error_model(stim_circuit)
+    if error_model is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # the sampler does not use it
+            error_model = circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+    return sinter.Task(
+        circuit=stim_circuit,
+        decoder=decoder,
+        detector_error_model=error_model,
+        postselection_mask=packed_mask(
+            postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
+        ),
+        postselected_observables_mask=packed_mask(
+            postselected_observables_mask,
+            circuit.num_observables,
+            "postselected_observables_mask",
+            "observables",
+        ),
+        json_metadata=json_metadata,
+        collection_options=collection_options or sinter.CollectionOptions(),
+    )
+
+
+def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
+    """A task with a decoder and an error model, as Sinter's workers complete it.
+
+    Args:
+        given: A task.
+        decoder: The name of its decoder or sampler.
+
+    Returns:
+        The task, with the ``strong_id`` that it has in ``sinter.collect``.
+
+    Raises:
+        ValueError: The task has no decoder.
+    """
+    if decoder is None:
+        raise ValueError(
+            f"The task {given.json_metadata!r} names no decoder. Name one in the task, or in the argument"
+            " decoders."
+        )
+    if given.detector_error_model is None:
+        return task(
+            given.circuit_path if given.circuit is None else given.circuit,
+            decoder=decoder,
+            postselection_mask=given.postselection_mask,
+            postselected_observables_mask=given.postselected_observables_mask,
+            json_metadata=given.json_metadata,
+            collection_options=given.collection_options,
+        )
+    circuit = given.circuit
+    return sinter.Task(
+        circuit=snc.Circuit.from_file(given.circuit_path).to_stim() if circuit is None else circuit,
+        decoder=decoder,
+        detector_error_model=given.detector_error_model,
+        postselection_mask=given.postselection_mask,
+        postselected_observables_mask=given.postselected_observables_mask,
+        json_metadata=given.json_metadata,
+        collection_options=given.collection_options,
+    )
+
+
+def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
+    r"""The error model that Sinter computes for a circuit: that of the circuit without tags.
+
+    The options and their order are those of Sinter 1.16 (``_fill_in_task``). The text of the model enters
+    the ``strong_id`` of a task. With other options, files of statistics would no longer match their tasks.
+
+    Args:
+        circuit: The circuit; tags are ignored.
+
+    Returns:
+        The error model, or None if Stim cannot compute one.
+
+    Examples:
+        >>> sinter_error_model(stim.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]"))
+        stim.DetectorErrorModel('''
+            error(0.1) D0
+        ''')
+        >>> sinter_error_model(stim.Circuit("H 0\nM 0\nDETECTOR rec[-1]")) is None
+        True
+    """
+    attempts: tuple[dict[str, bool], ...] = ({"decompose_errors": True}, {}, {"flatten_loops": True})
+    for options in attempts:
+        try:
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **options)
+        except ValueError:
+            continue
+    return None
+
+
+def is_misread(circuit: snc.Circuit) -> bool:
+    """Whether Stim reads a circuit as another one than its S-proxy, as it ignores tags.
+
+    It does if the circuit has rotations that are near Clifford gates or T gates, but not the identity, or
+    gates that a record controls.
+
+    Examples:
+        >>> is_misread(snc.Circuit("T 0")), is_misread(snc.Circuit("R_X(0.5) 0"))
+        (False, True)
+    """
+    return not stim_reads_s_proxy(circuit.to_stim())

@@ -1,0 +1,61 @@
+"""Warnings that change what a number means stand in the row: ``custom_counts`` count the shots in question.
+
+Counts of rows are added up, so that the sum says how many of its shots a warning is about. They do not enter
+the ``strong_id``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+
+__all__ = [
+    "FLIPPED_BY_CHANCE",
+    "IGNORED_DETECTORS",
+    "QUANTUM_DETECTORS",
+    "RANDOM_OUTPUTS",
+    "UNUSED_HERALDS",
+    "counted",
+    "shown_warnings",
+]
+
+QUANTUM_DETECTORS = "warning: decoded detectors depend on quantum outcomes"
+"""The decoder saw detectors that no error model describes exactly."""
+
+RANDOM_OUTPUTS = "warning: observables or decoded detectors are random without noise"
+"""What was counted as an error may be none."""
+
+FLIPPED_BY_CHANCE = "warning: single errors flip observables by chance"
+"""No decoder can save such an observable."""
+
+IGNORED_DETECTORS = "warning: detectors are neither postselected nor decoded"
+"""Nothing was made of what they see."""
+
+UNUSED_HERALDS = "warning: heralds tell the decoder nothing"
+"""Of the errors that they announce, the decoder knows as little as without them."""
+
+
+@contextlib.contextmanager
+def shown_warnings(shown: bool) -> Iterator[None]:
+    """Warnings in the context are shown as ever, or not at all.
+
+    Args:
+        shown: Whether they are.
+    """
+    if shown:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples:
+        >>> counted(1, "detector"), counted(2, "detector")
+        ('1 detector', '2 detectors')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,250 @@
+"""The Clifford gates that stand for non-Clifford gates in the proxies of a circuit.
+
+A rotation counts as the nearest rotation by a multiple of 0.25 half-turns, so that coherent noise does not
+change which gate it is:
+
+* Multiples of 0.5 half-turns are Clifford gates. They stand for themselves in every proxy.
+* Odd multiples of 0.25 half-turns are T gates up to a Clifford gate. In the S-proxy, the nearest odd multiple
+  of 0.5 half-turns stands for them, as S does for T.
+
+Angles that differ by a full turn have the same stand-in, and those of a gate and its inverse cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Literal
+
+import stim
+
+from ...dialect import (
+    CONDITIONAL_CARRIER,
+    NonCliffordGate,
+    RotationPart,
+    extended_text,
+    gate_from_tag,
+    groups_of_pairs,
+)
+from .replacement import circuit_of
+
+__all__ = [
+    "Proxy",
+    "append_quarter_turns",
+    "as_stim_reads",
+    "rotation_products",
+    "stand_in",
+    "stim_reads_s_proxy",
+]
+
+Proxy = Literal["s_proxy", "i_proxy"]
+
+_T_TURNS = 4
+_QUARTER_TURNS = {"X": ("I", "SQRT_X", "X", "SQRT_X_DAG"), "Y": ("I", "SQRT_Y", "Y", "SQRT_Y_DAG")}
+_QUARTER_TURNS["Z"] = ("I", "S", "Z", "S_DAG")
+
+
+def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit | None:
+    """What stands for an instruction in a proxy.
+
+    Args:
+        instruction: An instruction of a tagged circuit.
+        proxy: In the S-proxy, gates like T become gates like S, and the carriers of all others stay. In the
+            I-proxy, the identity stands for both.
+
+    Returns:
+        The Clifford gates on the same qubits, or None if the instruction is a gate of Stim and stays.
+
+    Raises:
+        ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
+
+    Examples:
+        >>> tag = "U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)"
+        >>> stand_in(stim.CircuitInstruction("I", [0, 1], tag=tag), "i_proxy")
+        stim.Circuit('''
+            H 0 1
+        ''')
+    """
+    gate = gate_from_tag(instruction)
+    if gate is None:
+        return None
+    if instruction.name == CONDITIONAL_CARRIER:
+        return _conditional(instruction, gate, proxy)
+    if not gate.half_turns:
+        return as_stim_reads(instruction) if proxy == "s_proxy" else _identity(instruction)
+    rotations = [(pauli, _quarter_turns(angle, proxy)) for pauli, angle in _rotations(gate)]
+    turns = [(pauli, count % 4) for pauli, count in rotations if count is not None]
+    if len(turns) < len(rotations) or not any(count for _, count in turns):
+        return _identity(instruction)
+    result = stim.Circuit()
+    if gate.definition.num_targets == 1:
+        result.append(_qubit_gate(tuple(turns)), instruction.targets_copy())
+    else:
+        for product in rotation_products(instruction, gate):
+            append_quarter_turns(result, product, turns[0][1])
+    return result
+
+
+def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
+    """Whether a circuit of which Stim ignores the tags is its S-proxy.
+
+    Stim reads all rotations about single qubits as the identity, and those about products as SPP.
+
+    Args:
+        circuit: The tagged circuit.
+
+    Examples:
+        >>> [stim_reads_s_proxy(stim.Circuit(f"I[R_X(theta={angle}*pi)] 0")) for angle in (0.1, 0.5)]
+        [True, False]
+    """
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            if not stim_reads_s_proxy(instruction.body_copy()):
+                return False
+            continue
+        try:
+            stands = stand_in(instruction, "s_proxy")
+        except ValueError:
+            return False
+        if stands not in (None, as_stim_reads(instruction)):
+            is_identity = instruction.name in ("I", "II") and [part.name for part in stands] == ["I"]
+            if not is_identity:
+                return False
+    return True
+
+
+def rotation_products(
+    instruction: stim.CircuitInstruction, gate: NonCliffordGate
+) -> Iterator[list[stim.GateTarget]]:
+    """The Pauli products about which an instruction rotates, without combiners.
+
+    Args:
+        instruction: The instruction.
+        gate: The rotation for which it stands, which has one angle.
+    """
+    if instruction.name.startswith("SPP"):
+        for group in instruction.target_groups():
+            yield [target for target in group if not target.is_combiner]
+        return
+    (part,) = gate.definition.decomposition(*gate.half_turns)
+    assert isinstance(part, RotationPart)
+    targets = instruction.targets_copy()
+    for k in range(0, len(targets), len(part.pauli)):
+        group = targets[k : k + len(part.pauli)]
+        yield [
+            stim.target_pauli(target.value, letter) for target, letter in zip(group, part.pauli, strict=True)
+        ]
+
+
+def append_quarter_turns(circuit: stim.Circuit, product: Sequence[stim.GateTarget], turns: int) -> None:
+    """Appends the Clifford gate that rotates about a product by 0, 1, 2 or 3 quarter turns."""
+    if turns == 2:
+        for target in product:
+            circuit.append(target.pauli_type, target.value)
+    elif turns and len(product) == 1 and not product[0].is_inverted_result_target:
+        circuit.append(_QUARTER_TURNS[product[0].pauli_type][turns], product[0].value)
+    elif turns:
+        circuit.append("SPP" if turns == 1 else "SPP_DAG", stim.target_combined_paulis(product))
+
+
+def _quarter_turns(half_turns: float, proxy: Proxy) -> int | None:
+    """The quarter turns of the stand-in of a rotation; None if it has none in the I-proxy.
+
+    Examples:
+        >>> [_quarter_turns(angle, "s_proxy") for angle in (0.5, 0.51, 0.1, 0.25, 0.75, -0.25, 1.3)]
+        [1, 1, 0, 1, 1, -1, 3]
+        >>> [_quarter_turns(angle, "i_proxy") for angle in (0.5, 0.25)]
+        [1, None]
+    """
+    # If two are equally near, round() returns the even one, which is a Clifford gate.
+    t_turns = round(_T_TURNS * math.fmod(half_turns, 4))
+    if t_turns % 2 == 0:
+        return t_turns // 2
+    return 2 * (t_turns // 4) + 1 if proxy == "s_proxy" else None
+
+
+def _rotations(gate: NonCliffordGate) -> list[tuple[str, float]]:
+    """The Paulis about which a gate with angles rotates (``PAULI``: its targets), and by which angles.
+
+    U3 rotates about Z, Y and Z. If Y turns by about a half-turn or not at all, the two others are one.
+    """
+    name = gate.name.removeprefix("C_")
+    if name != "U3":
+        return [(name.removeprefix("R_"), gate.half_turns[0])]
+    theta, phi, lambda_ = gate.half_turns
+    turns = _quarter_turns(theta, "i_proxy")
+    if turns is None or turns % 2:
+        return [("Z", lambda_), ("Y", theta), ("Z", phi)]
+    return [("Y", theta), ("Z", phi - lambda_ if turns % 4 else phi + lambda_)]
+
+
+@cache
+def _qubit_gate(turns: tuple[tuple[str, int], ...]) -> str:
+    """The name of the gate on one qubit that is a product of rotations by quarter turns.
+
+    Examples:
+        >>> _qubit_gate((("Z", 2), ("Y", 1)))
+        'H'
+    """
+    circuit = stim.Circuit("I 0")
+    for letter, count in turns:
+        circuit.append(_QUARTER_TURNS[letter][count], 0)
+    wanted = circuit.to_tableau()
+    return next(
+        name
+        for name, gate in stim.gate_data().items()
+        if gate.is_unitary and gate.is_single_qubit_gate and gate.tableau == wanted
+    )
+
+
+def _conditional(instruction: stim.CircuitInstruction, gate: NonCliffordGate, proxy: Proxy) -> stim.Circuit:
+    """The stand-in of a gate that a record controls: Paulis that it controls."""
+    name = gate.name.removeprefix("C_")
+    if name == "U3" or name.startswith("R_"):
+        turns = [(pauli, _quarter_turns(angle, "i_proxy")) for pauli, angle in _rotations(gate)]
+        turns = [(pauli, count % 4 if count is not None else None) for pauli, count in turns if count != 0]
+        if all(count in (0, 2) for _, count in turns):
+            return _controlled_paulis(instruction, gate, [pauli for pauli, count in turns if count])
+        is_phase = len(turns) == 1 and turns[0][1] is not None and set(turns[0][0]) == {"Z"}
+    else:
+        is_phase = name in ("CS", "CS_DAG")
+    if proxy == "i_proxy":
+        return _identity(instruction)
+    if is_phase:
+        return as_stim_reads(instruction)
+    raise ValueError(
+        f"`{extended_text(circuit_of(instruction))}` has no stand-in in the S-proxy: of the gates that a"
+        " record controls, only Paulis, S, S_DAG and rotations about products of Z by 0.5 half-turns have"
+        " one. Use i_proxy(), which leaves the gate out; for a decoder,"
+        ' detector_error_model(kind="noise_only").'
+    )
+
+
+def _controlled_paulis(
+    instruction: stim.CircuitInstruction, gate: NonCliffordGate, paulis: Sequence[str]
+) -> stim.Circuit:
+    """Products of Paulis, one after the other, on the qubits of each group, controlled by its record."""
+    if not paulis:
+        return _identity(instruction)
+    result = stim.Circuit()
+    for control, *qubits in groups_of_pairs(gate.definition, instruction.targets_copy()):
+        for pauli in paulis:
+            for letter, qubit in zip(pauli, qubits, strict=True):
+                result.append(f"C{letter}", [control, qubit])
+    return result
+
+
+def as_stim_reads(instruction: stim.CircuitInstruction) -> stim.Circuit:
+    """The instruction without its tag, as Stim reads it."""
+    result = stim.Circuit()
+    result.append(instruction.name, instruction.targets_copy(), instruction.gate_args_copy())
+    return result
+
+
+def _identity(instruction: stim.CircuitInstruction) -> stim.Circuit:
+    """The identity on the qubits of an instruction."""
+    result = stim.Circuit()
+    qubits = [target.value for target in instruction.targets_copy() if target.qubit_value is not None]
+    result.append("I", qubits)
+    return result

@@ -1,0 +1,1 @@
+"""Drawings of the stages: ``pictures`` of ``panels``, as ``svg``."""

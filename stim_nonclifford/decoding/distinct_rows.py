@@ -1,0 +1,126 @@
+"""Decodes equal rows of detection events once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DistinctRows"]
+
+Rows = NDArray[np.uint8]
+
+_ENTRY_BYTES = 170
+"""Memory of an entry of the store, beside its row and its result: two objects and their place, about."""
+
+_SKIPPED_BATCHES = 15
+
+_COST_OF_FREQUENT_ROWS = 0.25
+"""Frequent rows have few detection events, so that decoding them takes less time than decoding others."""
+
+
+class DistinctRows:
+    """Predictions for rows of detection events, each computed once.
+
+    Of equal rows in a batch, one is decoded. A store holds rows with their predictions, those that came
+    first: frequent rows are among them. If fewer than half of the rows are equal to others, and looking them
+    up takes longer than decoding them all would, the next batches are decoded without a look at the store.
+    This changes the statistics, but no result.
+
+    Examples:
+        >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
+        >>> distinct = DistinctRows(lambda rows: rows[:, :1], row_bytes=2, result_bytes=1, max_bytes=1 << 20)
+        >>> distinct.results(rows).tolist()
+        [[1], [0], [1]]
+        >>> distinct.statistics()
+        {'rows': 3, 'stored_rows': 2, 'rows_found_in_store': 0, 'rows_equal_to_others': 1, 'rows_decoded': 2}
+    """
+
+    def __init__(
+        self, decode: Callable[[Rows], Rows], *, row_bytes: int, result_bytes: int, max_bytes: int
+    ) -> None:
+        """Sets up an empty store.
+
+        Args:
+            decode: Maps rows, uint8 of shape (n, row_bytes), to results, uint8 of shape (n, result_bytes).
+                The result of a row must not depend on the other rows.
+            row_bytes: Bytes of a row.
+            result_bytes: Bytes of a result.
+            max_bytes: Memory for the store. With 0, every row is decoded, even if it equals another one.
+        """
+        self._decode = decode
+        self._key = np.dtype((np.void, row_bytes))
+        self._result_bytes = result_bytes
+        self._is_enabled = max_bytes > 0 and row_bytes > 0
+        self._most_rows = max_bytes // (_ENTRY_BYTES + row_bytes + result_bytes)
+        self._store: dict[bytes, bytes] = {}
+        self._blank = bytes(result_bytes)
+        self._total = self._found = self._decoded = 0
+        self._rows_to_skip = 0
+
+    def results(self, rows: Rows) -> Rows:
+        """The results of rows.
+
+        Args:
+            rows: uint8, shape (n, row_bytes).
+
+        Returns:
+            uint8, shape (n, result_bytes).
+        """
+        self._total += len(rows)
+        if not self._is_enabled or not len(rows) or self._rows_to_skip > 0:
+            self._rows_to_skip -= len(rows)
+            return self._decoded_rows(rows)
+        start = time.perf_counter()
+        keys = np.ascontiguousarray(rows).view(self._key)[:, 0]
+        distinct, first, group, numbers = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        names: list[bytes] = distinct.tolist()
+        found = [self._store.get(name) for name in names]
+        unknown = [k for k, result in enumerate(found) if result is None]
+        self._found += len(rows) - int(numbers[unknown].sum())
+        before = time.perf_counter()
+        fresh = self._decoded_rows(rows[first[unknown]])
+        decoding = time.perf_counter() - before
+        room = self._most_rows - len(self._store)
+        self._store.update({names[k]: fresh[j].tobytes() for j, k in enumerate(unknown[: max(0, room)])})
+        distinct_results: Rows = (
+            np.frombuffer(
+                b"".join(self._blank if result is None else result for result in found), dtype=np.uint8
+            )
+            .reshape(-1, self._result_bytes)
+            .copy()
+        )
+        distinct_results[unknown] = fresh
+        results: Rows = distinct_results[group.ravel()]
+        looking = time.perf_counter() - start - decoding
+        saved = len(rows) - len(unknown)
+        per_row = decoding / max(len(unknown), 1)
+        if 2 * saved < len(rows) and looking > saved * per_row * _COST_OF_FREQUENT_ROWS:
+            self._rows_to_skip = _SKIPPED_BATCHES * len(rows)
+        return results
+
+    def statistics(self) -> dict[str, int]:
+        """How often rows were equal to others.
+
+        Returns:
+            ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_found_in_store``;
+            ``rows_equal_to_others``: rows that were not in the store, but equal to another one of the same
+            batch; ``rows_decoded``: rows passed to the decoder. The last three add up to ``rows``.
+        """
+        return {
+            "rows": self._total,
+            "stored_rows": len(self._store),
+            "rows_found_in_store": self._found,
+            "rows_equal_to_others": self._total - self._found - self._decoded,
+            "rows_decoded": self._decoded,
+        }
+
+    def _decoded_rows(self, rows: Rows) -> Rows:
+        self._decoded += len(rows)
+        if not len(rows):
+            return np.empty((0, self._result_bytes), dtype=np.uint8)
+        return self._decode(np.ascontiguousarray(rows))

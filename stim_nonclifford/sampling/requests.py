@@ -1,0 +1,40 @@
+"""The outputs that the methods of a detector sampler request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from ..compiler import RequestedOutputs
+
+__all__ = ["DetectorMethod", "requested_by"]
+
+DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
+
+
+def requested_by(
+    method: DetectorMethod, num_detectors: int, num_observables: int, postselected: Iterable[int]
+) -> RequestedOutputs:
+    """The outputs that a method of a detector sampler requests.
+
+    Args:
+        method: The method.
+        num_detectors: Number of detectors of the circuit.
+        num_observables: Number of observables.
+        postselected: The outputs that the sampler's masks select.
+
+    Returns:
+        The requested outputs.
+
+    Examples:
+        >>> requested_by("sample", 2, 1, [0, 1])
+        RequestedOutputs(reported=(0, 1, 2), postselected=())
+        >>> requested_by("sample_counts", 2, 1, [0, 1])
+        RequestedOutputs(reported=(2,), postselected=(0, 1))
+    """
+    num_outputs = num_detectors + num_observables
+    if method == "sample":
+        return RequestedOutputs.of(range(num_outputs))
+    if method == "sample_kept":
+        return RequestedOutputs.of(range(num_outputs), postselected)
+    return RequestedOutputs.of(range(num_detectors, num_outputs), postselected)

@@ -1,0 +1,25 @@
+"""The public names: those in the reference of the documentation."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PUBLIC"]
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+
+
+def found(place: str) -> Any:
+    module, _, name = place.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+PUBLIC = {
+    place: found(place)
+    for page in sorted(REFERENCE.glob("*.md"))
+    for place in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+}
+"""Each public thing, by the name under which it is imported."""

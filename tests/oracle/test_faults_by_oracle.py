@@ -342,6 +342,11 @@ class Drawn(Limits):
         return 1.0
 
     @property
+    def join_draws(self) -> float:
+        """Few: in circuits of a few noise places nearly all pairs of halves overlap, and each pair is looked at."""
+        return 3000.0
+
+    @property
     def exact_steps(self) -> float:
         return self.steps
 

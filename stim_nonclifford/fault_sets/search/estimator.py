@@ -118,7 +118,8 @@ class Estimator:
                 known.draw(stratum, _FIRST_SETS / known.next_passing_odds(weight))
             if not stratum.rounds or known.may_join(stratum):
                 passing = known.passing_odds(stratum)
-                halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), _FIRST_HALVES))
+                most = min(_FIRST_HALVES, known.limits.join_draws)
+                halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
             known.strata.append(stratum)
 

@@ -39,7 +39,14 @@ def environment(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    # Jobs in the background of a shell script ignore Ctrl-C, and so would what they start.
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,
+    )
 
 
 @pytest.mark.parametrize("command", ["sample", "detect", "plan", "diagram"])

@@ -15,7 +15,7 @@ class ResourceLimit : public std::runtime_error {
 // A number with commas, as in 1,234,567.
 inline std::string with_commas(uint64_t number) {
     std::string digits = std::to_string(number);
-    for (size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
+    for (size_t place = digits.size(); place > 3;) digits.insert(place -= 3, 1, ',');
     return digits;
 }
 

@@ -192,8 +192,12 @@ bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_
 }
 
 void LawStore::grow_table() {
-    const std::unique_lock lock(growing_, std::try_to_lock);
-    if (!lock.owns_lock()) return;
+    std::unique_lock lock(growing_, std::defer_lock);
+    // The first table is allocated in microseconds. Threads wait for it, as a law that finds no table is lost.
+    if (table_.load(std::memory_order_acquire) == nullptr)
+        lock.lock();
+    else if (!lock.try_lock())
+        return;
     Table* const old = table_.load(std::memory_order_relaxed);
     if (old != nullptr && 2 * old->used.load(std::memory_order_relaxed) < old->slots) return;
     const size_t slots = old == nullptr ? first_slots : 2 * old->slots;

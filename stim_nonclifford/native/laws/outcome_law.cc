@@ -66,9 +66,14 @@ OutcomeLaws::Ref OutcomeLaws::add_place(std::span<const uint64_t> signature, con
                                         const PathSimulation::Stop& stop, const uint64_t* outputs) {
     const Ref place = store_.add(stop, outputs);
     if (place == Ref::none) return place;
-    const bool is_new = last.node == Ref::none ? store_.insert(signature, place)
-                                               : LawStore::add_child(store_.node(last.node), last.outcome, place);
-    return is_new ? place : Ref::none;
+    // Where another thread was first, the path goes on from its place: what comes after that would be lost otherwise.
+    if (last.node == Ref::none) {
+        if (store_.insert(signature, place)) return place;
+        const LawStore::Entry entry = store_.find(signature);
+        return entry ? entry.root() : Ref::none;
+    }
+    LawStore::Node& node = store_.node(last.node);
+    return LawStore::add_child(node, last.outcome, place) ? place : node.children[last.outcome].load(std::memory_order_acquire);
 }
 
 void OutcomeLaws::review() {
@@ -124,7 +129,8 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
         Ref place = is_known ? decisions_[k].node : Ref::none;
         if (!is_known && grows) {
             place = add_place(signature, k == 0 ? Decision{Ref::none, false} : decisions_[k - 1], stop, simulation_.outputs());
-            grows = place != Ref::none;
+            // Because of rounding, a place of another thread may be about another outcome.
+            grows = place != Ref::none && !LawStore::is_leaf(place) && store_.node(place).outcome == stop.outcome;
         }
         if (stop.outcome < 0) return {stop.outcome == PathSimulation::kept, simulation_.outputs()};
         const bool outcome = is_known ? decisions_[k].outcome : decisions.decide(stop.probability_of_one);

@@ -103,8 +103,8 @@ class OutcomeLaws {
     Ref walk(std::span<const uint64_t> signature, OutcomeDecisions& decisions);
     // Simulates the shots with these indices.
     void simulate_batch(std::span<const Shot> shots, std::span<const uint32_t> numbers, uint64_t seed);
-    // Adds a place to the tree of a signature, after a decision, or as the root if there is no decision. Returns no reference
-    // if there is no room, or if another thread has added one.
+    // Adds a place to the tree of a signature, after a decision, or as the root if there is no decision. If another thread has
+    // added one there, returns that one; if there is no room, no reference.
     Ref add_place(std::span<const uint64_t> signature, const Decision& last, const PathSimulation::Stop& stop,
                   const uint64_t* outputs);
     // Adds the path of a shot of the last batch to the tree of its signature.

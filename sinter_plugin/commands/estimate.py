@@ -389,15 +389,8 @@ def _estimated(
     decoder = questions[0].decoder
     if decoder is None:
         return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
-    return rates_with_decoder(
-        [each.circuit for each in questions],
-        decoder,
-        relative_error=limits.relative_error,
-        max_seconds=limits.max_seconds,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
+    circuits = [each.circuit for each in questions]
+    return rates_with_decoder(circuits, decoder, limits, seed, threads, progress)
 
 
 def _executor(args: argparse.Namespace) -> contextlib.AbstractContextManager[Executor]:

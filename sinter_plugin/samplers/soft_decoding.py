@@ -21,7 +21,9 @@ from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder
 from stim_nonclifford.decoding.decoders import (
     HERALDED_DECODERS,
     MATCHING_DECODERS,
+    checked_decoder,
     decoder_named,
+    decompositions,
 )
 from stim_nonclifford.decoding.heralded_matching import HeraldedMatchingDecoder
 from stim_nonclifford.decoding.kept_shot_decoding import KeptShotDecoding
@@ -132,7 +134,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             warn=self.warn,
         )
         if not isinstance(self.decoder, str):
-            _checked_decoder(self.decoder)
+            checked_decoder(self.decoder)
         if not isinstance(self.error_model, stim.DetectorErrorModel):
             choice(
                 self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"
@@ -301,7 +303,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
 
     def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
         if not isinstance(self.decoder, str):
-            return _checked_decoder(self.decoder)
+            return checked_decoder(self.decoder)
         named = decoder_named(self.decoder)
         if self.confidence and self.decoder == "pymatching":
             return MatchingGapDecoder(heralds)
@@ -331,11 +333,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             arguments["postselection_mask"] = detectors
         attempts: list[dict[str, Any]] = [{}]
         if self.decompose_errors:
-            # These are the attempts of Sinter, but matching decoders are better off with a part of the errors
-            # decomposed than with none.
             matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
-            partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
-            attempts = [{"decompose_errors": True}, partly if matching else {}]
+            attempts = [*decompositions(matching)]
         if self.state_check is not None and kind == "s_proxy":
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
@@ -347,19 +346,6 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 except ValueError:
                     continue
             return circuit.detector_error_model(**(arguments | attempts[-1]))
-
-
-def _checked_decoder(decoder: Any) -> sinter.Decoder:
-    if isinstance(decoder, type):
-        raise ValueError(
-            f"decoder is the class {decoder.__name__}. Pass an object: decoder={decoder.__name__}()."
-        )
-    if not hasattr(decoder, "compile_decoder_for_dem") and not hasattr(decoder, "decode_via_files"):
-        raise ValueError(
-            f"decoder is {decoder!r}, which is neither a name, such as 'pymatching', nor a sinter.Decoder: it"
-            " has neither of the methods compile_decoder_for_dem and decode_via_files."
-        )
-    return decoder
 
 
 class CompiledSoftDecodingSampler(CompiledSampler):

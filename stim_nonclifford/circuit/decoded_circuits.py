@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, Protocol
@@ -10,15 +9,15 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import stim
 
-from ..base.arguments import flag, integer, positive, positive_or_none, seed_of
 from ..base.masks import Mask
 from ..compiler import CompiledCircuit
-from ..decoded_rates.decoders import compiled_decoder, is_matching, name_of_decoder
+from ..decoded_rates.decoders import compiled_decoder, decompositions_for, name_of_decoder
 from ..decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
 from ..decoded_rates.mechanisms import Symptoms, symptoms_of
 from ..decoded_rates.results import DecodedErrorRate
-from ..engines.cpu import MAX_THREADS
 from ..errors import InexactErrorModelWarning
+from ..fault_sets.interface import search_arguments
+from ..fault_sets.search.limits import Limits
 from ..logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..logical_errors.refusals import check_logical_errors
 
@@ -69,9 +68,7 @@ def check_only_decoded(
 def rates_with_decoder(
     circuits: Iterable[DecodableCircuit],
     decoder: Any,
-    *,
-    relative_error: float,
-    max_seconds: float | None,
+    limits: Limits,
     seed: int | None,
     threads: int,
     progress: bool,
@@ -81,8 +78,7 @@ def rates_with_decoder(
     Args:
         circuits: The circuits.
         decoder: The name of a decoder, or a ``sinter.Decoder``.
-        relative_error: Standard error over rate at which it stops.
-        max_seconds: After that it stops; None: no limit.
+        limits: Of these, the relative error at which it stops, and the seconds after which it does.
         seed: 0 <= seed < 2^64; None: fresh entropy.
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
@@ -92,12 +88,9 @@ def rates_with_decoder(
         TypeError: An argument is of the wrong type.
         ValueError: A circuit or the decoder is none that this is possible for.
     """
-    goal = Goal(positive(relative_error, "relative_error"), positive_or_none(max_seconds, "max_seconds"))
-    integer(threads, "threads", 1, MAX_THREADS)
-    shown = flag(progress, "progress")
-    number = seed_of(seed)
+    number, _, report = search_arguments(seed, threads, progress)
     asked = [_decoded_circuit(circuit, decoder) for circuit in circuits]
-    return decoded_rates(asked, goal, number, _print_progress if shown else _say_nothing)
+    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report)
 
 
 def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
@@ -133,7 +126,8 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
 
 def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
     """The errors that a circuit has, which must be independent and decide everything."""
-    if circuit.to_stim() == circuit.to_stim().without_tags():  # a Clifford circuit
+    tagged = circuit.to_stim()
+    if tagged == tagged.without_tags():  # a Clifford circuit
         try:
             return circuit.detector_error_model()
         except ValueError:  # exclusive errors, or outputs that are random
@@ -162,19 +156,10 @@ def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
 
 def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
-    partly = {"decompose_errors": True, "ignore_decomposition_failures": True} if is_matching(decoder) else {}
-    attempts: list[dict[str, Any]] = [{"decompose_errors": True}, partly]
+    first, second = decompositions_for(decoder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactErrorModelWarning)  # nothing depends on quantum outcomes
         try:
-            return circuit.detector_error_model(approximate_disjoint_errors=True, **attempts[0])
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **first)
         except ValueError:
-            return circuit.detector_error_model(approximate_disjoint_errors=True, **attempts[1])
-
-
-def _print_progress(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _say_nothing(line: str) -> None:
-    del line
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **second)

@@ -8,13 +8,11 @@ from typing import Any, overload
 from ..base.arguments import check_types, iterable
 from ..base.masks import Mask
 from ..decoded_rates.results import DecodedErrorRate
-from ..fault_sets.interface import estimate_rates
 from ..fault_sets.results import LogicalErrorRate
 from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..logical_states import LogicalState, LogicalStateCheck
 from .circuit import Circuit
-from .decoded_circuits import check_only_decoded, rates_with_decoder
-from .fault_set_methods import planned
+from .fault_set_methods import rates_of
 
 __all__ = ["logical_error_rates"]
 
@@ -94,19 +92,14 @@ def logical_error_rates(
     given = list(iterable(circuits, "circuits", "an iterable of circuits"))
     for circuit in given:
         check_types(circuit, "Each of circuits", "a Circuit", Circuit)
-    if decoder is not None:
-        check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
-        return rates_with_decoder(
-            given,
-            decoder,
-            relative_error=relative_error,
-            max_seconds=max_seconds,
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
-    limits = Limits(relative_error, max_seconds, max_bytes)
-    asked = []
-    for circuit in given:
-        asked.append(planned(circuit, postselection_mask, postselected_observables_mask, state_check))
-    return estimate_rates(asked, limits, seed, threads, progress)
+    return rates_of(
+        given,
+        decoder,
+        postselection_mask,
+        postselected_observables_mask,
+        state_check,
+        Limits(relative_error, max_seconds, max_bytes),
+        seed,
+        threads,
+        progress,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import stim
@@ -18,7 +19,7 @@ from ..logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
 from .decoded_circuits import DecodableCircuit, check_only_decoded, rates_with_decoder
 
-__all__ = ["CircuitFaultSets", "checked_circuit", "planned"]
+__all__ = ["CircuitFaultSets", "checked_circuit", "planned", "rates_of"]
 
 Self = TypeVar("Self", bound="CircuitFaultSets")
 
@@ -133,20 +134,17 @@ class CircuitFaultSets:
             >>> f"{decoded.logical_error_rate:.1e}"
             '5.9e-12'
         """
-        if decoder is not None:
-            check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
-            return rates_with_decoder(
-                [cast("DecodableCircuit", self)],
-                decoder,
-                relative_error=relative_error,
-                max_seconds=max_seconds,
-                seed=seed,
-                threads=threads,
-                progress=progress,
-            )[0]
-        limits = Limits(relative_error, max_seconds, max_bytes)
-        circuit = planned(self, postselection_mask, postselected_observables_mask, state_check)
-        return estimate_rates([circuit], limits, seed, threads, progress)[0]
+        return rates_of(
+            [self],
+            decoder,
+            postselection_mask,
+            postselected_observables_mask,
+            state_check,
+            Limits(relative_error, max_seconds, max_bytes),
+            seed,
+            threads,
+            progress,
+        )[0]
 
     def fault_distance(
         self,
@@ -277,3 +275,32 @@ def planned(
     compiled = circuit.compile()
     check_logical_errors(compiled, postselected)
     return PlannedCircuit.of(compiled, postselected)
+
+
+def rates_of(
+    circuits: Sequence[CircuitFaultSets],
+    decoder: Any,
+    postselection_mask: Mask | None,
+    postselected_observables_mask: Mask | None,
+    state_check: LogicalStateCheck | LogicalState | None,
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
+    """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``.
+
+    Raises:
+        ResourceLimitError: There are too many sets for this method, or time was too short.
+        TypeError: An argument is of the wrong type.
+        ValueError: Logical errors are not well defined, or an argument is out of range.
+    """
+    if decoder is not None:
+        check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
+        decodable = cast("Sequence[DecodableCircuit]", circuits)
+        return rates_with_decoder(decodable, decoder, limits, seed, threads, progress)
+    asked = [
+        planned(circuit, postselection_mask, postselected_observables_mask, state_check)
+        for circuit in circuits
+    ]
+    return estimate_rates(asked, limits, seed, threads, progress)

@@ -10,7 +10,7 @@ import stim
 
 from .decoding import Predict
 
-__all__ = ["compiled_decoder", "is_matching", "name_of_decoder"]
+__all__ = ["compiled_decoder", "decompositions_for", "name_of_decoder"]
 
 
 def name_of_decoder(decoder: Any) -> str:
@@ -18,11 +18,11 @@ def name_of_decoder(decoder: Any) -> str:
     return decoder if isinstance(decoder, str) else type(decoder).__name__
 
 
-def is_matching(decoder: Any) -> bool:
-    """Whether it is a decoder that is better off with some errors decomposed than with none."""
-    from ..decoding.decoders import MATCHING_DECODERS
+def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
+    """The ways to decompose the error model of a decoder; see ``stim_nonclifford.decoding.decoders``."""
+    from ..decoding.decoders import MATCHING_DECODERS, decompositions
 
-    return isinstance(decoder, str) and decoder in MATCHING_DECODERS
+    return decompositions(isinstance(decoder, str) and decoder in MATCHING_DECODERS)
 
 
 def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any) -> Predict:
@@ -40,19 +40,11 @@ def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any) -> Predict:
         ValueError: There is no such decoder, or it refuses the model.
     """
     # They import Sinter, which takes as long as this package: not at the top.
-    from ..decoding.decoders import decoder_named
+    from ..decoding.decoders import checked_decoder, decoder_named
     from ..decoding.kept_shot_decoding import KeptShotDecoding
 
     name = name_of_decoder(decoder)
-    if isinstance(decoder, str):
-        decoder = decoder_named(decoder)
-    elif isinstance(decoder, type):
-        raise ValueError(f"decoder is the class {decoder.__name__}. Pass an object: {decoder.__name__}().")
-    elif not hasattr(decoder, "compile_decoder_for_dem") and not hasattr(decoder, "decode_via_files"):
-        raise ValueError(
-            f"decoder is {decoder!r}, which is neither a name, such as 'pymatching', nor a sinter.Decoder: it"
-            " has neither of the methods compile_decoder_for_dem and decode_via_files."
-        )
+    decoder = decoder_named(decoder) if isinstance(decoder, str) else checked_decoder(decoder)
     decoding = KeptShotDecoding(
         decoder,
         model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from typing import Any
 
 import sinter
 
@@ -14,7 +15,9 @@ __all__ = [
     "GAP_DECODERS",
     "HERALDED_DECODERS",
     "MATCHING_DECODERS",
+    "checked_decoder",
     "decoder_named",
+    "decompositions",
     "installed_decoders",
     "known_decoders",
 ]
@@ -89,8 +92,8 @@ def decoder_named(name: str) -> sinter.Decoder:
     if name not in known_decoders():
         raise ValueError(
             f"There is no decoder {name!r}.{did_you_mean(name, known_decoders())} Installed are"
-            f" {', '.join(installed_decoders())}. A decoder of your own is passed as an object:"
-            " SoftDecodingSampler(decoder=MyDecoder())."
+            f" {', '.join(installed_decoders())}. Pass a decoder of your own as an"
+            " object: decoder=MyDecoder()."
         )
     missing = _missing_module(name)
     if missing is not None:
@@ -100,6 +103,46 @@ def decoder_named(name: str) -> sinter.Decoder:
     if name in _PLUGINS:
         return importlib.import_module(_PLUGINS[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]
+
+
+def checked_decoder(decoder: Any) -> sinter.Decoder:
+    """A decoder that was given as an object.
+
+    Args:
+        decoder: The object.
+
+    Returns:
+        The same.
+
+    Raises:
+        ValueError: It is a class, or has no method of a decoder.
+    """
+    if isinstance(decoder, type):
+        raise ValueError(
+            f"decoder is the class {decoder.__name__}. Pass an object: decoder={decoder.__name__}()."
+        )
+    if not hasattr(decoder, "compile_decoder_for_dem") and not hasattr(decoder, "decode_via_files"):
+        raise ValueError(
+            f"decoder is {decoder!r}, which is neither a name, such as 'pymatching', nor a sinter.Decoder: it"
+            " has neither of the methods compile_decoder_for_dem and decode_via_files."
+        )
+    return decoder
+
+
+def decompositions(is_matching: bool) -> list[dict[str, Any]]:
+    """The ways to decompose the error model of a decoder, the second one for where the first is impossible.
+
+    They are Sinter's, but matching decoders are better off with a part of the errors decomposed than with
+    none.
+
+    Args:
+        is_matching: Whether it uses only errors, or parts of errors, that flip at most two detectors.
+
+    Returns:
+        Arguments of ``stim.Circuit.detector_error_model``.
+    """
+    partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
+    return [{"decompose_errors": True}, partly if is_matching else {}]
 
 
 def _missing_module(name: str) -> str | None:

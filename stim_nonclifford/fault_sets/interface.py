@@ -86,7 +86,7 @@ def exploration_of(
     """
     _check_kept(plans[0])
     mechanisms = [mechanisms_of(plan) for plan in plans]
-    return Exploration(plans[0], mechanisms, limits, *_checked(seed, threads, progress))
+    return Exploration(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
 
 
 def _searched(
@@ -94,7 +94,7 @@ def _searched(
 ) -> Exploration | TwoSearches:
     """What is known of plans that differ in their rates only, after all searches; arguments as above."""
     mechanisms = [mechanisms_of(plan) for plan in plans]
-    arguments = plans[0], mechanisms, limits, *_checked(seed, threads, progress)
+    arguments = plans[0], mechanisms, limits, *search_arguments(seed, threads, progress)
     if decided_by_faults(plans[0], mechanisms[0]):
         return TwoSearches.of(*arguments)
     known = Exploration(*arguments)
@@ -108,8 +108,18 @@ def _check_kept(plan: SamplingPlan) -> None:
         raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
 
 
-def _checked(seed: int | None, threads: int, progress: bool) -> tuple[int, int, Callable[[str], None]]:
-    """Seed, number of threads, and what reports the progress.
+def search_arguments(
+    seed: int | None, threads: int, progress: bool
+) -> tuple[int, int, Callable[[str], None]]:
+    """Checks the arguments of a search that do not limit it.
+
+    Args:
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+
+    Returns:
+        The seed, the number of threads, and what is called with each line about what is under way.
 
     Raises:
         TypeError: One is of the wrong type.

@@ -21,37 +21,17 @@ from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
 from sinter_plugin.samplers.batch_size import MAX_SHARE, MIN_SHOTS, BatchSize
 
 from ..support.fake_cupy import make_cupy
+from ..support.sinter_runs import (
+    ERROR_IF_KEPT,
+    FALSE_ALARM,
+    KEPT_BY_ALL,
+    KEPT_BY_MASK,
+    T_CIRCUIT,
+    assert_rate,
+)
 
-FALSE_ALARM = 1e-7  # of one comparison; samplers here have no seed
-
-# On every qubit with T, X between T and T_DAG, and then half of the X turn into a flip of the outcome:
-# T_DAG X T = (X + Y) / sqrt(2). On the S-proxy all of them do.
-KEPT_BY_MASK = 0.8 * 0.95  # detectors 0 and 2, the ones with a fourth coordinate of 1
-KEPT_BY_ALL = 0.8 * 0.95 * 0.75
-ERROR_IF_KEPT = 0.05
-CIRCUIT = stim.Circuit("""
-    R 0 1 2 3
-    H 0 3
-    S[T] 0 3
-    X_ERROR(0.1) 0 3
-    S_DAG[T] 0 3
-    H 0 3
-    X_ERROR(0.2) 1
-    X_ERROR(0.25) 2
-    M 1 2 3
-    DETECTOR(0, 0, 0, 1) rec[-3]
-    DETECTOR(1, 0, 0, 0) rec[-2]
-    DETECTOR(2, 0, 0, 1) rec[-1]
-    M 0
-    OBSERVABLE_INCLUDE(0) rec[-1]
-""")
+CIRCUIT = stim.Circuit(T_CIRCUIT)
 MASK = np.array([0b101], dtype=np.uint8)
-
-
-def assert_rate(count: int, total: int, probability: float) -> None:
-    """Asserts that a count fits a probability; a right count fails with probability FALSE_ALARM."""
-    low, high = scipy.stats.binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], total, probability)
-    assert low <= count <= high, f"{count} of {total} is not {probability}: expected {low} to {high}"
 
 
 def collected(compiled: sinter.CompiledSampler, shots: int) -> sinter.AnonTaskStats:

@@ -12,7 +12,7 @@ _STEP = 1.5e-8
 _SET = 1e-7
 _KEY = 1.5e-6
 _SET_OUT_OF_CACHE = 1e-7
-"""More for a set where there are so many signatures that they are added up in main memory."""
+"""Added to the price of a set if there are more signatures than the cache holds."""
 _KEYS_IN_CACHE = 1e6
 _DRAW_STEP = 3e-8
 _DRAW = 2.5e-6
@@ -21,16 +21,20 @@ _FOUND = 1e-6
 
 
 def of_enumeration(steps: float, sets: float, keys: float) -> float:
-    """Of all sets of a weight."""
+    """The cost of enumerating all sets of a weight."""
     of_set = _SET + (_SET_OUT_OF_CACHE if keys > _KEYS_IN_CACHE else 0.0)
     return _STEP * steps + of_set * sets + _KEY * keys
 
 
 def of_draws(steps: float, draws: float) -> float:
-    """Of a search that draws so many sets."""
+    """The cost of a search that draws sets."""
     return _DRAW_STEP * steps + _DRAW * draws
 
 
 def of_join(halves: float, sets: float) -> float:
-    """Of a join of so many halves of each kind that finds so many sets."""
+    """The cost of a join, from the number of halves of each kind and of the sets that it finds.
+
+    Pairs of halves that flip the same checks but overlap are not counted. They matter only in circuits with a
+    handful of noise places, whose sets are enumerated.
+    """
     return _HALF * halves + _FOUND * sets

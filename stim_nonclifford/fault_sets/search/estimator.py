@@ -26,7 +26,7 @@ from .wrong_tool import refuse
 __all__ = ["ENOUGH", "Estimator"]
 
 _FIRST_SETS = 2e4
-"""That the first sample of a weight finds, about."""
+"""About how many sets the first sample of a weight should find."""
 
 _FIRST_HALVES = 200_000
 _FEWEST_HALVES = 1000
@@ -35,24 +35,24 @@ _FIRST_DRAW_COST = 0.2
 """Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
 
 _GROWTHS = (1.0, 3.0, 9.0, 27.0)
-"""How many times as much as is known of a weight may be added to it."""
+"""The sizes of further samples of a weight, as multiples of the sample that there is."""
 
 _Gain = Callable[[Callable[[Outlook], float]], float]
 
 ENOUGH = 0.8
-"""The part of the square of the error that was asked for, that is aimed at."""
+"""The search ends when the square of the error is this part of the square that was asked for."""
 
 _FIRST_COST = 0.5
-"""Seconds that may be spent on a weight at once, before more than that was spent on all of them."""
+"""Seconds that a single action may cost even if less was spent on all before it."""
 
 _NOTHING = 1e-15
-"""A logical error rate that is small enough."""
+"""Without a wrong set, the search aims at an upper limit of about this logical error rate."""
 
 _WORK_FOR_NOTHING = 0.1
-"""The part of all work that may be done in vain: then no wrong set is near."""
+"""If this part of the work limit has found no wrong set, the search ends."""
 
 _LARGEST_GROWTH = 25.0
-"""How many times as many combinations as before a join has that is to find a set at all."""
+"""By how much a join that is to find the first set of a weight has more combinations than the one before."""
 
 
 @dataclass(frozen=True)

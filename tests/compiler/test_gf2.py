@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stim_nonclifford.compiler.algebra.gf2 import independent, ones, parities, relations
+from stim_nonclifford.compiler.algebra.gf2 import independent, mask_of, ones, parities, relations
 
 
 def xor(rows: Iterable[int]) -> int:
@@ -95,3 +95,11 @@ def test_parities_are_a_product_of_matrices() -> None:
         found = parities(rows, [ones(mask) for mask in masks])
         product = bits(rows, num_columns) @ bits(masks, num_columns).T % 2
         np.testing.assert_array_equal(bits(found, len(masks)), product)
+
+
+@pytest.mark.parametrize("number", [3, 300])
+def test_masks_of_numpy_integers(number: int) -> None:
+    """Few positions, and many."""
+    positions = np.random.default_rng(5).choice(1000, number, replace=False)
+    assert mask_of(positions) == sum(1 << position for position in positions.tolist())
+    assert ones(mask_of(positions)) == sorted(positions.tolist())

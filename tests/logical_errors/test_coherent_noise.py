@@ -70,6 +70,13 @@ def test_twirl_is_no_remedy_for_t_gates() -> None:
     assert twirl_advice(snc.Circuit(text).compile(), [0]) == ""
 
 
+def test_twirl_is_recommended_of_any_number_of_detectors() -> None:
+    """NumPy's integers count only 63 bits."""
+    text = "R 0\nM 0\n" + "DETECTOR rec[-1]\n" * 70 + "RX 1\nR_Z(0.02) 1\nMX 1\nDETECTOR rec[-1]"
+    with pytest.warns(snc.InexactErrorModelWarning, match=RECOMMENDS):
+        snc.Circuit(text).detector_error_model()
+
+
 def test_the_advice_is_right() -> None:
     """Seed 3. Wrong predictions with the twirl's model and with the S-proxy's, on the same shots.
 

@@ -43,7 +43,8 @@ def mask_of(positions: Collection[int]) -> int:
         '0b10110'
     """
     if len(positions) <= _MANY:
-        return sum(1 << position for position in positions)
+        # A shift by one of NumPy's integers would overflow at 63.
+        return sum(1 << int(position) for position in positions)
     chosen = np.fromiter(positions, dtype=np.int64)
     bits = np.zeros(int(chosen.max()) + 1, dtype=np.uint8)
     bits[chosen] = 1

@@ -34,4 +34,5 @@ class RequestedOutputs:
             RequestedOutputs(reported=(0, 1), postselected=(0,))
         """
         with memory_is_a_limit():
-            return RequestedOutputs(tuple(reported), tuple(postselected))
+            # NumPy's integers would overflow in masks of more than 63 outputs.
+            return RequestedOutputs(tuple(map(int, reported)), tuple(map(int, postselected)))

@@ -18,6 +18,7 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
 from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..faults import FaultTable
+from ..interchange import CircuitInterchange
 from ..logical_states import LogicalState, LogicalStateCheck
 from ..plan_report import PlanMethod, PlanReport, plan_report
 from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
@@ -42,6 +43,7 @@ class Circuit(
     CircuitLogicalReadout,
     CircuitFaults,
     CircuitFaultSets,
+    CircuitInterchange,
 ):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 

@@ -40,6 +40,7 @@ ROOMS = (
     "fault_sets",
     "decoding",
     "decoded_rates",
+    "interchange",
     "circuit",
     "cultivation",
     "distillation",

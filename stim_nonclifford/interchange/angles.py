@@ -13,8 +13,8 @@ _ROUNDING = 1e-12
 def half_turns_of(radians: float) -> float:
     """An angle in half-turns.
 
-    A multiple of π/64 is recognized from twelve digits, so that π/4 is the angle of a T gate although the number
-    is rounded.
+    A multiple of π/64 is recognized from twelve digits, so that π/4 is the angle of a T gate although the
+    number is rounded.
 
     Examples:
         >>> half_turns_of(3 * math.pi / 4), half_turns_of(0.785398163397)

@@ -1,8 +1,8 @@
 """Circuit text, gate by gate, with classical bits and conditions.
 
 A bit of another language is a record here, or a constant if it was never measured. A condition on one bit
-becomes a gate that a record controls. Where a gate is applied if a bit is 0, it is applied always, and undone if
-the bit is 1. A condition on several bits is computed on an ancilla, whose measurement is one more record.
+becomes a gate that a record controls. Where a gate is applied if a bit is 0, it is applied always, and undone
+if the bit is 1. A condition on several bits is computed on an ancilla, whose measurement is one more record.
 """
 
 from __future__ import annotations
@@ -110,15 +110,24 @@ class CircuitBuilder:
         self._check_no_condition("a measurement", "Measure always, and use the record where it counts.")
         return self._measured(qubit, inverted)
 
-    def append(self, text: str) -> None:
+    def append(self, text: str) -> list[Literal]:
         """Appends circuit text as it is.
+
+        Returns:
+            Its records.
 
         Raises:
             ValueError: A condition holds.
         """
         self._check_no_condition("this operation", "Only gates can be.")
-        self._num_records += parse(text).num_measurements
+        first, self._num_records = self._num_records, self._num_records + parse(text).num_measurements
         self._lines.append(text)
+        return [Record(k) for k in range(first, self._num_records)]
+
+    def relative(self, bit: Literal) -> int:
+        """The number of a record, counted back from here: -1 is the last one."""
+        assert isinstance(bit, Record)
+        return bit.index - self._num_records
 
     def reset(self, qubits: Sequence[int]) -> None:
         """Resets qubits.
@@ -202,7 +211,7 @@ class CircuitBuilder:
         return Record(self._num_records - 1)
 
     def _target(self, record: Record) -> str:
-        return f"rec[{record.index - self._num_records}]"
+        return f"rec[{self.relative(record)}]"
 
     def _check_no_condition(self, what: str, advice: str) -> None:
         if self.is_conditional:

@@ -32,8 +32,8 @@ class CircuitInterchange:
         r"""Reads a program in OpenQASM 2 or 3.
 
         Gates of the libraries ``qelib1.inc`` and ``stdgates.inc``, gates that the program defines, their
-        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), ``if`` on
-        bits, and loops over numbers, which are unrolled. Global phases are left out.
+        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), ``if``
+        on bits, and loops over numbers, which are unrolled. Global phases are left out.
 
         A condition on several bits is computed on an ancilla: a further qubit, with one more record for each
         condition. All other records are those of the program's measurements, in their order.
@@ -47,8 +47,8 @@ class CircuitInterchange:
         Raises:
             ImportError: The package ``openqasm3`` is not installed (extra ``qasm``).
             ResourceLimitError: The program has more than ten million gates.
-            ValueError: The program is malformed, or has something without a counterpart, such as a measurement
-                inside of ``if``. The message names the line.
+            ValueError: The program is malformed, or has something without a counterpart, such as a
+                measurement inside of ``if``. The message names the line.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -80,8 +80,8 @@ class CircuitInterchange:
 
         Args:
             open_qasm_version: 2 or 3. OpenQASM 2 has no detectors, and conditions on one record only.
-            skip_dets_and_obs: Whether to leave out the registers ``dets`` and ``obs``: detectors and observables,
-                as flips against the noiseless reference sample.
+            skip_dets_and_obs: Whether to leave out the registers ``dets`` and ``obs``: detectors and
+                observables, as flips against the noiseless reference sample.
 
         Returns:
             The program. Its qubits are ``q``. Its records are ``rec`` or, in OpenQASM 2 with feedback,
@@ -89,8 +89,8 @@ class CircuitInterchange:
 
         Raises:
             ResourceLimitError: The loops of the circuit are too long.
-            ValueError: The circuit has noise, sweep bits, or something that this version cannot say; the message
-                names the instruction.
+            ValueError: The circuit has noise, sweep bits, or something that this version cannot say; the
+                message names the instruction.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -156,8 +156,8 @@ class CircuitInterchange:
             circuit: The circuit, without symbols.
 
         Returns:
-            The circuit. Qubits are numbered in Cirq's order; if all are ``LineQubit``, by their numbers. Records
-            are in the order of the measurements.
+            The circuit. Qubits are numbered in Cirq's order; if all are ``LineQubit``, by their numbers.
+            Records are in the order of the measurements.
 
         Raises:
             ImportError: Cirq or stimcirq is not installed (extra ``cirq``).

@@ -1,7 +1,7 @@
 """Reads and writes circuits of Cirq.
 
-``stimcirq``, Stim's own converter, does what is Stim's: Clifford gates, noise, measurements, detectors. It keeps
-tags in both directions. Here, Cirq's non-Clifford gates become those of this package, and back.
+``stimcirq``, Stim's own converter, does what is Stim's: Clifford gates, noise, measurements, detectors. It
+keeps tags in both directions. Here, Cirq's non-Clifford gates become those of this package, and back.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def cirq_of(circuit: stim.Circuit) -> Any:
     """
     cirq, stimcirq = _packages("to_cirq")
     written = stimcirq.stim_circuit_to_cirq_circuit(_writable(circuit))
-    return written.map_operations(functools.partial(_with_gate_of_cirq, cirq))
+    return cirq.map_operations(written, functools.partial(_with_gate_of_cirq, cirq), deep=True)
 
 
 def _packages(what: str) -> tuple[Any, Any]:
@@ -76,7 +76,8 @@ class _Reader:
         self._records: dict[str, list[Literal]] = {}
         self._write_coordinates(qubits)
         for moment in circuit:
-            for operation in moment:
+            # Detectors act on no qubits, and may stand before the measurements of their moment.
+            for operation in sorted(moment, key=lambda each: not each.qubits):
                 try:
                     self._execute(operation)
                 except (ValueError, TypeError) as error:
@@ -102,8 +103,8 @@ class _Reader:
                 self._execute(inner)
         elif isinstance(operation.gate, cirq.MeasurementGate):
             key, inverted = cirq.measurement_key_name(operation), operation.gate.full_invert_mask()
-            records = zip(qubits, inverted, strict=True)
-            self._records[key] = [builder.measure(qubit, inverted=flip) for qubit, flip in records]
+            measured = zip(qubits, inverted, strict=True)
+            self._records[key] = [builder.measure(qubit, inverted=flip) for qubit, flip in measured]
         elif isinstance(operation.gate, cirq.ResetChannel) and operation.gate.dimension == 2:
             builder.reset(qubits)
         else:
@@ -112,7 +113,31 @@ class _Reader:
             if steps is not None:
                 builder.apply(steps)
             else:
-                builder.append(tag or self._as_stim(operation))
+                records = builder.append(tag or self._as_stim(self._with_relative_keys(operation)))
+                # stimcirq's own measurements have a key that Cirq does not know.
+                key = str(getattr(operation.gate, "key", ""))
+                for name in cirq.measurement_key_names(operation) or {key} if records else ():
+                    self._records[name] = records
+
+    def _with_relative_keys(self, operation: Any) -> Any:
+        """An operation; a detector or an observable with records counted from its place, in place of keys."""
+        inner, stimcirq = operation.untagged, self._stimcirq
+        if not isinstance(inner, stimcirq.DetAnnotation | stimcirq.CumulativeObservableAnnotation):
+            return operation
+        records = set(inner.relative_keys)
+        for key in inner.parity_keys:
+            if key not in self._records:
+                raise ValueError(f"nothing before it was measured with the key {key}.")
+            records ^= {self.builder.relative(record) for record in self._records[key]}
+        if isinstance(inner, stimcirq.DetAnnotation):
+            found = stimcirq.DetAnnotation(
+                relative_keys=records, coordinate_metadata=inner.coordinate_metadata
+            )
+        else:
+            found = stimcirq.CumulativeObservableAnnotation(
+                relative_keys=records, pauli_keys=inner.pauli_keys, observable_index=inner.observable_index
+            )
+        return found.with_tags(*operation.tags)
 
     def _as_tagged(self, operation: Any) -> str:
         """The text of an operation whose tag stands for a gate of this package; empty if there is none."""
@@ -146,6 +171,8 @@ class _Reader:
         cirq = self._cirq
         qubits = [self._indices[each] for each in operation.qubits]
         gate = operation.gate
+        if type(operation.untagged).__module__.startswith("stimcirq"):
+            return None
         if isinstance(operation.untagged, cirq.ControlledOperation):
             return self._controlled_steps(operation.untagged)
         if isinstance(operation.untagged, cirq.PauliStringPhasor):
@@ -186,7 +213,10 @@ class _Reader:
         if isinstance(gate, cirq.ZPowGate):
             return [*phase_gate(turns, qubits[0]), phase]
         if isinstance(gate, cirq.XPowGate | cirq.YPowGate):
-            return [*_power_of_pauli("X" if isinstance(gate, cirq.XPowGate) else "Y", turns, qubits[0]), phase]
+            return [
+                *_power_of_pauli("X" if isinstance(gate, cirq.XPowGate) else "Y", turns, qubits[0]),
+                phase,
+            ]
         if isinstance(gate, cirq.HPowGate) and turns % 2 == 1:
             return [Gate("H", tuple(qubits)), phase]
         inner: Callable[[], list[Step]] | None = None
@@ -199,19 +229,25 @@ class _Reader:
         return [*functools.reduce(controlled, qubits[:-1], inner()), phase]
 
     def _controlled_steps(self, operation: Any) -> list[Step] | None:
+        inner_operation = operation.sub_operation
         values = list(operation.control_values.expand())
-        if values != [(1,) * len(operation.controls)]:
-            return None
-        inner = self._steps(operation.sub_operation)
-        known = self._steps_of_power(operation.sub_operation.gate, [0] * len(operation.sub_operation.qubits))
-        if inner is None or known is None:
-            # A decomposition may have lost a phase, which a control would make visible.
-            parts = self._cirq.decompose_once(operation, default=None)
-            found = [self._steps(part) for part in parts or [None] if part is not None]
-            if not found or None in found:
-                return None
-            return [step for steps in found for step in steps or []]
-        return functools.reduce(controlled, [self._indices[each] for each in operation.controls], inner)
+        if len(values) == 1:
+            qubits = [self._indices[each] for each in inner_operation.qubits]
+            inner = self._steps_of_power(inner_operation.gate, qubits)
+            if inner is not None:
+                controls = [self._indices[each] for each in operation.controls]
+                flips: list[Step] = [
+                    Gate("X", (control,))
+                    for control, value in zip(controls, values[0], strict=True)
+                    if not value
+                ]
+                return [*flips, *functools.reduce(controlled, controls, inner), *flips]
+        # Cirq's own decomposition: that of the operation without controls may have lost a phase.
+        parts = self._cirq.decompose_once(operation, default=None)
+        found = [self._steps(part) for part in parts or []]
+        if not found or any(each is None for each in found):
+            raise ValueError("Cirq does not decompose it. Write it with gates that Cirq decomposes.")
+        return [step for steps in found for step in steps or []]
 
     def _phasor_steps(self, operation: Any) -> list[Step]:
         string = operation.pauli_string
@@ -239,7 +275,9 @@ def _writable(circuit: stim.Circuit) -> stim.Circuit:
     result = stim.Circuit()
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
-            result.append(stim.CircuitRepeatBlock(part.repeat_count, _writable(part.body_copy()), tag=part.tag))
+            result.append(
+                stim.CircuitRepeatBlock(part.repeat_count, _writable(part.body_copy()), tag=part.tag)
+            )
             continue
         gate = gate_from_tag(part)
         if is_expectation(part):
@@ -268,7 +306,7 @@ def _as_rotations(gate: NonCliffordGate, targets: Sequence[int]) -> stim.Circuit
     return parse("\n".join(lines))
 
 
-def _with_gate_of_cirq(cirq: Any, operation: Any, _: int) -> Any:
+def _with_gate_of_cirq(cirq: Any, operation: Any, _moment: int) -> Any:
     """An operation of stimcirq; if its tag stands for a gate, that of Cirq."""
     for tag in operation.tags:
         gate = _gate_of(operation, tag, cirq)
@@ -277,6 +315,7 @@ def _with_gate_of_cirq(cirq: Any, operation: Any, _: int) -> Any:
         name, turns = gate.name, gate.half_turns
         if isinstance(operation.untagged, cirq.PauliStringPhasor):
             [piece] = gate.definition.decomposition(*turns)
+            assert not isinstance(piece, CliffordPart)
             string = operation.untagged.pauli_string
             angle = piece.half_turns
             return cirq.PauliStringPhasor(string, exponent_neg=angle / 2, exponent_pos=-angle / 2)

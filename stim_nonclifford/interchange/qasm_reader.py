@@ -19,7 +19,7 @@ import stim
 from ..base.spelling import did_you_mean
 from ..errors import ResourceLimitError
 from .angles import half_turns_of
-from .builder import CircuitBuilder, Literal, not_
+from .builder import CircuitBuilder, not_
 from .qasm_values import (
     Bits,
     Qubits,
@@ -325,9 +325,7 @@ class _Execution:
         self, node: Any, definition: ast.QuantumGateDefinition, qubits: Sequence[int], angles: list[float]
     ) -> list[Step]:
         names = [each.name for each in definition.qubits]
-        self._check_counts(
-            node, definition.name.name, len(definition.arguments), len(names), angles, qubits
-        )
+        self._check_counts(node, definition.name.name, len(definition.arguments), len(names), angles, qubits)
         local: dict[str, Value] = {
             each.name: angle for each, angle in zip(definition.arguments, angles, strict=True)
         }
@@ -338,10 +336,10 @@ class _Execution:
                 continue
             if not isinstance(inner, ast.QuantumGate | ast.QuantumPhase):
                 raise Refusal(inner, f"{type(inner).__name__} in the definition of a gate is not known here.")
-            unknown = [each for each in inner.qubits if getattr(each, "name", None) not in where]
-            if unknown:
+            used = [str(getattr(each, "name", "")) for each in inner.qubits]
+            if not set(used) <= where.keys():
                 raise Refusal(inner, "the definition has no such qubit.")
-            steps += self._steps(inner, [where[each.name] for each in inner.qubits], local)
+            steps += self._steps(inner, [where[each] for each in used], local)
         return steps
 
     def _check_counts(

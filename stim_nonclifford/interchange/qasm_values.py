@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import openqasm3.ast as ast
 
@@ -79,6 +79,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
+    "/": operator.truediv,
     "%": operator.mod,
     "**": operator.pow,
     "<": operator.lt,
@@ -113,10 +114,9 @@ def value_of(node: Any, scope: Scope, builder: CircuitBuilder) -> Value:
             return selected(node, value_of(node.collection, scope, builder), [node.index], scope, builder)
         case ast.Cast():
             value = value_of(node.argument, scope, builder)
-            is_whole = isinstance(node.type, ast.IntType | ast.UintType) and not isinstance(
-                value, Bits | Qubits
-            )
-            return int(value) if is_whole else value
+            if isinstance(value, Bits | Qubits) or not isinstance(node.type, ast.IntType | ast.UintType):
+                return value
+            return int(value)
         case ast.FunctionCall() if node.name.name in _FUNCTIONS:
             arguments = [number_of(each, scope, builder) for each in node.arguments]
             return _calculated(node, lambda: _FUNCTIONS[node.name.name](*arguments))
@@ -259,12 +259,9 @@ def _binary(node: Any, scope: Scope, builder: CircuitBuilder) -> Value:
     first, second = value_of(node.lhs, scope, builder), value_of(node.rhs, scope, builder)
     if isinstance(first, Bits) or isinstance(second, Bits):
         return _of_bits(node, first, second, builder)
-    left, right = number_of(node.lhs, scope, builder), number_of(node.rhs, scope, builder)
-    if sign == "/":
-        whole = isinstance(left, int) and isinstance(right, int) and not left % (right or 1)
-        return _calculated(node, lambda: left // right if whole else left / right)
+    numbers = number_of(node.lhs, scope, builder), number_of(node.rhs, scope, builder)
     if sign in _ARITHMETIC:
-        return _calculated(node, lambda: _ARITHMETIC[sign](left, right))
+        return cast("float", _calculated(node, lambda: _ARITHMETIC[sign](*numbers)))
     raise Refusal(node, f"{sign} of numbers has no counterpart here.")
 
 

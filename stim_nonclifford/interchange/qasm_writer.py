@@ -1,8 +1,8 @@
 """Writes OpenQASM 2 and 3.
 
-Gates that the standard libraries have are written by name, in OpenQASM 2 only those of the paper that defines it
-(arXiv 1707.03429), which every reader knows. Other Clifford gates are written as Stim decomposes them. Rotations
-and measurements of Pauli products become those of one qubit, between CX gates.
+Gates that the standard libraries have are written by name, in OpenQASM 2 only those of the paper that defines
+it (arXiv 1707.03429), which every reader knows. Other Clifford gates are written as Stim decomposes them.
+Rotations and measurements of Pauli products become those of one qubit, between CX gates.
 """
 
 from __future__ import annotations

@@ -44,9 +44,7 @@ def read_qiskit(circuit: Any) -> stim.Circuit:
     reader = _Reader(qiskit)
     qubits = reader.builder.new_qubits(circuit.num_qubits)
     reader.bits = dict.fromkeys(circuit.clbits, False)
-    reader.run(
-        circuit, dict(zip(circuit.qubits, qubits, strict=True)), {bit: bit for bit in circuit.clbits}
-    )
+    reader.run(circuit, dict(zip(circuit.qubits, qubits, strict=True)), {bit: bit for bit in circuit.clbits})
     return reader.builder.circuit()
 
 
@@ -164,9 +162,7 @@ class _Reader:
     def _equal(self, bits: Sequence[Literal], value: int) -> Literal:
         if not 0 <= value < 1 << len(bits):
             return False
-        return self.builder.all_of(
-            [bit if value >> k & 1 else not_(bit) for k, bit in enumerate(bits)]
-        )
+        return self.builder.all_of([bit if value >> k & 1 else not_(bit) for k, bit in enumerate(bits)])
 
     def _truth(self, node: Any, outer_bits: Mapping[Any, Any]) -> Literal:
         """The bit that an expression of Qiskit is."""

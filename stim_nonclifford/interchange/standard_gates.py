@@ -49,9 +49,7 @@ def _with_control(gate: StandardGate, num_controls: int = 1) -> StandardGate:
 
 
 def _inverse_of(gate: StandardGate) -> StandardGate:
-    return StandardGate(
-        gate.num_angles, gate.num_qubits, lambda *arguments: inverse(gate.steps(*arguments))
-    )
+    return StandardGate(gate.num_angles, gate.num_qubits, lambda *arguments: inverse(gate.steps(*arguments)))
 
 
 def _u(theta: float, phi: float, lambda_: float, qubit: int) -> list[Step]:

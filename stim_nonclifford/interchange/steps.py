@@ -1,8 +1,9 @@
 """Unitary steps between languages: gates with exact phases, their inverses, and what controls make of them.
 
-Circuit languages name many gates, and apply modifiers to them: controls, inverses, powers. Here a unitary is a
-list of steps, each a gate of this package's dialect or a global phase. A phase matters as soon as a control is
-added, so that steps have the phases that the usual matrices have: S is diag(1, i), R_Z(a) is exp(-i π/2 a Z).
+Circuit languages name many gates, and apply modifiers to them: controls, inverses, powers. Here a unitary is
+a list of steps, each a gate of this package's dialect or a global phase. A phase matters as soon as a control
+is added, so that steps have the phases that the usual matrices have: S is diag(1, i), R_Z(a) is
+exp(-i π/2 a Z).
 
 Any step is a product of rotations about Paulis, up to a phase that is known. That gives its controlled form:
 

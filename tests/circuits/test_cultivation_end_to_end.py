@@ -15,7 +15,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from examples.cultivation_end_to_end import checked_sampler, postselection_mask
+from examples.cultivation.cultivation_end_to_end import checked_sampler, postselection_mask
 from sinter_plugin import ChromobiusGapDecoder, task
 from stim_nonclifford import cultivation
 from stim_nonclifford.commands import main

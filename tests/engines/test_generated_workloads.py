@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 import stim
 
-from examples.published import EXACT
+from examples.cultivation.published import EXACT
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit

@@ -52,7 +52,11 @@ def test_what_is_refused(folder: Folder) -> None:
     names = " ".join(with_circuits(folder))
     for decoder, more, message in (
         ("pymatchng", "", "There is no decoder 'pymatchng'"),
-        ("pymatching", "--postselect_detectors_with_non_zero_4th_coord", "--decoders pymatching looks at all shots"),
+        (
+            "pymatching",
+            "--postselect_detectors_with_non_zero_4th_coord",
+            "--decoders pymatching looks at all shots",
+        ),
         ("pymatching", "--state_check T", "--decoders pymatching looks at all shots"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
     ):

@@ -1,6 +1,6 @@
 """Cultivation end to end with T gates, decoded and checked by expectation values, beside published results.
 
-    python -m examples.end_to_end FILE... [--shots 1000000] [--out out]
+    python -m examples.cultivation.end_to_end FILE... [--shots 1000000] [--out out]
 
 The files are the circuits of the Clifft paper (arXiv 2604.27058, github.com/unitaryfoundation/clifft-paper):
 injection, cultivation, and the escape into a matchable code of distance 15. They end in EXP_VAL of the

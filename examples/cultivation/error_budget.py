@@ -1,6 +1,6 @@
 """Which stage of magic state cultivation costs the logical error, and which the discarded shots?
 
-    python -m examples.error_budget [--d 3 5] [--p 0.001]
+    python -m examples.cultivation.error_budget [--d 3 5] [--p 0.001]
 
 Computes the logical error rate of each circuit from its fault sets, and divides it among the stages of the
 protocol, by the noise in their moments: a set of k faults that makes a kept shot wrong counts 1/k for each of

@@ -1,6 +1,6 @@
 """Kept shots with a logical error: the faults that caused them, and each shot as a circuit without noise.
 
-    python -m examples.failures [--d 5] [--p 0.002] [--count 3] [--out out/failures]
+    python -m examples.cultivation.failures [--d 5] [--p 0.002] [--count 3] [--out out/failures]
 
 Samples a cultivation circuit with T gates until --count kept shots have a logical error. For each of them, it
 prints three things. First, the faults: of several faults with the same effect, the first. Faults without
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import stim_nonclifford as snc
-from examples.published import DISTANCES, FEWEST_FAULTS
+from examples.cultivation.published import DISTANCES, FEWEST_FAULTS
 from examples.rates import p_value
 from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from stim_nonclifford.faults import CircuitFault, OutcomeProbabilities

@@ -1,6 +1,6 @@
 """The table of cultivation: kept shots, attempts and logical errors, with T gates and as S-proxy.
 
-    python -m examples.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out out/the_table]
+    python -m examples.cultivation.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out out/the_table]
 
 For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
 fault sets to an error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7
@@ -12,13 +12,13 @@ Errors in brackets are standard errors of the last digits. Where the 95% interva
 of them, as sets of many faults were sampled in vain or were not looked at, its far end is printed instead.
 (If they were not looked at, P(kept) is a little too small.)
 
-    python -m examples.the_table --shots 1_000_000_000 [--d 3 5] [--p 0.001 0.002] [--gate T S]
+    python -m examples.cultivation.the_table --shots 1_000_000_000 [--d 3 5] [--p 0.001 0.002] [--gate T S]
 
 counts shots of the published circuits instead, as Tables III and IV of the SOFT paper do (arXiv 2512.23037).
 Square brackets are rates whose likelihood is within a factor 1000 of the best one, as in the paper. P-values
 are two-sided, for the number of errors (or discards) given the exact rate.
 
-    python -m examples.the_table --sizes
+    python -m examples.cultivation.the_table --sizes
 
 prints the sizes of the circuits, as Table II of that paper does.
 """
@@ -38,7 +38,14 @@ from typing import Any
 import matplotlib as mpl
 import sinter
 
-from examples.published import EXACT, IMPORTANCE_SAMPLED, PROXY_SAMPLED, TABLE_II, TABLE_III, TABLE_IV
+from examples.cultivation.published import (
+    EXACT,
+    IMPORTANCE_SAMPLED,
+    PROXY_SAMPLED,
+    TABLE_II,
+    TABLE_III,
+    TABLE_IV,
+)
 from examples.rates import interval, likelihood_region, p_value, quotient, ratio, with_error, with_uncertainty
 from sinter_plugin.__main__ import main as sinter_plugin
 from stim_nonclifford.cultivation import (

@@ -1,6 +1,6 @@
 """Cultivation end to end: logical error against attempts per kept shot, with T gates and as S-proxy.
 
-    python -m examples.cultivation_end_to_end [--d2 7 9] [--shots 2000000] [--check y] [--out out]
+    python -m examples.cultivation.cultivation_end_to_end [--d2 7 9] [--shots 2000000] [--check y] [--out out]
 
 A color code of distance 3 (or 5) is cultivated, escapes into one of distance d2, and is decoded by
 Chromobius with a complementary gap. Shots with a small gap are discarded: the smallest gap that is kept is

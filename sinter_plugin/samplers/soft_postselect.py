@@ -234,7 +234,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
                 warnings.warn(
                     f"{detectors_left(left, len(detectors))}: soft_postselect does not decode, and ignores"
                     " what they see. To decode them, use soft_pymatching or another soft_ decoder"
-                    " (docs/decoding.md); without a mask, all detectors discard.",
+                    " (docs/guides/decoding.md); without a mask, all detectors discard.",
                     snc.UnusedDetectorsWarning,
                     stacklevel=4,
                 )

@@ -61,7 +61,7 @@ def check_only_decoded(
             raise ValueError(
                 f"{name} is not available with decoder=, which looks at failing fault sets of all shots. To"
                 " decode the shots that postselection keeps, count errors with the sampler soft_pymatching"
-                " (docs/decoding.md); without a decoder, logical_error_rate needs all detectors postselected."
+                " (docs/guides/decoding.md); without a decoder, logical_error_rate needs all detectors postselected."
             )
 
 
@@ -141,7 +141,7 @@ def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
             f"{np.count_nonzero(detectors)} detectors and {np.count_nonzero(observables)} observables (the"
             f" first is {first}) depend on outcomes of quantum measurements, and not on the faults alone, as"
             " logical_error_rate with a decoder needs it. Count errors with the sampler soft_pymatching"
-            " (docs/decoding.md), or ask for the circuit with S in place of T: Circuit(circuit.s_proxy())."
+            " (docs/guides/decoding.md), or ask for the circuit with S in place of T: Circuit(circuit.s_proxy())."
         )
     try:
         return circuit.detector_error_model(kind="noise_only")
@@ -150,7 +150,7 @@ def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
             "Some errors of the circuit exclude each other, as those of HERALDED_ERASE or of E and"
             " ELSE_CORRELATED_ERROR do, and no independent errors have their distribution, which"
             " logical_error_rate with a decoder needs. Count errors with the sampler soft_pymatching"
-            f" (docs/decoding.md). ({error})"
+            f" (docs/guides/decoding.md). ({error})"
         ) from error
 
 

@@ -25,7 +25,7 @@ Self = TypeVar("Self", bound="CircuitFaultSets")
 
 
 class CircuitFaultSets:
-    """Sums over fault sets, without waiting for errors; see ``docs/fault_sets.md``."""
+    """Sums over fault sets, without waiting for errors; see ``docs/guides/fault_sets.md``."""
 
     if TYPE_CHECKING:
         _stim: stim.Circuit
@@ -86,7 +86,7 @@ class CircuitFaultSets:
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
         decoder: for circuits whose faults decide what detectors and observables are, without postselection;
-        from failing fault sets, see ``docs/decoded_rates.md``. The seed fixes the result, whatever the number
+        from failing fault sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the number
         of threads, unless ``max_seconds`` ends it early.
 
         Without noise, each observable must have one value in the shots that are kept, up to what rotations by

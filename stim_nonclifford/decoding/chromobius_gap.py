@@ -49,7 +49,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
     ignored detectors alone (coordinate -1) are left out: postselect these.
 
     The weights are those of Chromobius's matching, in which an error counts as often as it is matched: a gap
-    of g decibels is not the logarithm of a ratio of probabilities (see docs/decoding.md).
+    of g decibels is not the logarithm of a ratio of probabilities (see docs/guides/decoding.md).
 
     Attributes:
         store_bytes: Memory for detection events decoded before; 0 decodes those of every shot.

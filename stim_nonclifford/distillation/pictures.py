@@ -1,6 +1,6 @@
 """Draws the sums of the protocols: one column per T gate, one row per qubit.
 
-`python docs/make_pictures.py` writes them.
+`python docs/site/make_pictures.py` writes them.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ __all__ = ["check_memory", "warn_of_slow_shots"]
 _COEFFICIENT_BYTES = 16
 
 _COEFFICIENTS_PER_SECOND = 1e9
-"""About what a thread of a current CPU makes of long vectors; see ``docs/performance.md``."""
+"""About what a thread of a current CPU makes of long vectors; see ``docs/results/performance.md``."""
 
 _MAX_SECONDS = 2.0
 """Shots that take longer are warned of."""

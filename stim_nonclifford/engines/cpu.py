@@ -131,7 +131,7 @@ class CpuEngine:
         return self._bits_of(self._engine.likely_outputs())
 
     def statistics(self) -> dict[str, int]:
-        """Sizes of the store of outcome laws, and the work done; see ``docs/performance.md``."""
+        """Sizes of the store of outcome laws, and the work done; see ``docs/results/performance.md``."""
         return self._engine.statistics()
 
     def _needs(self) -> str:

@@ -3,7 +3,7 @@
 The twirl takes each rotation by itself, as an error with probability sin(πa/2)². Rotations about the same
 Pauli add up before anything measures them. As long as they add up to little, a decoder that knows of the
 errors is right more often. Beyond a quarter of a half-turn, the rotation is nearer to S than to nothing, and
-the errors of its parts say little about it. ``docs/decoding.md`` has what was measured.
+the errors of its parts say little about it. ``docs/guides/decoding.md`` has what was measured.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("RX 0\nR_Z(0.02) 0\nMX 0\nDETECTOR rec[-1]")
         >>> twirl_advice(circuit.compile(), [0])
-        'As for coherent noise, use the model of circuit.pauli_twirl() (docs/decoding.md).'
+        'As for coherent noise, use the model of circuit.pauli_twirl() (docs/guides/decoding.md).'
     """
     try:
         plan = compiled.noiseless_plan(RequestedOutputs.of(detectors))
@@ -92,8 +92,8 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
     if not angle:
         return ""
     if angle <= MAX_TWIRLED + _ROUNDING:
-        return "As for coherent noise, use the model of circuit.pauli_twirl() (docs/decoding.md)."
+        return "As for coherent noise, use the model of circuit.pauli_twirl() (docs/guides/decoding.md)."
     return (
         f"The coherent noise adds up to {angle:.2g} half-turns about one Pauli; that is too much for the"
-        " model of circuit.pauli_twirl(), which may be worse than this one (docs/decoding.md)."
+        " model of circuit.pauli_twirl(), which may be worse than this one (docs/guides/decoding.md)."
     )

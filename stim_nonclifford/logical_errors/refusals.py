@@ -28,7 +28,7 @@ _WIDTH_TO_WARN = 20
 
 _REMEDIES_OF_OBSERVABLES = (
     "Measure the logical qubit without noise in a basis in which its state is certain"
-    " (docs/expectation_values.md; end_to_end_circuit has the argument readout); or sample with a"
+    " (docs/guides/expectation_values.md; end_to_end_circuit has the argument readout); or sample with a"
     " LogicalStateCheck (state_check); or leave the observable out, or discard the shots in which it is"
     " flipped (postselected_observables_mask)."
 )
@@ -96,8 +96,8 @@ def check_no_detector_is_left(
     if left:
         remedies = [
             'pass postselection_mask="all" to discard every shot in which a detector fires',
-            'decode: logical_error_rate(decoder="pymatching") (docs/decoded_rates.md), or sample with'
-            " soft_pymatching (docs/decoding.md)",
+            'decode: logical_error_rate(decoder="pymatching") (docs/guides/decoded_rates.md), or sample with'
+            " soft_pymatching (docs/guides/decoding.md)",
             "remove these detectors from the circuit",
         ]
         raise ValueError(
@@ -188,7 +188,7 @@ def warn_of_observables_flipped_by_chance(
             " is neither 0 nor 1: an error before a T gate changes what this gate does to the state. No error"
             " model describes that, and no decoder corrects it, although it may know of the error. If the"
             " logical state is what you ask for, leave out its measurement: ask for expectation values"
-            " (EXP_VAL) and check the decoded state (state_check; docs/expectation_values.md).",
+            " (EXP_VAL) and check the decoded state (state_check; docs/guides/expectation_values.md).",
             InexactErrorModelWarning,
             stacklevel=stacklevel + 1,
         )

@@ -301,7 +301,7 @@ def test_entries_do_not_collide() -> None:
 
 @every_gate
 def test_documentation(name: str) -> None:
-    """A row of docs/instructions.md, which is generated, has the description and all forms."""
+    """A row of docs/reference/instructions.md, which is generated, has the description and all forms."""
     gate = GATES[name]
     assert gate.description
     page = (Path(__file__).parents[2] / "docs" / "instructions.md").read_text(encoding="utf-8")

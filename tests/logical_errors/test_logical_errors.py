@@ -97,7 +97,7 @@ def test_detectors_that_nobody_looks_at(mask: Any, question: Callable[[snc.Circu
         ValueError, match=f"{left} of 20 detectors are neither postselected nor dec"
     ) as caught:
         question(circuit, mask)
-    for remedy in ('postselection_mask="all"', "soft_pymatching", "docs/decoding.md", "remove these"):
+    for remedy in ('postselection_mask="all"', "soft_pymatching", "docs/guides/decoding.md", "remove these"):
         assert remedy in str(caught.value)
 
 

@@ -52,7 +52,7 @@ def test_pictures_are_fresh() -> None:
     drawn = dict(generator("make_pictures").pictures())
     files = (*DOCS.glob("pictures/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
     assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
-        "run python docs/make_pictures.py"
+        "run python docs/site/make_pictures.py"
     )
 
 
@@ -86,7 +86,7 @@ def test_instructions_that_are_said_to_be_refused_are_refused() -> None:
 
 def test_table_of_instructions_is_fresh() -> None:
     page = (DOCS / "instructions.md").read_text(encoding="utf-8")
-    assert page == generator("make_instructions").table(), "run python docs/make_instructions.py"
+    assert page == generator("make_instructions").table(), "run python docs/site/make_instructions.py"
     tested = re.findall(r"test_(stim_instruction|non_clifford_gate|conditional_gate)\[(\w+)\]", page)
     assert {name for kind, name in tested if kind == "stim_instruction"} == set(stim.gate_data())
     assert {name for kind, name in tested if kind == "non_clifford_gate"} == set(NON_CLIFFORD)

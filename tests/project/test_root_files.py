@@ -26,7 +26,7 @@ INTERNALS = (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
 
 
 def code_blocks(indentation: str) -> list[str]:
-    """The Python of docs/internals.md with this indentation."""
+    """The Python of docs/developers/internals.md with this indentation."""
     fence = re.compile(rf"^{indentation}```python\n(.*?)^{indentation}```$", re.MULTILINE | re.DOTALL)
     return [re.sub(f"^{indentation}", "", code, flags=re.MULTILINE) for code in fence.findall(INTERNALS)]
 
@@ -135,7 +135,7 @@ def test_hooks_run_what_make_check_runs() -> None:
     recipes = (ROOT / "Makefile").read_text().replace("$(BIN)", ".venv/bin")
     for hook in hooks[:3]:
         assert hook.removesuffix(" --force-exclude") in recipes
-    assert hooks[3] == ".venv/bin/python docs/make_instructions.py"
+    assert hooks[3] == ".venv/bin/python docs/site/make_instructions.py"
 
 
 @pytest.mark.parametrize("code", [0, 3])

@@ -36,7 +36,7 @@ def memory(p):
 
 CONTEXT = {
     # Files of circuits, and of statistics with gaps; a circuit, a mask, a decoder.
-    "docs/decoding.md": _FILES
+    "docs/guides/decoding.md": _FILES
     + r"""
 pathlib.Path("circuits").mkdir()
 for p in (0.01, 0.02):
@@ -72,13 +72,13 @@ pathlib.Path("circuits").mkdir()
 memory(0.01).to_file("circuits/d=3,p=0.01.stim")
 """,
     # Two files of circuits.
-    "docs/sinter.md": _FILES
+    "docs/guides/sinter.md": _FILES
     + r"""
 for name in ("a", "b"):
     memory(0.01).to_file(f"{name}.stim")
 """,
     # Tasks with a T state, of which observables follow the frame.
-    "docs/expectation_values.md": r"""
+    "docs/guides/expectation_values.md": r"""
 import sinter
 
 t_state = snc.Circuit('''

@@ -1,6 +1,6 @@
 """Draws the stages of the protocol, moment by moment.
 
-`python docs/make_pictures.py` writes them.
+`python docs/site/make_pictures.py` writes them.
 """
 
 from __future__ import annotations

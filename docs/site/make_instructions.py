@@ -1,6 +1,6 @@
-"""Writes docs/instructions.md: every instruction, whether it is supported, and which test says so.
+"""Writes docs/reference/instructions.md: every instruction, whether it is supported, and which test says so.
 
-python docs/make_instructions.py
+python docs/site/make_instructions.py
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def table() -> str:
         "",
         f"Every instruction of Stim {stim.__version__} and every non-Clifford gate. All are exact: in circuits with T gates,",
         "the distribution of the measurement record equals that of a density-matrix simulation to 10^-10.",
-        "`tests/compiler/test_exact_distribution.py` compares random circuits over all of them. `docs/make_instructions.py` writes",
+        "`tests/compiler/test_exact_distribution.py` compares random circuits over all of them. `docs/site/make_instructions.py` writes",
         "this page.",
         "",
         "## Stim's instructions",

@@ -1,6 +1,6 @@
 """Writes docs/pictures, one picture for each stage of a shot, and the pictures of circuits/.
 
-python docs/make_pictures.py
+python docs/site/make_pictures.py
 
 The pictures have a background of their own, so that they can be read on light and on dark pages.
 """
@@ -17,7 +17,7 @@ from stim_nonclifford.cultivation.drawing import pictures as cultivation_picture
 from stim_nonclifford.distillation import pictures as distillation_pictures
 from stim_nonclifford.teleportation import pictures as teleportation_pictures
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 INK, GREY, LINE = "#222222", "#666666", "#999999"
 BLUE, RED, GREEN, YELLOW, PAPER = "#cfe0f5", "#f7c9c0", "#cfeacb", "#fbe9b7", "#eeeeee"

@@ -46,7 +46,7 @@ gpu-check: $(INSTALLED) .venv/requirements-test .venv/requirements-kernels
 CASES ?= 100000
 fuzz: $(INSTALLED) .venv/requirements-test
 	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/limits/test_fuzzed_input.py
-	$(BIN)/python -m tests.support.structured_texts $$(( $(CASES) / 10 ))
+	$(BIN)/python -m tests.support.texts.structured_texts $$(( $(CASES) / 10 ))
 
 # Style, types and compiler warnings.
 check: $(INSTALLED) .venv/requirements-dev

@@ -15,7 +15,7 @@ from stim_nonclifford import Circuit
 from stim_nonclifford.circuit import Diagram
 from stim_nonclifford.circuit.diagrams.drawn_gates import with_errors_for_gates
 
-from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
+from ..support.texts.instruction_lines import CONDITIONAL, NON_CLIFFORD
 
 CLIFFORD = "RX 0 1\nCX 0 1\nC_XYZ 0\nTICK\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR(1, 2) rec[-1]"
 BACKGROUND = '<rect width="100%" height="100%" fill="white"/>\n'

@@ -21,7 +21,7 @@ from stim_nonclifford.cultivation import cultivation_circuit, end_to_end_circuit
 from stim_nonclifford.distillation import distillation_circuit
 from stim_nonclifford.teleportation import injection_circuit, teleportation_circuit
 
-from ..oracle.random_circuits import CLIFFORD_FAMILIES, random_circuit
+from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, random_circuit
 from .test_diagrams import BACKGROUND
 
 GENERATED: dict[str, Callable[[], stim.Circuit]] = {

@@ -11,7 +11,7 @@ import stim
 
 from stim_nonclifford import Circuit
 
-from ..oracle.random_circuits import random_circuit
+from ..support.oracle.random_circuits import random_circuit
 
 TEXT = """
     RX 0 1

@@ -17,13 +17,13 @@ import stim
 
 from stim_nonclifford import Circuit
 
-from ..oracle.density_matrix import (
+from ..support.oracle.density_matrix import (
     Distribution,
     detector_distribution,
     final_density_matrix,
     record_distribution,
 )
-from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 
 EXACT = 1e-12
 UNITARY = frozenset(

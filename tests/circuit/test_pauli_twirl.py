@@ -13,7 +13,7 @@ import stim
 
 import stim_nonclifford as snc
 
-from ..oracle.density_matrix import final_density_matrix
+from ..support.oracle.density_matrix import final_density_matrix
 
 ANYTHING = "U3(0.3, 0.7, -0.2) 0 2\nU3(0.9, 0.1, 0.4) 1\nCX 0 1 1 2\nU3(0.4, 0.2, 0.6) 0 1 2\n"
 

@@ -26,11 +26,11 @@ from stim_nonclifford.compiler.sweeps.effects import Fault, Outputs
 from stim_nonclifford.compiler.sweeps.forward_sweep import QuantumProgram, forward_sweep
 from stim_nonclifford.compiler.sweeps.operations import OperationKind
 
-from ..oracle.density_matrix import detector_distribution, record_distribution
-from ..oracle.random_circuits import ALL_FAMILIES, CLIFFORD_FAMILIES, Family, random_circuit
-from ..support.effect_laws import output_distribution
-from ..support.exact import largest_difference, mask_of, rank
-from ..support.instruction_lines import FEEDBACK, LINES
+from ..support.laws.effect_laws import output_distribution
+from ..support.laws.exact import largest_difference, mask_of, rank
+from ..support.oracle.density_matrix import detector_distribution, record_distribution
+from ..support.oracle.random_circuits import ALL_FAMILIES, CLIFFORD_FAMILIES, Family, random_circuit
+from ..support.texts.instruction_lines import FEEDBACK, LINES
 
 TOLERANCE = 1e-10
 LETTERS = "_XZY"

@@ -18,7 +18,7 @@ from stim_nonclifford.compiler.program.channels import (
 from stim_nonclifford.compiler.program.flattening import program_of
 from stim_nonclifford.compiler.program.steps import Noise
 
-from ..support.exact import exact_outputs
+from ..support.laws.exact import exact_outputs
 
 Patterns = dict[int, float]
 

@@ -17,24 +17,7 @@ from hypothesis import assume, given, settings
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs
 
-from ..oracle.density_matrix import (
-    TIE_TOLERANCE,
-    Key,
-    ReferenceSimulator,
-    Tensor,
-    detector_distribution,
-    probability,
-    record_distribution,
-    used_qubits,
-)
-from ..oracle.random_circuits import (
-    ALL_FAMILIES,
-    Family,
-    circuits,
-    mirrored_circuit,
-    random_circuit,
-)
-from ..support.exact import (
+from ..support.laws.exact import (
     Distribution,
     ExactOutputs,
     convolve,
@@ -44,6 +27,23 @@ from ..support.exact import (
     mask_of,
     num_rows,
     row_distribution,
+)
+from ..support.oracle.density_matrix import (
+    TIE_TOLERANCE,
+    Key,
+    ReferenceSimulator,
+    Tensor,
+    detector_distribution,
+    probability,
+    record_distribution,
+    used_qubits,
+)
+from ..support.oracle.random_circuits import (
+    ALL_FAMILIES,
+    Family,
+    circuits,
+    mirrored_circuit,
+    random_circuit,
 )
 from ..support.seeds import seeds
 

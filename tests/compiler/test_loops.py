@@ -16,9 +16,9 @@ from stim_nonclifford.compiler.program.flattening import program_of, unrolled
 from stim_nonclifford.compiler.program.program import Program
 from stim_nonclifford.compiler.program.steps import Clifford, Noise, Step
 
-from ..oracle.random_circuits import random_circuit
-from ..support.fault_choices import that_can_happen
-from ..support.limited_process import run_limited
+from ..support.oracle.random_circuits import random_circuit
+from ..support.processes.limited_process import run_limited
+from ..support.rates.fault_choices import that_can_happen
 
 
 def one_by_one(program: Program) -> Iterator[Step]:

@@ -8,7 +8,7 @@ from stim_nonclifford import Circuit
 from stim_nonclifford.compiler.plans.needed_operations import needed_operations
 from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
 
-from ..support.plans import plan_of, swept
+from ..support.laws.plans import plan_of, swept
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from stim_nonclifford import Circuit
 from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
 from stim_nonclifford.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 
-from ..oracle.random_circuits import random_circuit
-from ..support.plans import assert_plan_samples_the_table, plan_of, random_request, swept
+from ..support.laws.plans import assert_plan_samples_the_table, plan_of, random_request, swept
+from ..support.oracle.random_circuits import random_circuit
 
 
 def assert_arrays_are_consistent(plan: SamplingPlan) -> None:

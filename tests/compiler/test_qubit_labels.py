@@ -13,9 +13,9 @@ from stim_nonclifford.compiler.program.flattening import program_of
 from stim_nonclifford.compiler.sweeps.clifford_records import without_gaps
 from stim_nonclifford.compiler.sweeps.forward_sweep import forward_sweep
 
-from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit, seeded_circuits
-from ..support.fault_choices import that_can_happen
-from ..support.limited_process import run_limited
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit, seeded_circuits
+from ..support.processes.limited_process import run_limited
+from ..support.rates.fault_choices import that_can_happen
 
 LARGEST = 16_777_215
 """The largest number that Stim takes."""

@@ -12,7 +12,7 @@ from stim_nonclifford.compiler.plans import rotation_merging
 from stim_nonclifford.compiler.plans.rotation_merging import merge_rotations
 from stim_nonclifford.compiler.sweeps.operations import Operation, OperationKind
 
-from ..support.random_operations import activate, law, measure, negative, random_operations, rotate
+from ..support.laws.random_operations import activate, law, measure, negative, random_operations, rotate
 
 
 def steps_of(operation: Operation) -> list[int]:

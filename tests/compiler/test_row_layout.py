@@ -16,9 +16,9 @@ from stim_nonclifford.compiler.sweeps.effects import EffectTable, NoiseEffects
 from stim_nonclifford.compiler.sweeps.operations import OperationKind
 from stim_nonclifford.plan import SamplingPlan, SparseRows
 
-from ..oracle.random_circuits import random_circuit
-from ..support.exact import mask, rank
-from ..support.plans import assert_plan_samples_the_table, plan_of, plan_of_noise, random_request, swept
+from ..support.laws.exact import mask, rank
+from ..support.laws.plans import assert_plan_samples_the_table, plan_of, plan_of_noise, random_request, swept
+from ..support.oracle.random_circuits import random_circuit
 
 
 def random_table(rng: np.random.Generator, num_outputs: int) -> EffectTable:

@@ -10,7 +10,7 @@ from stim_nonclifford.compiler.plans.rotation_merging import merge_rotations
 from stim_nonclifford.compiler.plans.weak_measurements import join_weak_measurements
 from stim_nonclifford.compiler.sweeps.operations import Operation, OperationKind, peak_width
 
-from ..support.random_operations import activate, law, measure, random_operations, rotate
+from ..support.laws.random_operations import activate, law, measure, random_operations, rotate
 
 
 def test_the_outcomes_have_the_same_law() -> None:

@@ -11,9 +11,9 @@ from stim_nonclifford.compiler.plans import scheduling
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import SamplingPlan
 
-from ..oracle.agreement import p_value
-from ..oracle.density_matrix import record_distribution
-from ..support.exact import exact_outcome_law, largest_difference, mask_of
+from ..support.laws.exact import exact_outcome_law, largest_difference, mask_of
+from ..support.oracle.agreement import p_value
+from ..support.oracle.density_matrix import record_distribution
 
 QUBITS = 4
 

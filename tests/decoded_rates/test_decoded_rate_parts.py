@@ -16,7 +16,7 @@ from stim_nonclifford.decoded_rates.lightest import largest_enumerable, log_prob
 from stim_nonclifford.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
 from stim_nonclifford.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.decoded_rates.ratios import bennett_ratio
-from tests.support.decoded_rate_cases import (
+from tests.support.rates.decoded_rate_cases import (
     failure_test,
     model_of,
     probabilities_of_sets,

@@ -12,7 +12,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.decoded_rates import DecodedErrorRate
-from tests.support.decoded_rate_cases import exact_rate, repetition_code
+from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code
 
 
 class Answering(sinter.CompiledDecoder):  # type: ignore[misc]

@@ -14,7 +14,7 @@ import sinter
 import stim_nonclifford as snc
 from stim_nonclifford.decoded_rates import DecodedErrorRate
 from stim_nonclifford.decoded_rates import estimate as estimating
-from tests.support.decoded_rate_cases import (
+from tests.support.rates.decoded_rate_cases import (
     exact_rate,
     model_of,
     probabilities_of_sets,

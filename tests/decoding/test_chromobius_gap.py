@@ -16,7 +16,7 @@ from sinter_plugin import ChromobiusGapDecoder, SoftDecodingSampler, sinter_deco
 from stim_nonclifford.cultivation.color_code import ColorCode
 from stim_nonclifford.decoding.boundary_tile import ColoredError, boundary_tiles
 
-from ..support.least_weights import LeastWeights
+from ..support.rates.least_weights import LeastWeights
 
 chromobius = pytest.importorskip("chromobius")
 DECIBEL = 10 / math.log(10)

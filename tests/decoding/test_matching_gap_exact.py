@@ -12,7 +12,7 @@ import stim
 from sinter_plugin import MatchingGapDecoder
 from stim_nonclifford.decoding.matching_graph import edge_probabilities, split_graph
 
-from ..support.least_weights import LeastWeights
+from ..support.rates.least_weights import LeastWeights
 
 DECIBEL = 10 / math.log(10)
 PROBABILITIES = (0.0, 0.003, 0.02, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.9, 0.999, 1.0)

@@ -28,7 +28,7 @@ from stim_nonclifford.dialect import (
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, FORMS_OF_WORD, TaggedForm
 from stim_nonclifford.dialect.tags import tag_of
 
-from ..oracle.operators import PAULIS, Matrix, clifford, gate_unitary, kron, rotation
+from ..support.oracle.operators import PAULIS, Matrix, clifford, gate_unitary, kron, rotation
 
 ANGLES = (0.3, -1.234, 0.717)
 PRODUCT_TARGETS = "X0*!Y1*Z2"

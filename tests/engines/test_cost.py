@@ -14,7 +14,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.compiler.plans import width_limit
 from stim_nonclifford.engines import cost
 
-from ..support.engine_cases import DEEP, FIXED
+from ..support.engines.engine_cases import DEEP, FIXED
 
 
 def brickwork(width: int, layers: int) -> snc.Circuit:

@@ -17,10 +17,7 @@ from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEn
 from stim_nonclifford.engines.reference import likely_outputs, sample_shots
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
-from ..oracle.agreement import p_value
-from ..oracle.density_matrix import record_distribution
-from ..oracle.random_circuits import seeded_circuits
-from ..support.engine_cases import (
+from ..support.engines.engine_cases import (
     FIXED,
     LAYERS,
     LONG_SIGNATURE,
@@ -30,7 +27,10 @@ from ..support.engine_cases import (
     RememberedReference,
     plans_of,
 )
-from ..support.exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
+from ..support.laws.exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
+from ..support.oracle.agreement import p_value
+from ..support.oracle.density_matrix import record_distribution
+from ..support.oracle.random_circuits import seeded_circuits
 
 
 def assert_same_shots(

@@ -15,9 +15,9 @@ from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import SamplingPlan
 from stim_nonclifford.sampling import SampleCounts
 
-from ..oracle.operators import gate_unitary
-from ..support.error_models import assert_same_model
-from ..support.exact import exact_outputs
+from ..support.laws.exact import exact_outputs
+from ..support.oracle.operators import gate_unitary
+from ..support.rates.error_models import assert_same_model
 
 
 def coherent_surface_code(distance: int, rounds: int, angle: float = 0.02) -> Circuit:

@@ -14,7 +14,7 @@ from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.engines.cpu import DEFAULT_CACHE_BYTES
 from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
 
-from ..support.engine_cases import DEEP, SEED
+from ..support.engines.engine_cases import DEEP, SEED
 
 BLOCKS = 300  # the threads need some blocks each, or fewer of them are started
 CACHES = (0, 1 << 12, 1 << 16, 1 << 20, DEFAULT_CACHE_BYTES)

@@ -16,7 +16,7 @@ from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.errors import ResourceLimitError
 from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
-from ..support.native_cases import (
+from ..support.engines.native_cases import (
     ATTRIBUTES,
     CASES,
     IMAGE,

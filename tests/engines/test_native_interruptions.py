@@ -14,7 +14,7 @@ import pytest
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.plan import plain_attributes
 
-from ..support.stopped_calls import heard_soon, needs_timer
+from ..support.processes.stopped_calls import heard_soon, needs_timer
 
 WIDTH = 21
 

@@ -18,10 +18,10 @@ from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import SamplingPlan
 from stim_nonclifford.sampling import SampleCounts
 
-from ..oracle.operators import gate_unitary
-from ..support.error_models import assert_same_model
-from ..support.exact import exact_outputs
+from ..support.laws.exact import exact_outputs
+from ..support.oracle.operators import gate_unitary
 from ..support.published_circuits import FOLDER, needs_published
+from ..support.rates.error_models import assert_same_model
 
 pytestmark = needs_published
 

@@ -19,9 +19,9 @@ from stim_nonclifford.engines import AutoEngine, CpuEngine, GpuEngine, Reference
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import SamplingPlan, SparseRows
 
-from ..oracle.random_circuits import seeded_circuits
-from ..support.engine_cases import FIXED, SEED, RememberedReference, plans_of
-from ..support.fake_cupy import make_cupy
+from ..support.engines.engine_cases import FIXED, SEED, RememberedReference, plans_of
+from ..support.engines.fake_cupy import make_cupy
+from ..support.oracle.random_circuits import seeded_circuits
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""

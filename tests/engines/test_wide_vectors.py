@@ -11,7 +11,7 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.plan import ROTATE, SamplingPlan
 
-from ..support.exact import bools, exact_outcome_law, largest_difference, mask_of
+from ..support.laws.exact import bools, exact_outcome_law, largest_difference, mask_of
 
 QUBITS = 10
 

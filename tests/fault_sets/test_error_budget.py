@@ -22,9 +22,9 @@ from stim_nonclifford.fault_sets.budget.table import ErrorBudget
 from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
 from stim_nonclifford.plan import SamplingPlan
 
-from ..oracle.density_matrix import detector_distribution
-from ..support.exact import mask_of
-from ..support.fault_set_cases import FewExactWeights, estimate, rate_of_anything
+from ..support.laws.exact import mask_of
+from ..support.oracle.density_matrix import detector_distribution
+from ..support.rates.fault_set_cases import FewExactWeights, estimate, rate_of_anything
 from .test_fault_sets_exact import Mask, example, plan_of
 
 ANNOTATIONS = {"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"}

@@ -19,7 +19,7 @@ from stim_nonclifford.fault_sets.search.mechanisms import Mechanisms, mechanisms
 from stim_nonclifford.fault_sets.search.study import study_of
 from stim_nonclifford.plan import SamplingPlan, plain_attributes
 
-from ..support.stopped_calls import heard_soon, needs_timer
+from ..support.processes.stopped_calls import heard_soon, needs_timer
 
 MANY = 2**62
 

@@ -25,9 +25,9 @@ from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.search.samples import SampledWeight
 from stim_nonclifford.plan import SamplingPlan
 
-from ..oracle.density_matrix import detector_distribution
-from ..oracle.random_circuits import random_circuit
-from ..support.exact import mask_of
+from ..support.laws.exact import mask_of
+from ..support.oracle.density_matrix import detector_distribution
+from ..support.oracle.random_circuits import random_circuit
 from ..support.seeds import seeds
 from .test_fault_sets_exact import MIXTURES, Mask, plan_of
 

@@ -16,10 +16,10 @@ from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.plan import SamplingPlan
 
-from ..oracle.density_matrix import detector_distribution
-from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ..support.exact import largest_difference, mask, mask_of
-from ..support.fault_set_cases import rate_of_anything
+from ..support.laws.exact import largest_difference, mask, mask_of
+from ..support.oracle.density_matrix import detector_distribution
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+from ..support.rates.fault_set_cases import rate_of_anything
 
 TOLERANCE = 1e-12
 NUM_SEEDS = 8

@@ -19,7 +19,7 @@ from stim_nonclifford.fault_sets.interface import exploration_of
 from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.search.study import MAX_WEIGHT
 
-from ..support.fault_set_cases import (
+from ..support.rates.fault_set_cases import (
     SIGMAS,
     FewExactWeights,
     assert_sampled_weights_equal_exact_ones,

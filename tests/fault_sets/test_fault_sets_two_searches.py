@@ -18,7 +18,7 @@ from stim_nonclifford.fault_sets.search.limits import Limits
 from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
 from stim_nonclifford.fault_sets.search.two_searches import decided_by_faults
 
-from ..support.fault_set_cases import (
+from ..support.rates.fault_set_cases import (
     SIGMAS,
     FewExactWeights,
     assert_sampled_weights_equal_exact_ones,

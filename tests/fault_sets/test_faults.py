@@ -17,10 +17,10 @@ from stim_nonclifford.faults import FaultTable
 from stim_nonclifford.plan import BLOCK_SHOTS
 from stim_nonclifford.sampling import CompiledDetectorSampler
 
-from ..oracle.density_matrix import detector_distribution
-from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ..support.exact import mask_of
-from ..support.fault_choices import that_can_happen
+from ..support.laws.exact import mask_of
+from ..support.oracle.density_matrix import detector_distribution
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+from ..support.rates.fault_choices import that_can_happen
 
 FAMILIES = ALL_FAMILIES - {Family.REPEAT}
 

@@ -16,8 +16,8 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.faults import CircuitFault, FaultTable
 
-from ..oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ..support.fault_set_cases import malignant_sets_of_anything
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+from ..support.rates.fault_set_cases import malignant_sets_of_anything
 from .test_faults import fate_by_density_matrix
 
 QUIET = {Family.MEASUREMENTS, Family.RESETS, Family.CLIFFORD, Family.T, Family.DETECTORS, Family.OBSERVABLES}

@@ -15,7 +15,7 @@ from stim_nonclifford.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import BLOCK_SHOTS
 
-from ..support.fake_cupy import make_cupy
+from ..support.engines.fake_cupy import make_cupy
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

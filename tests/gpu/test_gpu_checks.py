@@ -12,7 +12,7 @@ import pytest
 from benchmarks import gpu_checks
 from stim_nonclifford.engines import GpuEngine
 
-from ..support.fake_cupy import make_cupy
+from ..support.engines.fake_cupy import make_cupy
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, **options: Any) -> int:

@@ -24,8 +24,8 @@ from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.engines.random_streams import Stream, words
 from stim_nonclifford.plan import BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
 
-from ..oracle.random_circuits import seeded_circuits
-from ..support.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
+from ..support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
+from ..support.oracle.random_circuits import seeded_circuits
 
 SMALL_SHARED = 14 << 10
 """So little shared memory that tables, vectors and most events lie in the device's memory."""

@@ -27,9 +27,9 @@ from stim_nonclifford.engines.gpu.cupy_backend import CupyBackend
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.plan import SamplingPlan
 
-from ..support import fake_cupy
-from ..support.engine_cases import LAYERS, REPETITION, SEED, plans_of
-from ..support.fake_cupy import make_cupy
+from ..support.engines import fake_cupy
+from ..support.engines.engine_cases import LAYERS, REPETITION, SEED, plans_of
+from ..support.engines.fake_cupy import make_cupy
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""

@@ -11,7 +11,7 @@ from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu import CupyBackend
 
-from ..support.engine_cases import DEEP, FIXED, SEED, plans_of
+from ..support.engines.engine_cases import DEEP, FIXED, SEED, plans_of
 
 
 @pytest.fixture(scope="module")

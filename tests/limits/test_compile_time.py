@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..support.limited_process import run_limited
+from ..support.processes.limited_process import run_limited
 
 MANY = " ".join(map(str, range(1600)))
 

@@ -35,8 +35,8 @@ from stim_nonclifford.compiler.program.flattening import program_of
 from stim_nonclifford.compiler.program.program import Program
 from stim_nonclifford.compiler.program.steps import Clifford, Noise, Step
 
-from ..support.instruction_lines import NON_CLIFFORD
-from ..support.mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text
+from ..support.texts.instruction_lines import NON_CLIFFORD
+from ..support.texts.mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text
 
 NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "6000"))
 NUM_TAG_CASES = NUM_CASES // 4

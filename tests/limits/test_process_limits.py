@@ -12,7 +12,7 @@ from stim_nonclifford import Circuit, ResourceLimitError, _native
 from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.plan import plain_attributes
 
-from ..support.programs import finished_program
+from ..support.processes.programs import finished_program
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits the process's memory as Linux does")
 
@@ -22,7 +22,7 @@ import numpy as np
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine
-from tests.support.engine_cases import DEEP
+from tests.support.engines.engine_cases import DEEP
 
 MIB = 1 << 20
 
@@ -206,7 +206,7 @@ import numpy as np
 import stim_nonclifford as snc
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import CpuEngine
-from tests.support.engine_cases import DEEP, LAYERS
+from tests.support.engines.engine_cases import DEEP, LAYERS
 
 sys.setswitchinterval(1e-5)
 circuit = snc.Circuit(cultivation_circuit(distance=3, p=1e-3))

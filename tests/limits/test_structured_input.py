@@ -1,6 +1,6 @@
 """Texts that are large in structure: no crash, no hang, documented exceptions only, within 10 s and 1 GiB each.
 
-The cases are fixed by the seed. ``python -m tests.support.structured_texts 30000`` runs more of them.
+The cases are fixed by the seed. ``python -m tests.support.texts.structured_texts 30000`` runs more of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import pytest
 
 import stim_nonclifford as snc
 
-from ..support.structured_texts import run_cases
+from ..support.texts.structured_texts import run_cases
 
 
 def test_large_structures() -> None:

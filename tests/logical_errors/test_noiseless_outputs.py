@@ -16,8 +16,8 @@ from stim_nonclifford.logical_errors.noiseless_outputs import (
     random_outputs,
 )
 
-from ..oracle.density_matrix import detector_distribution
-from ..oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
+from ..support.oracle.density_matrix import detector_distribution
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
 
 NEGLIGIBLE = 1e-11
 FAMILIES = ALL_FAMILIES - {Family.ROTATIONS, Family.CONDITIONAL}

@@ -14,7 +14,7 @@ from sinter_plugin import SoftDecodingSampler
 from stim_nonclifford.cultivation import end_to_end_circuit
 from stim_nonclifford.logical_errors.mechanism_flips import observables_flipped_by_chance
 
-from ..support.noisy_t_memory import noisy_t_memory
+from ..support.rates.noisy_t_memory import noisy_t_memory
 
 MEASURE = "MX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
 

@@ -17,8 +17,8 @@ from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
 from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
 from stim_nonclifford.engines.auto import START_SECONDS
 
-from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from ..support.public_names import PUBLIC
+from ..support.texts.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from .test_architecture import NATIVE_ROOMS, ROOMS
 
 DOCS = Path(__file__).parents[2] / "docs"

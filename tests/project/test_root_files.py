@@ -17,7 +17,7 @@ from stim_nonclifford.dialect import GateDefinition, RotationPart, gates
 from stim_nonclifford.engines import CpuEngine
 from stim_nonclifford.plan import BLOCK_SHOTS
 
-from ..support.engine_cases import LAYERS
+from ..support.engines.engine_cases import LAYERS
 from ..support.public_names import PUBLIC
 
 ROOT = Path(__file__).parents[2]
@@ -71,8 +71,8 @@ def test_links_and_files_of_contributing_exist() -> None:
         ("_HANDLERS", "stim_nonclifford/compiler/program/flattening.py"),
         ("channel_of_patterns", "stim_nonclifford/compiler/program/flattening.py"),
         ("_HALF_FAULTS", "stim_nonclifford/compiler/program/extent.py"),
-        ("_TAGS_OF_GATE", "tests/oracle/operators.py"),
-        ("_HERALDED_CHANNELS", "tests/oracle/density_matrix.py"),
+        ("_TAGS_OF_GATE", "tests/support/oracle/operators.py"),
+        ("_HERALDED_CHANNELS", "tests/support/oracle/density_matrix.py"),
         ("EngineName", "stim_nonclifford/engines/options.py"),
         ("engine_factory", "stim_nonclifford/engines/__init__.py"),
     ],

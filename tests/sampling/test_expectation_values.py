@@ -18,9 +18,9 @@ from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.sampling import CompiledDetectorSampler
 from stim_nonclifford.sampling.expectation_values import ExpectationEngine
 
-from ..oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
-from ..support.exact import exact_outputs, num_rows
-from ..support.expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
+from ..support.laws.exact import exact_outputs, num_rows
+from ..support.laws.expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
+from ..support.oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
 from ..support.published_circuits import FOLDER, needs_published
 from ..support.seeds import seeds
 

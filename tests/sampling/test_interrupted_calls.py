@@ -20,9 +20,9 @@ from stim_nonclifford.sampling import CompiledDetectorSampler, detector_sampler,
 from stim_nonclifford.sampling.rows.shot_files import ShotFile
 from stim_nonclifford.sampling.shot_numbers import ShotNumbers
 
-from ..support.engine_cases import DEEP, LAYERS, SEED, plans_of
-from ..support.fake_cupy import make_cupy
-from ..support.stopped_calls import Stop, needs_timer, stopped
+from ..support.engines.engine_cases import DEEP, LAYERS, SEED, plans_of
+from ..support.engines.fake_cupy import make_cupy
+from ..support.processes.stopped_calls import Stop, needs_timer, stopped
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""

@@ -10,7 +10,7 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
 
-from ..support.programs import finished_program
+from ..support.processes.programs import finished_program
 
 CIRCUIT = snc.Circuit(
     """

@@ -18,8 +18,8 @@ from stim_nonclifford.engines import CpuEngine, GpuEngine, SamplingEngine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.engines.turns import Turns
 
-from ..support.engine_cases import LAYERS, SEED, plans_of
-from ..support.programs import finished_program
+from ..support.engines.engine_cases import LAYERS, SEED, plans_of
+from ..support.processes.programs import finished_program
 
 # Shots differ in 64 fair bits (two of 10^4 agree with probability 3e-12), and come from laws with many branches.
 FAIR_BITS = " ".join(str(k) for k in range(10, 74))
@@ -139,7 +139,7 @@ def prepare(engine: str) -> None:
     sys.setswitchinterval(1e-5)
     warnings.simplefilter("ignore", RandomObservableWarning)
     if engine in ("gpu", "auto"):
-        from ..support.fake_cupy import make_cupy
+        from ..support.engines.fake_cupy import make_cupy
 
         sys.modules["cupy"] = make_cupy()
 
@@ -186,7 +186,7 @@ import stim_nonclifford as snc
 
 warnings.simplefilter("ignore", snc.RandomObservableWarning)
 from stim_nonclifford.engines import CpuEngine
-from tests.support.engine_cases import DEEP
+from tests.support.engines.engine_cases import DEEP
 
 SHOTS = 1 << 40
 circuit = snc.Circuit(DEEP + "OBSERVABLE_INCLUDE(0) rec[-1]")

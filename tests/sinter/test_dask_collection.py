@@ -20,8 +20,8 @@ from sinter_plugin.__main__ import main
 from sinter_plugin.processes.executors import WorkersLostError
 from stim_nonclifford.cultivation import cultivation_circuit
 
-from ..support.range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range
-from ..support.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
+from ..support.processes.range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range
+from ..support.processes.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

@@ -20,8 +20,8 @@ from sinter_plugin.__main__ import main
 from sinter_plugin.runs.jobs import BLOCK_SHOTS, Job, PackedTask
 from sinter_plugin.statistics.shot_ranges import ranges_in
 
-from ..support.range_cases import circuit_file, counts, task_of, whole_run, with_range
-from ..support.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
+from ..support.processes.range_cases import circuit_file, counts, task_of, whole_run, with_range
+from ..support.processes.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
 
 POSTSELECT = sinter_plugin.sinter_samplers()["soft_postselect"]
 SAMPLERS = {

@@ -11,7 +11,7 @@ import sys
 import pytest
 import sinter
 
-from ..support.sinter_runs import (
+from ..support.processes.sinter_runs import (
     BARE_ERROR_IF_KEPT,
     ERROR_IF_KEPT,
     KEPT_BY_ALL,

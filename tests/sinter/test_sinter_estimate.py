@@ -20,7 +20,7 @@ from sinter_plugin.statistics.shot_ranges import seed_of
 from sinter_plugin.statistics.statistics_file import StatisticsFile
 from stim_nonclifford.cultivation import cultivation_circuit
 
-from ..support.sinter_runs import (
+from ..support.processes.sinter_runs import (
     BARE_ERROR_IF_KEPT,
     ERROR_IF_KEPT,
     KEPT_BY_ALL,

@@ -9,8 +9,8 @@ import sinter
 
 from sinter_plugin import error_rate
 
-from ..support.decoded_rate_cases import exact_rate, repetition_code
-from ..support.sinter_runs import OURS, Folder
+from ..support.processes.sinter_runs import OURS, Folder
+from ..support.rates.decoded_rate_cases import exact_rate, repetition_code
 
 ESTIMATE = [*OURS[:-1], "estimate"]
 NOISE = (0.12, 0.01, 1e-3)

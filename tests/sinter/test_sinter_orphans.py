@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..support.sinter_runs import OURS, Folder, both_commands, is_alive, wait_until, workers_of
+from ..support.processes.sinter_runs import OURS, Folder, both_commands, is_alive, wait_until, workers_of
 
 if sys.platform != "linux":
     pytest.skip("finds the workers in /proc", allow_module_level=True)

@@ -15,7 +15,7 @@ import sinter
 from sinter_plugin.statistics.rows import read_rows
 from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
 
-from ..support.sinter_runs import OURS, SINTER, Folder
+from ..support.processes.sinter_runs import OURS, SINTER, Folder
 
 COLLECT = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
 SAVE = " --save_resume_filepath stats.csv"

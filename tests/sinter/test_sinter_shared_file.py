@@ -18,7 +18,7 @@ import sinter
 from sinter_plugin.statistics import file_lock
 from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
 
-from ..support.sinter_runs import OURS, SINTER, Folder, wait_until
+from ..support.processes.sinter_runs import OURS, SINTER, Folder, wait_until
 
 COLLECT = (
     "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet --max_batch_seconds 1"

@@ -21,7 +21,7 @@ import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_decoders
 from stim_nonclifford.decoding.decoders import installed_decoders
 
-from ..support.sinter_runs import OURS, SINTER, Folder, assert_rate, both_commands
+from ..support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate, both_commands
 
 FALSE_ALARM = 1e-7
 BY_CHANCE = pytest.mark.filterwarnings("ignore:Single errors flip:stim_nonclifford.InexactErrorModelWarning")

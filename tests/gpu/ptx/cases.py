@@ -16,8 +16,8 @@ from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
 from stim_nonclifford.engines import DEFAULT_CACHE_BYTES
 from stim_nonclifford.plan import SamplingPlan
-from tests.oracle.random_circuits import seeded_circuits
-from tests.support.engine_cases import DEEP, FIXED, plans_of
+from tests.support.engines.engine_cases import DEEP, FIXED, plans_of
+from tests.support.oracle.random_circuits import seeded_circuits
 
 from .comparison import Comparison, compared
 from .device import Properties

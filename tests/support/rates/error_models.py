@@ -6,7 +6,7 @@ import stim
 
 from stim_nonclifford import Circuit
 
-from .exact import largest_difference, mask
+from ..laws.exact import largest_difference, mask
 
 
 def symptoms(model: stim.DetectorErrorModel) -> dict[int, float]:

@@ -20,7 +20,7 @@ import scipy.stats
 import sinter
 
 FALSE_ALARM = 1e-7  # of one comparison; samplers here have no seed
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 # Every X between T and T_DAG turns into a flip of the outcome with probability 1/2; on the S-proxy always.
 # The proxy is deterministic: Sinter accepts the circuit.

@@ -2,7 +2,7 @@
 
 ``structured_text`` takes a valid text and changes what decides about memory and time. ``run_cases`` runs texts
 in processes with limits of memory and time, so that a crash or a hang is the outcome of a case and not the end
-of the run. ``python -m tests.support.structured_texts 30000`` runs so many and prints a table.
+of the run. ``python -m tests.support.texts.structured_texts 30000`` runs so many and prints a table.
 """
 
 from __future__ import annotations
@@ -315,7 +315,7 @@ def run_cases(seed: str, first: int, end: int) -> Iterator[Outcome]:
 
 def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.structured_texts", "work", seed, str(first), str(end)],
+        [sys.executable, "-m", "tests.support.texts.structured_texts", "work", seed, str(first), str(end)],
         stdout=subprocess.PIPE,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )

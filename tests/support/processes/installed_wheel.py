@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def run(*command: str | Path, folder: Path = ROOT, variables: Mapping[str, str] | None = None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["finished_program"]
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 
 def finished_program(source: str, *arguments: object, timeout: float = 300) -> str:

@@ -42,7 +42,7 @@ def table() -> str:
         "",
         f"Every instruction of Stim {stim.__version__} and every non-Clifford gate. All are exact: in circuits with T gates,",
         "the distribution of the measurement record equals that of a density-matrix simulation to 10^-10.",
-        "`tests/compiler/test_exact_distribution.py` compares random circuits over all of them. `docs/site/make_instructions.py` writes",
+        "`tests/simulation/compiler/test_exact_distribution.py` compares random circuits over all of them. `docs/site/make_instructions.py` writes",
         "this page.",
         "",
         "## Stim's instructions",

@@ -23,7 +23,7 @@ from stim_nonclifford.dialect.gates import CliffordPart
 from stim_nonclifford.engines import CpuEngine, GpuEngine
 from stim_nonclifford.engines.gpu.host_backend import HostBackend
 
-from ..compiler.test_exact_distribution import is_quick
+from ..simulation.compiler.test_exact_distribution import is_quick
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of
 from ..support.oracle.density_matrix import record_distribution
 from ..support.oracle.instructions import Family

@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS, SamplingPlan
 
 __all__ = ["NoiseSections", "noise_sections"]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
-from stim_nonclifford.dialect.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
+from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
+from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
 
 TARGET = Path(__file__).with_name("instructions.md")
 

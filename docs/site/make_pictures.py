@@ -12,10 +12,10 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.cultivation.drawing import pictures as cultivation_pictures
-from stim_nonclifford.distillation import pictures as distillation_pictures
-from stim_nonclifford.teleportation import pictures as teleportation_pictures
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation.drawing import pictures as cultivation_pictures
+from stim_nonclifford.generators.distillation import pictures as distillation_pictures
+from stim_nonclifford.generators.teleportation import pictures as teleportation_pictures
 
 ROOT = Path(__file__).parents[2]
 

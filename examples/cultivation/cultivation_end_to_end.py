@@ -22,7 +22,7 @@ import stim
 
 import sinter_plugin
 from sinter_plugin import GapPoint, LogicalStateCheck, SoftDecodingSampler
-from stim_nonclifford.cultivation import GateChoice, end_to_end_circuit
+from stim_nonclifford.generators.cultivation import GateChoice, end_to_end_circuit
 
 mpl.use("Agg")
 

@@ -25,9 +25,9 @@ from pathlib import Path
 import stim_nonclifford as snc
 from examples.cultivation.published import DISTANCES, FEWEST_FAULTS
 from examples.rates import p_value
-from stim_nonclifford.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
-from stim_nonclifford.faults import CircuitFault, OutcomeProbabilities
-from stim_nonclifford.sampling import KeptFailure
+from stim_nonclifford.generators.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
+from stim_nonclifford.simulation.faults import CircuitFault, OutcomeProbabilities
+from stim_nonclifford.simulation.sampling import KeptFailure
 
 Faults = tuple[CircuitFault, ...]
 SHOTS_PER_CALL = 1 << 26

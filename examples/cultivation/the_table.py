@@ -48,15 +48,15 @@ from examples.cultivation.published import (
 )
 from examples.rates import interval, likelihood_region, p_value, quotient, ratio, with_error, with_uncertainty
 from sinter_plugin.__main__ import main as sinter_plugin
-from stim_nonclifford.cultivation import (
+from stim_nonclifford.generators.cultivation import (
     AVAILABLE_DISTANCES,
     VariantChoice,
     circuit_file_name,
     circuit_statistics,
     cultivation_circuit,
 )
-from stim_nonclifford.cultivation.builder import GATE_CHOICES, GateChoice
-from stim_nonclifford.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
+from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
 
 STRENGTHS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005)
 QUIET = () if sys.stderr.isatty() else ("--quiet",)

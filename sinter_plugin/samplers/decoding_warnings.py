@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.decoding.decoders import DECODERS_WITHOUT_HERALDS
-from stim_nonclifford.logical_errors.coherent_noise import twirl_advice
-from stim_nonclifford.logical_errors.noiseless_outputs import outcome_dependent
-from stim_nonclifford.logical_errors.refusals import (
+from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
+from stim_nonclifford.simulation.logical_errors.coherent_noise import twirl_advice
+from stim_nonclifford.simulation.logical_errors.noiseless_outputs import outcome_dependent
+from stim_nonclifford.simulation.logical_errors.refusals import (
     warn_of_observables_flipped_by_chance,
     warn_of_random_outputs,
 )

@@ -13,9 +13,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.dialect import RotationPart
-from stim_nonclifford.dialect.clifford_rotations import rotations_of_clifford
+from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask_of
 from ..support.oracle.agreement import p_value

@@ -12,7 +12,7 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask, mask_of
 from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit

@@ -18,10 +18,10 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.dialect import gate_named
-from stim_nonclifford.dialect.clifford_rotations import rotations_of_clifford
+from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
 from stim_nonclifford.dialect.gates import CliffordPart
-from stim_nonclifford.engines import CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 
 from ..simulation.compiler.test_exact_distribution import is_quick
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of

@@ -15,8 +15,6 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.program.steps import Clifford, Rotate
 from stim_nonclifford.dialect import (
     GATES,
     PRODUCT,
@@ -27,6 +25,8 @@ from stim_nonclifford.dialect import (
 )
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, FORMS_OF_WORD, TaggedForm
 from stim_nonclifford.dialect.tags import tag_of
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.program.steps import Clifford, Rotate
 
 from ..support.oracle.operators import PAULIS, Matrix, clifford, gate_unitary, kron, rotation
 

@@ -11,8 +11,8 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
-from stim_nonclifford.distillation.parities import parities_of
+from stim_nonclifford.generators.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
+from stim_nonclifford.generators.distillation.parities import parities_of
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOL_CHOICES)
 README = (Path(__file__).parents[2] / "circuits" / "distillation" / "README.md").read_text(encoding="utf-8")

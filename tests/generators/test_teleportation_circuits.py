@@ -13,20 +13,20 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.cultivation.builder import CircuitBuilder
-from stim_nonclifford.cultivation.noise import NoiseModel, add_noise
-from stim_nonclifford.teleportation import (
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder
+from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
+from stim_nonclifford.generators.teleportation import (
     AVAILABLE_DISTANCES,
     CORRECTION_CHOICES,
     circuit_file_name,
     injection_circuit,
     teleportation_circuit,
 )
-from stim_nonclifford.teleportation.injection import append_injection_resets, corner_of
-from stim_nonclifford.teleportation.protocol import build_teleportation
-from stim_nonclifford.teleportation.surface_code import SurfaceCode
-from stim_nonclifford.teleportation.surgery import Patches, append_merge
-from stim_nonclifford.teleportation.syndrome_round import append_syndrome_round
+from stim_nonclifford.generators.teleportation.injection import append_injection_resets, corner_of
+from stim_nonclifford.generators.teleportation.protocol import build_teleportation
+from stim_nonclifford.generators.teleportation.surface_code import SurfaceCode
+from stim_nonclifford.generators.teleportation.surgery import Patches, append_merge
+from stim_nonclifford.generators.teleportation.syndrome_round import append_syndrome_round
 
 ROOT = Path(__file__).parents[2]
 CIRCUITS = [

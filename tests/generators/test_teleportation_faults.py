@@ -10,9 +10,13 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation.noise import NoiseModel, add_noise
-from stim_nonclifford.teleportation import CORRECTION_CHOICES, injection_circuit, teleportation_circuit
-from stim_nonclifford.teleportation.protocol import build_injection, build_teleportation
+from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
+from stim_nonclifford.generators.teleportation import (
+    CORRECTION_CHOICES,
+    injection_circuit,
+    teleportation_circuit,
+)
+from stim_nonclifford.generators.teleportation.protocol import build_injection, build_teleportation
 
 KINDS = ("one_qubit_gate", "two_qubit_gate", "idle", "reset", "measurement", "after_measurement")
 

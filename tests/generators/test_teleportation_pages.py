@@ -12,9 +12,9 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.teleportation import injection_circuit, teleportation_circuit
-from stim_nonclifford.teleportation.pictures import all_pictures
-from stim_nonclifford.teleportation.protocol import build_teleportation
+from stim_nonclifford.generators.teleportation import injection_circuit, teleportation_circuit
+from stim_nonclifford.generators.teleportation.pictures import all_pictures
+from stim_nonclifford.generators.teleportation.protocol import build_teleportation
 
 FOLDER = Path(__file__).parents[2] / "circuits" / "teleportation"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")

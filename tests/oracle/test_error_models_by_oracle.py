@@ -17,7 +17,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
-from stim_nonclifford.decoding.matching_graph import Edge, edge_probabilities
+from stim_nonclifford.rates.decoding.matching_graph import Edge, edge_probabilities
 
 from ..support.oracle.certain_circuits import certain_circuit
 from ..support.oracle.density_matrix import detector_distribution

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stim_nonclifford import EngineUnavailableError
-from stim_nonclifford.engines.gpu import CupyBackend
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
 
 from ..support.code_block_context import CONTEXT
 from ..support.processes.installed_wheel import ROOT, run

@@ -11,11 +11,11 @@ import pytest
 import stim
 
 import sinter_plugin
-import stim_nonclifford.compiler
-from stim_nonclifford import cultivation, distillation, teleportation
-from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
-from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
-from stim_nonclifford.engines.auto import START_SECONDS
+import stim_nonclifford.simulation.compiler
+from stim_nonclifford.generators import cultivation, distillation, teleportation
+from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
+from stim_nonclifford.simulation.engines.auto import START_SECONDS
 
 from ..support.public_names import PUBLIC
 from ..support.texts.instruction_lines import CONDITIONAL, NON_CLIFFORD
@@ -117,7 +117,9 @@ def test_source_files_that_pages_name_exist() -> None:
 def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
     page = (DOCS / "internals.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
-    described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
+    described = re.findall(
+        r"^\d+\. +``(\w+)``", stim_nonclifford.simulation.compiler.__doc__ or "", re.MULTILINE
+    )
     assert listed == described
     assert len(listed) >= 11
 

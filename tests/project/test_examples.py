@@ -19,7 +19,7 @@ import examples.teleported_t
 import stim_nonclifford as snc
 from examples.cultivation.failures import examine
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ..support.published_circuits import FOLDER, needs_published
 

@@ -59,7 +59,7 @@ dets = circuit.compile_detector_sampler(seed=1).sample(100, bit_packed=True)
     "circuits/cultivation/README.md": r"""
 import pathlib
 
-from stim_nonclifford.cultivation import circuit_file_name, cultivation_circuit
+from stim_nonclifford.generators.cultivation import circuit_file_name, cultivation_circuit
 
 pathlib.Path("DIR").mkdir()
 name = circuit_file_name(distance=3, p=0.001, gate="S", noise="uniform")

@@ -17,9 +17,9 @@ from stim_nonclifford import Circuit
 from stim_nonclifford.circuit import Diagram
 from stim_nonclifford.circuit.diagrams.drawn_gates import with_errors_for_gates
 from stim_nonclifford.circuit.diagrams.types import DIAGRAM_TYPES
-from stim_nonclifford.cultivation import cultivation_circuit, end_to_end_circuit
-from stim_nonclifford.distillation import distillation_circuit
-from stim_nonclifford.teleportation import injection_circuit, teleportation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
+from stim_nonclifford.generators.distillation import distillation_circuit
+from stim_nonclifford.generators.teleportation import injection_circuit, teleportation_circuit
 
 from ...support.oracle.random_circuits import CLIFFORD_FAMILIES, random_circuit
 from .test_diagrams import BACKGROUND

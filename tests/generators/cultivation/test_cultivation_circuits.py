@@ -13,8 +13,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import (
+from stim_nonclifford.generators.cultivation import (
     AVAILABLE_DISTANCES,
     INJECTION_CHOICES,
     CircuitStatistics,
@@ -22,17 +21,18 @@ from stim_nonclifford.cultivation import (
     circuit_statistics,
     cultivation_circuit,
 )
-from stim_nonclifford.cultivation.builder import CircuitBuilder, Pauli
-from stim_nonclifford.cultivation.color_code import ColorCode, Coord
-from stim_nonclifford.cultivation.injections.injection import INJECTIONS
-from stim_nonclifford.cultivation.noise import NoiseModel, add_noise
-from stim_nonclifford.cultivation.stages.bell_pairs import BellPairs
-from stim_nonclifford.cultivation.stages.cat_check import append_double_cat_check
-from stim_nonclifford.cultivation.stages.cat_trees import CAT_TREES
-from stim_nonclifford.cultivation.stages.growth import append_growth
-from stim_nonclifford.cultivation.stages.rotations import opposite_rotation_sites
-from stim_nonclifford.cultivation.stages.syndrome_cycle import append_syndrome_cycle
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder, Pauli
+from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord
+from stim_nonclifford.generators.cultivation.injections.injection import INJECTIONS
+from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
+from stim_nonclifford.generators.cultivation.stages.bell_pairs import BellPairs
+from stim_nonclifford.generators.cultivation.stages.cat_check import append_double_cat_check
+from stim_nonclifford.generators.cultivation.stages.cat_trees import CAT_TREES
+from stim_nonclifford.generators.cultivation.stages.growth import append_growth
+from stim_nonclifford.generators.cultivation.stages.rotations import opposite_rotation_sites
+from stim_nonclifford.generators.cultivation.stages.syndrome_cycle import append_syndrome_cycle
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine
 
 ROOT = Path(__file__).parents[3]
 CHANNELS = ("X_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2")

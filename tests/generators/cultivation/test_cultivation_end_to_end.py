@@ -17,14 +17,14 @@ import stim
 import stim_nonclifford as snc
 from examples.cultivation.cultivation_end_to_end import checked_sampler, postselection_mask
 from sinter_plugin import ChromobiusGapDecoder, task
-from stim_nonclifford import cultivation
 from stim_nonclifford.commands import main
-from stim_nonclifford.cultivation import GateChoice
-from stim_nonclifford.cultivation.builder import CircuitBuilder
-from stim_nonclifford.cultivation.color_code import ColorCode, adjacent
-from stim_nonclifford.cultivation.end_to_end import build_noiseless_end_to_end
-from stim_nonclifford.cultivation.stages.bell_paths import bell_paths
-from stim_nonclifford.cultivation.stages.escape import append_escape
+from stim_nonclifford.generators import cultivation
+from stim_nonclifford.generators.cultivation import GateChoice
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder
+from stim_nonclifford.generators.cultivation.color_code import ColorCode, adjacent
+from stim_nonclifford.generators.cultivation.end_to_end import build_noiseless_end_to_end
+from stim_nonclifford.generators.cultivation.stages.bell_paths import bell_paths
+from stim_nonclifford.generators.cultivation.stages.escape import append_escape
 
 end_to_end_circuit = functools.partial(cultivation.end_to_end_circuit, readout="expectation_values")
 """With the readout for a decoder, which most of these tests are about."""

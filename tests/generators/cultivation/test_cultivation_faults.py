@@ -13,12 +13,12 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.compiler.program.steps import Measure, Noise
-from stim_nonclifford.compiler.sweeps.effects import Fault
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.cultivation.protocol import INJECTION_CHOICES
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation.protocol import INJECTION_CHOICES
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler.program.steps import Measure, Noise
+from stim_nonclifford.simulation.compiler.sweeps.effects import Fault
+from stim_nonclifford.simulation.engines import CpuEngine
 
 from ...support.published_circuits import FOLDER, needs_published
 

@@ -13,21 +13,21 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import (
+from stim_nonclifford.generators.cultivation import (
     INJECTION_CHOICES,
     InjectionChoice,
     circuit_statistics,
     cultivation_circuit,
     end_to_end_circuit,
 )
-from stim_nonclifford.cultivation.builder import CircuitBuilder, GateChoice
-from stim_nonclifford.cultivation.color_code import ColorCode, Coord, adjacent
-from stim_nonclifford.cultivation.protocol import build_noiseless
-from stim_nonclifford.cultivation.stages.cat_check import append_double_cat_check
-from stim_nonclifford.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
-from stim_nonclifford.cultivation.stages.rotations import opposite_rotation_sites
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder, GateChoice
+from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord, adjacent
+from stim_nonclifford.generators.cultivation.protocol import build_noiseless
+from stim_nonclifford.generators.cultivation.stages.cat_check import append_double_cat_check
+from stim_nonclifford.generators.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
+from stim_nonclifford.generators.cultivation.stages.rotations import opposite_rotation_sites
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine
 
 CODE = ColorCode.triangular(5)
 TREE = FLAGGED_CAT_TREES[5]

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import INJECTION_CHOICES, NoiseChoice, cultivation_circuit
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, NoiseChoice, cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine
 
 P = 1e-7  # small enough for the next order, some 10^2 times P, to be below the tolerance
 

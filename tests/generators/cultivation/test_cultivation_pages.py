@@ -10,16 +10,16 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import (
+from stim_nonclifford.generators.cultivation import (
     AVAILABLE_DISTANCES,
     INJECTION_CHOICES,
     circuit_statistics,
     cultivation_circuit,
 )
-from stim_nonclifford.cultivation.color_code import ColorCode
-from stim_nonclifford.cultivation.drawing.svg import Box, Panel, Picture
-from stim_nonclifford.cultivation.protocol import build_noiseless
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
+from stim_nonclifford.generators.cultivation.drawing.svg import Box, Panel, Picture
+from stim_nonclifford.generators.cultivation.protocol import build_noiseless
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 FOLDER = Path(__file__).parents[3] / "circuits" / "cultivation"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")

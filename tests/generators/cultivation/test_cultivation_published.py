@@ -9,9 +9,9 @@ from functools import lru_cache
 import pytest
 import stim
 
-from stim_nonclifford.cultivation import circuit_statistics, cultivation_circuit
-from stim_nonclifford.cultivation.color_code import ColorCode, Coord
-from stim_nonclifford.cultivation.noise import is_feedback
+from stim_nonclifford.generators.cultivation import circuit_statistics, cultivation_circuit
+from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord
+from stim_nonclifford.generators.cultivation.noise import is_feedback
 
 from ...support.published_circuits import FOLDER, needs_published
 

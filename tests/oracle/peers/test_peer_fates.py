@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.faults import CircuitFault
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.faults import CircuitFault
 
 from .test_peers import peer
 

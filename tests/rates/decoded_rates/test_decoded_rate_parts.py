@@ -9,13 +9,13 @@ import pytest
 import stim
 from scipy.stats import chi2
 
-from stim_nonclifford.decoded_rates.anchors import burn_in
-from stim_nonclifford.decoded_rates.chains import ChainStates, Level, Moves
-from stim_nonclifford.decoded_rates.ladder import Stop
-from stim_nonclifford.decoded_rates.lightest import largest_enumerable, log_probability_of_lightest
-from stim_nonclifford.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
-from stim_nonclifford.decoded_rates.plain_counts import PlainLevel
-from stim_nonclifford.decoded_rates.ratios import bennett_ratio
+from stim_nonclifford.rates.decoded_rates.anchors import burn_in
+from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.ladder import Stop
+from stim_nonclifford.rates.decoded_rates.lightest import largest_enumerable, log_probability_of_lightest
+from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
+from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio
 from tests.support.rates.decoded_rate_cases import (
     failure_test,
     model_of,
@@ -152,7 +152,7 @@ def test_failures_do_not_depend_on_what_was_asked_before() -> None:
     fails = failure_test(circuit, model)
     rng = np.random.default_rng(3)
     numbers = rng.poisson(2.0, 3000)
-    from stim_nonclifford.decoded_rates.plain_shots import xor_of_groups
+    from stim_nonclifford.rates.decoded_rates.plain_shots import xor_of_groups
 
     rows = xor_of_groups(model, rng.integers(model.num_mechanisms, size=int(numbers.sum())), numbers)
     first = fails(rows)

@@ -11,7 +11,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code
 
 

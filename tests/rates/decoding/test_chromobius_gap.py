@@ -13,8 +13,8 @@ import stim
 
 from examples.gap_calibration import color_code
 from sinter_plugin import ChromobiusGapDecoder, SoftDecodingSampler, sinter_decoders
-from stim_nonclifford.cultivation.color_code import ColorCode
-from stim_nonclifford.decoding.boundary_tile import ColoredError, boundary_tiles
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
+from stim_nonclifford.rates.decoding.boundary_tile import ColoredError, boundary_tiles
 
 from ...support.rates.least_weights import LeastWeights
 

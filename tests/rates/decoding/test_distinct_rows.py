@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stim_nonclifford.decoding import distinct_rows
-from stim_nonclifford.decoding.distinct_rows import DistinctRows
+from stim_nonclifford.rates.decoding import distinct_rows
+from stim_nonclifford.rates.decoding.distinct_rows import DistinctRows
 
 
 class Decoder:

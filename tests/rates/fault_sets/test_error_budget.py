@@ -15,12 +15,12 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford import cultivation
-from stim_nonclifford.engines.reference import fate_of_row
-from stim_nonclifford.fault_sets.budget.noise_sources import NoisePlace
-from stim_nonclifford.fault_sets.budget.table import ErrorBudget
-from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.generators import cultivation
+from stim_nonclifford.rates.fault_sets.budget.noise_sources import NoisePlace
+from stim_nonclifford.rates.fault_sets.budget.table import ErrorBudget
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.simulation.engines.reference import fate_of_row
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ...support.laws.exact import mask_of
 from ...support.oracle.density_matrix import detector_distribution

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford import cultivation
+from stim_nonclifford.generators import cultivation
 
 
 def cultivation_circuit(distance: int, p: float, gate: str = "T") -> snc.Circuit:

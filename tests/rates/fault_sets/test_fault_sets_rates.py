@@ -11,13 +11,13 @@ import pytest
 import scipy.stats
 
 import stim_nonclifford as snc
-from stim_nonclifford import cultivation
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.search.study import MAX_WEIGHT
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators import cultivation
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.study import MAX_WEIGHT
 
 from ...support.rates.fault_set_cases import (
     SIGMAS,
@@ -198,7 +198,7 @@ def test_many_sets_after_none() -> None:
 SUMS = """
 import numpy as np
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 circuits = [snc.Circuit(cultivation_circuit(distance=3, p=p, gate="T")) for p in (0.001, 0.002)]
 mask = np.ones(circuits[0].num_detectors, dtype=np.bool_)

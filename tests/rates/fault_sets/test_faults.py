@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine
-from stim_nonclifford.engines.reference import fate_of_row
-from stim_nonclifford.faults import FaultTable
-from stim_nonclifford.plan import BLOCK_SHOTS
-from stim_nonclifford.sampling import CompiledDetectorSampler
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine
+from stim_nonclifford.simulation.engines.reference import fate_of_row
+from stim_nonclifford.simulation.faults import FaultTable
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ...support.laws.exact import mask_of
 from ...support.oracle.density_matrix import detector_distribution

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.faults import CircuitFault, FaultTable
+from stim_nonclifford.simulation.faults import CircuitFault, FaultTable
 
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 from ...support.rates.fault_set_cases import malignant_sets_of_anything

@@ -8,12 +8,12 @@ import math
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.fault_sets.interval import interval_of_weighted_sum
-from stim_nonclifford.fault_sets.search.estimator import ENOUGH
-from stim_nonclifford.fault_sets.search.samples import MISSED_COUNTS
-from stim_nonclifford.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
+from stim_nonclifford.rates.fault_sets.search.estimator import ENOUGH
+from stim_nonclifford.rates.fault_sets.search.samples import MISSED_COUNTS
+from stim_nonclifford.rates.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
 
 
 def estimate(

@@ -9,7 +9,7 @@ import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.base.memory import collector_paused
-from stim_nonclifford.compiler import compiled_circuit
+from stim_nonclifford.simulation.compiler import compiled_circuit
 
 TEXT = "X_ERROR(0.1) 0\nH 0\nT 0\nH 0\nM 0\nDETECTOR rec[-1]"
 

@@ -15,7 +15,7 @@ import stim
 from hypothesis import assume, given, settings
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs
+from stim_nonclifford.simulation.compiler import CompiledCircuit, RequestedOutputs
 
 from ...support.laws.exact import (
     Distribution,

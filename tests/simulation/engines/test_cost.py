@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.plans import width_limit
-from stim_nonclifford.engines import cost
+from stim_nonclifford.simulation.compiler.plans import width_limit
+from stim_nonclifford.simulation.engines import cost
 
 from ...support.engines.engine_cases import DEEP, FIXED
 

@@ -11,7 +11,7 @@ import pytest
 
 import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler
-from stim_nonclifford.engines import EngineName, EngineOptions
+from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 
 FIELDS = {field.name: field for field in dataclasses.fields(EngineOptions)}
 

@@ -11,11 +11,11 @@ import stim
 
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_instruction_sets
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
-from stim_nonclifford.engines.reference import likely_outputs, sample_shots
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
+from stim_nonclifford.simulation.engines.reference import likely_outputs, sample_shots
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS, SamplingPlan
 
 from ...support.engines.engine_cases import (
     FIXED,

@@ -9,11 +9,11 @@ import stim
 
 from examples.cultivation.published import EXACT
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.plan import SamplingPlan
-from stim_nonclifford.sampling import SampleCounts
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.plan import SamplingPlan
+from stim_nonclifford.simulation.sampling import SampleCounts
 
 from ...support.laws.exact import exact_outputs
 from ...support.oracle.operators import gate_unitary

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import _native
-from stim_nonclifford.engines.random_streams import MIN_MASS, Stream, uniform, words
+from stim_nonclifford.simulation.engines.random_streams import MIN_MASS, Stream, uniform, words
 
 EXTREMES = [0, 1, 2, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**63 + 12345, 2**64 - 1]
 

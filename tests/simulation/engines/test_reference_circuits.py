@@ -13,10 +13,10 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.plan import SamplingPlan
-from stim_nonclifford.sampling import SampleCounts
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.plan import SamplingPlan
+from stim_nonclifford.simulation.sampling import SampleCounts
 
 from ...support.laws.exact import exact_outputs
 from ...support.oracle.operators import gate_unitary

@@ -12,12 +12,12 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford import plan as plans
 from stim_nonclifford._native import available_instruction_sets
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.engines import AutoEngine, CpuEngine, GpuEngine, ReferenceEngine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import SamplingPlan, SparseRows
+from stim_nonclifford.simulation import plan as plans
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import AutoEngine, CpuEngine, GpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ...support.engines.engine_cases import FIXED, SEED, RememberedReference, plans_of
 from ...support.engines.fake_cupy import make_cupy

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, _native
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.simulation.engines import CpuEngine
 
 
 def circuit_with_close_decisions(num_qubits: int) -> Circuit:

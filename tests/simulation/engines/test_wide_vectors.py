@@ -7,9 +7,9 @@ import pytest
 
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_instruction_sets
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.plan import ROTATE, SamplingPlan
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.plan import ROTATE, SamplingPlan
 
 from ...support.laws.exact import bools, exact_outcome_law, largest_difference, mask_of
 

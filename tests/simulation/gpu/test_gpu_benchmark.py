@@ -11,9 +11,9 @@ from benchmarks import gpu as benchmark
 from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS
 from benchmarks.gpu_work import Limits, Work, noise_work, simulation_work
 from stim_nonclifford import Circuit
-from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import BLOCK_SHOTS
+from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
 from ...support.engines.fake_cupy import make_cupy
 

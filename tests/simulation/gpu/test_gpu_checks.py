@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import gpu_checks
-from stim_nonclifford.engines import GpuEngine
+from stim_nonclifford.simulation.engines import GpuEngine
 
 from ...support.engines.fake_cupy import make_cupy
 

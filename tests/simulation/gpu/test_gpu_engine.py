@@ -14,15 +14,15 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit, ResourceLimitError, _native
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
-from stim_nonclifford.engines.gpu import GpuEngine
-from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
-from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.engines.gpu.host_backend import HostBackend, HostStream
-from stim_nonclifford.engines.random_streams import Stream, words
-from stim_nonclifford.plan import BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
+from stim_nonclifford.simulation.engines.gpu import GpuEngine
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend, HostStream
+from stim_nonclifford.simulation.engines.random_streams import Stream, words
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
 
 from ...support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
@@ -204,7 +204,7 @@ class NotingHost(HostBackend):
 
 def test_rounds_without_work_are_not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few shots need one round. Many shots that share few trees of depth 3 wait for each other at first."""
-    monkeypatch.setattr("stim_nonclifford.engines.gpu.chunk_sampler._FIRST_WAITING_LIMIT", 8)
+    monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu.chunk_sampler._FIRST_WAITING_LIMIT", 8)
     plan = Circuit("H 0 1 2\nT 0 1 2\nH 0 1 2\nM 0 1 2").compile().record_plan()
     backend = NotingHost()
     engine, cpu = GpuEngine(plan, backend), CpuEngine(plan)
@@ -384,7 +384,7 @@ def test_too_little_memory_for_a_vector() -> None:
 
 
 def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stim_nonclifford.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
+    monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
     plan = Circuit(DEEP).compile().record_plan()
     with pytest.raises(ResourceLimitError, match=r"2\^10 numbers, but engine='gpu' supports at most 2\^8"):
         GpuEngine(plan, host())

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.engines import (
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import (
     AutoEngine,
     CpuEngine,
     EngineOptions,
@@ -21,11 +21,11 @@ from stim_nonclifford.engines import (
     SamplingEngine,
     engine_factory,
 )
-from stim_nonclifford.engines import gpu as gpu_package
-from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
-from stim_nonclifford.engines.gpu.cupy_backend import CupyBackend
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.engines import gpu as gpu_package
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyBackend
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ...support.engines import fake_cupy
 from ...support.engines.engine_cases import LAYERS, REPETITION, SEED, plans_of
@@ -393,7 +393,7 @@ def test_auto_asks_once_for_a_gpu() -> None:
 def test_auto_without_cupy_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = dict(plans_of(LAYERS))["counts"]
     for there, kind in ((False, CpuEngine), (True, AutoEngine)):
-        monkeypatch.setattr("stim_nonclifford.engines.gpu_may_be_there", lambda there=there: there)
+        monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu_may_be_there", lambda there=there: there)
         assert type(engine_factory(EngineOptions())(plan)) is kind
 
 

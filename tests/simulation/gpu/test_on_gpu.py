@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, EngineUnavailableError
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu import CupyBackend
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
 
 from ...support.engines.engine_cases import DEEP, FIXED, SEED, plans_of
 

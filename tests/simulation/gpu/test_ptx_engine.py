@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import _native
-from stim_nonclifford.engines import CpuEngine
-from stim_nonclifford.engines.gpu.chunk_sampler import Chunk, Results
-from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
-from stim_nonclifford.engines.gpu.cupy_backend import CupyStream
-from stim_nonclifford.plan import BLOCK_SHOTS
+from stim_nonclifford.simulation.engines import CpuEngine
+from stim_nonclifford.simulation.engines.gpu.chunk_sampler import Chunk, Results
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyStream
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
 from .ptx.cases import CASES, Case, few_outcomes, fixed_plans
 from .ptx.comparison import engine_on

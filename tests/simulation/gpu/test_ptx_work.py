@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
 from stim_nonclifford import _native
-from stim_nonclifford.plan import plain_attributes
+from stim_nonclifford.simulation.plan import plain_attributes
 
 from .ptx.cases import counting, cultivation
 from .ptx.kernels import missing

@@ -31,9 +31,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.program.program import Program
-from stim_nonclifford.compiler.program.steps import Clifford, Noise, Step
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.program.program import Program
+from stim_nonclifford.simulation.compiler.program.steps import Clifford, Noise, Step
 
 from ...support.texts.instruction_lines import NON_CLIFFORD
 from ...support.texts.mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError, _native
-from stim_nonclifford.engines import CpuEngine
-from stim_nonclifford.plan import plain_attributes
+from stim_nonclifford.simulation.engines import CpuEngine
+from stim_nonclifford.simulation.plan import plain_attributes
 
 from ...support.processes.programs import finished_program
 
@@ -20,8 +20,8 @@ LIMITED = """
 import re, resource, sys, time
 import numpy as np
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines import CpuEngine
 from tests.support.engines.engine_cases import DEEP
 
 MIB = 1 << 20
@@ -204,8 +204,8 @@ END = """
 import sys, threading, time
 import numpy as np
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines import CpuEngine
 from tests.support.engines.engine_cases import DEEP, LAYERS
 
 sys.setswitchinterval(1e-5)
@@ -251,8 +251,8 @@ def test_daemon_threads_that_run_kernels_at_the_end() -> None:
     """The engine for GPUs on the host: its kernels give the lock away too."""
     finished_program(
         f"""{END}
-from stim_nonclifford.engines import GpuEngine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.engines import GpuEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 
 engine = GpuEngine(deep.compile().record_plan(), HostBackend())
 def work():

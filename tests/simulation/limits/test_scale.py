@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler.sweeps import backward_sweep
+from stim_nonclifford.simulation.compiler.sweeps import backward_sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""

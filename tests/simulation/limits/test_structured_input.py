@@ -44,7 +44,9 @@ def test_many_products_in_one_instruction(monkeypatch: pytest.MonkeyPatch) -> No
     def place_of(*arguments: object) -> str:
         pytest.fail("The text of the instruction was written.")
 
-    monkeypatch.setattr("stim_nonclifford.compiler.program.flattening._Flattener.place_of", place_of)
+    monkeypatch.setattr(
+        "stim_nonclifford.simulation.compiler.program.flattening._Flattener.place_of", place_of
+    )
     circuit = snc.Circuit("H 0 1\nT 0\nMPP" + " Y0*Z0*X0*!Z1*Y1*X1" * 65_536)
     assert circuit.compile().program.num_records == 65_536
 

@@ -11,8 +11,8 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.logical_errors.coherent_noise import noise_that_adds_up, twirl_advice
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.logical_errors.coherent_noise import noise_that_adds_up, twirl_advice
 
 RECOMMENDS = r"use the model of circuit\.pauli_twirl\(\)"
 ADVISES_AGAINST = r"adds up to 0\.4 half-turns .* circuit\.pauli_twirl\(\), which may be worse"

@@ -13,8 +13,8 @@ import pytest
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.cultivation.end_to_end import end_to_end_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation.end_to_end import end_to_end_circuit
 
 COIN = "R 1\nX_ERROR(0.1) 1\nM 1\nDETECTOR rec[-1]\nRX 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]"
 """The observable is a coin."""

@@ -9,8 +9,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.logical_errors.noiseless_outputs import (
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.logical_errors.noiseless_outputs import (
     lines_of_observable,
     outputs_of_chance,
     random_outputs,

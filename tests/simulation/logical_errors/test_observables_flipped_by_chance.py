@@ -11,8 +11,8 @@ import sinter
 
 import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler
-from stim_nonclifford.cultivation import end_to_end_circuit
-from stim_nonclifford.logical_errors.mechanism_flips import observables_flipped_by_chance
+from stim_nonclifford.generators.cultivation import end_to_end_circuit
+from stim_nonclifford.simulation.logical_errors.mechanism_flips import observables_flipped_by_chance
 
 from ...support.rates.noisy_t_memory import noisy_t_memory
 

@@ -11,12 +11,12 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.compiler.expectations import ExpectationCircuit, ExpectationPlan
-from stim_nonclifford.engines import CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.sampling import CompiledDetectorSampler
-from stim_nonclifford.sampling.expectation_values import ExpectationEngine
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler.expectations import ExpectationCircuit, ExpectationPlan
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
+from stim_nonclifford.simulation.sampling.expectation_values import ExpectationEngine
 
 from ...support.laws.exact import exact_outputs, num_rows
 from ...support.laws.expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
@@ -328,7 +328,7 @@ def test_wrong_requests() -> None:
 def test_emptying_the_store_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     circuit = snc.Circuit(TELEPORTED_T)
     expected = circuit.compile_sampler(seed=6).sample_expectation_values(5000)
-    monkeypatch.setattr("stim_nonclifford.sampling.expectation_values._STORE_BYTES", 3000)
+    monkeypatch.setattr("stim_nonclifford.simulation.sampling.expectation_values._STORE_BYTES", 3000)
     sampler = circuit.compile_sampler(seed=6)
     for first in range(0, 5000, 100):
         _, values = sampler.sample_expectation_values(100)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from ...support.processes.programs import finished_program
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import EngineOptions
-from stim_nonclifford.sampling import CompiledMeasurementSampler
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines import EngineOptions
+from stim_nonclifford.simulation.sampling import CompiledMeasurementSampler
 
 
 def copy_of(sampler: Any) -> Any:

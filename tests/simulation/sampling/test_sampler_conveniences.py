@@ -12,7 +12,7 @@ import sinter
 
 import stim_nonclifford as snc
 from stim_nonclifford import Circuit
-from stim_nonclifford.sampling import SampleCounts
+from stim_nonclifford.simulation.sampling import SampleCounts
 
 CIRCUIT = Circuit("""
     RX 0
@@ -49,12 +49,12 @@ def test_samplers_show_their_circuit() -> None:
     for name in ("compile_sampler", "compile_detector_sampler"):
         sampler = getattr(CIRCUIT, name)()
         start, _, rest = repr(sampler).partition("(")
-        assert start == f"stim_nonclifford.sampling.{type(sampler).__name__}"
+        assert start == f"stim_nonclifford.simulation.sampling.{type(sampler).__name__}"
         assert eval(rest.removesuffix(")"), {"stim_nonclifford": snc}) == CIRCUIT
         assert "    T 0\n" in rest
         clifford = Circuit("H 0\nM 0")
         stims = repr(getattr(clifford.to_stim(), name)())
-        ours = repr(getattr(clifford, name)()).replace("stim_nonclifford.sampling.", "stim.")
+        ours = repr(getattr(clifford, name)()).replace("stim_nonclifford.simulation.sampling.", "stim.")
         assert ours.replace("stim_nonclifford.", "stim.") == stims
 
 

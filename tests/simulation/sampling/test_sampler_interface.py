@@ -15,7 +15,11 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.sampling import CompiledDetectorSampler, CompiledMeasurementSampler, SampleCounts
+from stim_nonclifford.simulation.sampling import (
+    CompiledDetectorSampler,
+    CompiledMeasurementSampler,
+    SampleCounts,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""

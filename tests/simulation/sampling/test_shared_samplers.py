@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, RandomObservableWarning
-from stim_nonclifford.engines import CpuEngine, GpuEngine, SamplingEngine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
-from stim_nonclifford.engines.turns import Turns
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine, SamplingEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.engines.turns import Turns
 
 from ...support.engines.engine_cases import LAYERS, SEED, plans_of
 from ...support.processes.programs import finished_program
@@ -185,7 +185,7 @@ import os, signal, sys, threading, time, warnings
 import stim_nonclifford as snc
 
 warnings.simplefilter("ignore", snc.RandomObservableWarning)
-from stim_nonclifford.engines import CpuEngine
+from stim_nonclifford.simulation.engines import CpuEngine
 from tests.support.engines.engine_cases import DEEP
 
 SHOTS = 1 << 40
@@ -291,7 +291,7 @@ def test_forks_at_the_start_of_a_call() -> None:
     finished_program(
         """
         import os
-        from stim_nonclifford.engines.turns import Turns
+        from stim_nonclifford.simulation.engines.turns import Turns
 
         turns, other = Turns("thing"), Turns("thing")
         turns._lock.acquire()

@@ -18,7 +18,7 @@ import stim
 from sinter_plugin import error_rate
 from sinter_plugin.statistics.shot_ranges import seed_of
 from sinter_plugin.statistics.statistics_file import StatisticsFile
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ...support.processes.sinter_runs import (
     BARE_ERROR_IF_KEPT,

@@ -18,7 +18,7 @@ import sinter
 import sinter_plugin
 from sinter_plugin.__main__ import main
 from sinter_plugin.processes.executors import WorkersLostError
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ...support.processes.range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range
 from ...support.processes.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of

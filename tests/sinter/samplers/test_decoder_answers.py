@@ -13,7 +13,7 @@ import sinter
 import stim
 
 from sinter_plugin import SoftDecodingSampler
-from stim_nonclifford.decoding.decoders import decoder_named
+from stim_nonclifford.rates.decoding.decoders import decoder_named
 
 CIRCUIT = stim.Circuit.generated(
     "surface_code:rotated_memory_x", distance=3, rounds=2, after_clifford_depolarization=0.01

@@ -6,7 +6,7 @@ import pytest
 
 import sinter_plugin
 from stim_nonclifford import Circuit
-from stim_nonclifford.decoding.decoders import decoder_named
+from stim_nonclifford.rates.decoding.decoders import decoder_named
 
 CIRCUIT = Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
 

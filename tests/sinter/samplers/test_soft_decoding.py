@@ -19,7 +19,7 @@ import stim
 import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_decoders
-from stim_nonclifford.decoding.decoders import installed_decoders
+from stim_nonclifford.rates.decoding.decoders import installed_decoders
 
 from ...support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate, both_commands
 

@@ -15,7 +15,7 @@ import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import LogicalStateCheck, SoftDecodingSampler, SoftPostselectSampler
 from sinter_plugin.samplers.state_check import frame_circuit
-from stim_nonclifford.logical_states import parsed_state
+from stim_nonclifford.circuit.logical_states import parsed_state
 
 FALSE_ALARM = 1e-7
 ROOT = 0.5**0.5

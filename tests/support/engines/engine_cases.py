@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.engines import ReferenceEngine
-from stim_nonclifford.engines.reference import Shot
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import ReferenceEngine
+from stim_nonclifford.simulation.engines.reference import Shot
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 SEED = 0x1E3779B97F4A7C15
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford._native import CircuitStepKind as Kind
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of, packed_words
-from stim_nonclifford.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 __all__ = ["CASES", "STEP_CASES", "Case", "wrong_plans"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stim_nonclifford.compiler.algebra.gf2 import masks_of
-from stim_nonclifford.compiler.sweeps.effects import EffectTable
-from stim_nonclifford.compiler.sweeps.operations import Operation, RotationTerm
+from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of
+from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, RotationTerm
 
 from .exact import Distribution, convolve
 from .operation_vectors import Outcomes, paths

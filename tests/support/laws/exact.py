@@ -1,6 +1,6 @@
 """The exact distribution of a plan's outputs, by convolution instead of sampling.
 
-Written from the description of ``stim_nonclifford.plan``: what a row is, what its causes are and with
+Written from the description of ``stim_nonclifford.simulation.plan``: what a row is, what its causes are and with
 which probabilities they occur. Of the package only ``engines.reference.outcome_law`` is used.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stim_nonclifford.engines.reference import outcome_law
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.engines.reference import outcome_law
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 Distribution = dict[int, float]
 """Probabilities of rows of bits; bit k of the key is bit k of the row."""

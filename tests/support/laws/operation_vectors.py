@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from stim_nonclifford.compiler.sweeps.operations import Operation, OperationKind, RotationTerm
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, RotationTerm
 
 Vector = npt.NDArray[np.complex128]
 Outcomes = Mapping[int, int]

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import stim
 
-from stim_nonclifford.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.compiler.plans.plan_construction import construct_plan
-from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
-from stim_nonclifford.compiler.plans.scheduling import schedule
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.sweeps.backward_sweep import backward_sweep
-from stim_nonclifford.compiler.sweeps.effects import EffectTable
-from stim_nonclifford.compiler.sweeps.forward_sweep import QuantumProgram, forward_sweep
-from stim_nonclifford.compiler.sweeps.operations import Operation
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
+from stim_nonclifford.simulation.compiler.plans.plan_construction import construct_plan
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.compiler.plans.scheduling import schedule
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import backward_sweep
+from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable
+from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import QuantumProgram, forward_sweep
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from .effect_laws import output_distribution
 from .exact import Distribution, exact_outputs, largest_difference

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stim_nonclifford.compiler.sweeps.operations import Operation, OperationKind, RotationTerm
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, RotationTerm
 
 from .operation_vectors import paths
 

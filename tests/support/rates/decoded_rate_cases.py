@@ -9,8 +9,8 @@ import pymatching
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.decoded_rates.decoding import FailureTest
-from stim_nonclifford.decoded_rates.mechanisms import FaultModel, fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, fault_model, symptoms_of
 
 
 def repetition_code(

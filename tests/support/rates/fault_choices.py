@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stim_nonclifford.faults import CircuitFault
+from stim_nonclifford.simulation.faults import CircuitFault
 
 
 def that_can_happen(faults: Iterable[CircuitFault]) -> list[CircuitFault]:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.masks import Mask, postselected_outputs
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.fault_sets import LogicalErrorRate, MalignantSet
-from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates
-from stim_nonclifford.fault_sets.malignant import malignant_sets
-from stim_nonclifford.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
-from stim_nonclifford.faults import FaultTable
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate, MalignantSet
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates
+from stim_nonclifford.rates.fault_sets.malignant import malignant_sets
+from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from stim_nonclifford.simulation.faults import FaultTable
 
 SIGMAS = 5.0
 """A right estimate is farther away with a probability below 1e-6; seeds are fixed."""

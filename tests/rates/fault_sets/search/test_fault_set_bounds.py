@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.search.enumeration import enumerate_to
-from stim_nonclifford.fault_sets.search.exploration import Exploration
-from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.search.enumeration import enumerate_to
+from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 ROUNDING = 1 + 1e-9
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, _native
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
-from stim_nonclifford.fault_sets.search.study import study_of
-from stim_nonclifford.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.study import study_of
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer
 

@@ -18,12 +18,12 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.engines.reference import fate_of_row
-from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.search.exploration import Exploration
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.search.samples import SampledWeight
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.samples import SampledWeight
+from stim_nonclifford.simulation.engines.reference import fate_of_row
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ....support.laws.exact import mask_of
 from ....support.oracle.density_matrix import detector_distribution

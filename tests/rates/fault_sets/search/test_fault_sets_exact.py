@@ -10,11 +10,11 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ....support.laws.exact import largest_difference, mask, mask_of
 from ....support.oracle.density_matrix import detector_distribution

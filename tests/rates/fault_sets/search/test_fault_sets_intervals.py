@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford import cultivation
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.interval import interval_of_weighted_sum
-from stim_nonclifford.fault_sets.search.enumeration import enumerate_to
-from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators import cultivation
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
+from stim_nonclifford.rates.fault_sets.search.enumeration import enumerate_to
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 REPETITIONS = 3000
 COVERAGE = 0.95

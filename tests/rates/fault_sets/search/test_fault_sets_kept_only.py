@@ -11,12 +11,12 @@ from functools import lru_cache
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.interface import exploration_of
-from stim_nonclifford.fault_sets.search.exploration import Exploration
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.search.strata import Stratum, Sums
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.strata import Stratum, Sums
 
 
 @lru_cache

@@ -7,16 +7,16 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.fault_sets.budget.basis import BudgetBasis
-from stim_nonclifford.fault_sets.budget.table import ErrorBudget
-from stim_nonclifford.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
-from stim_nonclifford.fault_sets.search.estimator import Estimator
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of
-from stim_nonclifford.fault_sets.search.two_searches import decided_by_faults
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.budget.basis import BudgetBasis
+from stim_nonclifford.rates.fault_sets.budget.table import ErrorBudget
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
+from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.two_searches import decided_by_faults
 
 from ....support.rates.fault_set_cases import (
     SIGMAS,

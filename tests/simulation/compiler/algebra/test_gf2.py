@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from stim_nonclifford.compiler.algebra.gf2 import independent, mask_of, ones, parities, relations
+from stim_nonclifford.simulation.compiler.algebra.gf2 import independent, mask_of, ones, parities, relations
 
 
 def xor(rows: Iterable[int]) -> int:

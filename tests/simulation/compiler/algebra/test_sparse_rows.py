@@ -8,8 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stim_nonclifford import _native
-from stim_nonclifford.compiler.algebra.sparse_rows import independent_rows, joined, odd_sums, transposed
-from stim_nonclifford.plan import SparseRows
+from stim_nonclifford.simulation.compiler.algebra.sparse_rows import (
+    independent_rows,
+    joined,
+    odd_sums,
+    transposed,
+)
+from stim_nonclifford.simulation.plan import SparseRows
 
 
 def rows_of(matrix: npt.NDArray[np.bool_]) -> SparseRows:

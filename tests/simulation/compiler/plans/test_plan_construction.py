@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
-from stim_nonclifford.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
 
 from ....support.laws.plans import assert_plan_samples_the_table, plan_of, random_request, swept
 from ....support.oracle.random_circuits import random_circuit

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from stim_nonclifford.compiler.plans import rotation_merging
-from stim_nonclifford.compiler.plans.rotation_merging import merge_rotations
-from stim_nonclifford.compiler.sweeps.operations import Operation, OperationKind
+from stim_nonclifford.simulation.compiler.plans import rotation_merging
+from stim_nonclifford.simulation.compiler.plans.rotation_merging import merge_rotations
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind
 
 from ....support.laws.random_operations import activate, law, measure, negative, random_operations, rotate
 

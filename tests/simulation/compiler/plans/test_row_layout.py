@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
-from stim_nonclifford.compiler.algebra.gf2 import masks_of, ones
-from stim_nonclifford.compiler.plans import row_layout
-from stim_nonclifford.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.compiler.plans.requested_outputs import RequestedOutputs
-from stim_nonclifford.compiler.sweeps.effects import EffectTable, NoiseEffects
-from stim_nonclifford.compiler.sweeps.operations import OperationKind
-from stim_nonclifford.plan import SamplingPlan, SparseRows
+from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of, ones
+from stim_nonclifford.simulation.compiler.plans import row_layout
+from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable, NoiseEffects
+from stim_nonclifford.simulation.compiler.sweeps.operations import OperationKind
+from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ....support.laws.exact import mask, rank
 from ....support.laws.plans import (

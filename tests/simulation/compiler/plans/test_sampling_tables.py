@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import scipy.stats
 
-from stim_nonclifford.compiler.plans.sampling_tables import alias_table, poisson_thresholds
+from stim_nonclifford.simulation.compiler.plans.sampling_tables import alias_table, poisson_thresholds
 
 MEANS = [1e-6, 1e-4, 0.01, 0.1, 0.377, 0.5, 1.0, 1.942, 5.0, 20.0, 76.6, 200.0, 744.0, 746.0, 2000.0]
 

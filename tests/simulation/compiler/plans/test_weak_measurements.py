@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from stim_nonclifford.compiler.plans.rotation_merging import merge_rotations
-from stim_nonclifford.compiler.plans.weak_measurements import join_weak_measurements
-from stim_nonclifford.compiler.sweeps.operations import Operation, OperationKind, peak_width
+from stim_nonclifford.simulation.compiler.plans.rotation_merging import merge_rotations
+from stim_nonclifford.simulation.compiler.plans.weak_measurements import join_weak_measurements
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, peak_width
 
 from ....support.laws.random_operations import activate, law, measure, random_operations, rotate
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler import CompiledCircuit, RequestedOutputs
-from stim_nonclifford.compiler.plans import scheduling
-from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.compiler import CompiledCircuit, RequestedOutputs
+from stim_nonclifford.simulation.compiler.plans import scheduling
+from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ....support.laws.exact import exact_outcome_law, largest_difference, mask_of
 from ....support.oracle.agreement import p_value

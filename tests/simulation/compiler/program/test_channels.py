@@ -10,13 +10,13 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.program.channels import (
+from stim_nonclifford.simulation.compiler.program.channels import (
     Channel,
     channel_of_patterns,
     independent_errors,
 )
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.program.steps import Noise
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.program.steps import Noise
 
 from ....support.laws.exact import exact_outputs
 

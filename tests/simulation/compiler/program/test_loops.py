@@ -10,11 +10,11 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.program import extent
-from stim_nonclifford.compiler.program.extent import extent_of
-from stim_nonclifford.compiler.program.flattening import program_of, unrolled
-from stim_nonclifford.compiler.program.program import Program
-from stim_nonclifford.compiler.program.steps import Clifford, Noise, Step
+from stim_nonclifford.simulation.compiler.program import extent
+from stim_nonclifford.simulation.compiler.program.extent import extent_of
+from stim_nonclifford.simulation.compiler.program.flattening import program_of, unrolled
+from stim_nonclifford.simulation.compiler.program.program import Program
+from stim_nonclifford.simulation.compiler.program.steps import Clifford, Noise, Step
 
 from ....support.oracle.random_circuits import random_circuit
 from ....support.processes.limited_process import run_limited

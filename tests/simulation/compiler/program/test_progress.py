@@ -12,9 +12,9 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford import _native
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.sweeps import progress as progress_module
-from stim_nonclifford.compiler.sweeps.progress import progress_of
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.sweeps import progress as progress_module
+from stim_nonclifford.simulation.compiler.sweeps.progress import progress_of
 
 MANY_ROUNDS = "RX 1\nT 1\nMX 1\nR 0\nREPEAT 400000 {\nX_ERROR(0.001) 0\nMR 0\nDETECTOR rec[-1]\n}\nOBSERVABLE_INCLUDE(0) rec[-1]"
 

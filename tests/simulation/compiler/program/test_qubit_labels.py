@@ -9,9 +9,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.sweeps.clifford_records import without_gaps
-from stim_nonclifford.compiler.sweeps.forward_sweep import forward_sweep
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.sweeps.clifford_records import without_gaps
+from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import forward_sweep
 
 from ....support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit, seeded_circuits
 from ....support.processes.limited_process import run_limited

@@ -18,13 +18,13 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.algebra.gf2 import masks_of
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.program.program import Program
-from stim_nonclifford.compiler.sweeps.backward_sweep import backward_sweep, list_faults
-from stim_nonclifford.compiler.sweeps.effects import Fault, Outputs
-from stim_nonclifford.compiler.sweeps.forward_sweep import QuantumProgram, forward_sweep
-from stim_nonclifford.compiler.sweeps.operations import OperationKind
+from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.program.program import Program
+from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import backward_sweep, list_faults
+from stim_nonclifford.simulation.compiler.sweeps.effects import Fault, Outputs
+from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import QuantumProgram, forward_sweep
+from stim_nonclifford.simulation.compiler.sweeps.operations import OperationKind
 
 from ....support.laws.effect_laws import output_distribution
 from ....support.laws.exact import largest_difference, mask_of, rank

@@ -11,8 +11,8 @@ import stim
 
 from benchmarks.workloads import scrambled
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.sweeps.forward_sweep import forward_sweep
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import forward_sweep
 
 GATES = [
     name

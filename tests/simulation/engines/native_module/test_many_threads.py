@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine
-from stim_nonclifford.engines.cpu import DEFAULT_CACHE_BYTES
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines import CpuEngine
+from stim_nonclifford.simulation.engines.cpu import DEFAULT_CACHE_BYTES
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS, SamplingPlan
 
 from ....support.engines.engine_cases import DEEP, SEED
 

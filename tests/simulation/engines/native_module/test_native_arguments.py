@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import _native
-from stim_nonclifford.engines import CpuEngine, ReferenceEngine
-from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.engines.native_cases import (
     ATTRIBUTES,

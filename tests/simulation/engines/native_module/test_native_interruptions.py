@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, _native
-from stim_nonclifford.plan import plain_attributes
+from stim_nonclifford.simulation.plan import plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from unittest import mock
 
-from stim_nonclifford.engines.gpu import cupy_backend
-from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch, cuda_source
+from stim_nonclifford.simulation.engines.gpu import cupy_backend
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch, cuda_source
 
 from .cases import CASES, Case, counting, cultivation, deep
 

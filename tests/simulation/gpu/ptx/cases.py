@@ -12,10 +12,10 @@ import numpy as np
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import DEFAULT_CACHE_BYTES
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES
+from stim_nonclifford.simulation.plan import SamplingPlan
 from tests.support.engines.engine_cases import DEEP, FIXED, plans_of
 from tests.support.oracle.random_circuits import seeded_circuits
 

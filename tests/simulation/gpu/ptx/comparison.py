@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stim_nonclifford.engines import DEFAULT_CACHE_BYTES, CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu import CupyBackend
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from .cupy_module import make_cupy
 from .device import Device, Properties

@@ -13,7 +13,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from stim_nonclifford.engines.gpu.cuda_source import COMPILE_OPTIONS
+from stim_nonclifford.simulation.engines.gpu.cuda_source import COMPILE_OPTIONS
 
 from .kernels import ptx_for
 

@@ -19,10 +19,10 @@ from unittest import mock
 import numpy as np
 
 from stim_nonclifford import _native
-from stim_nonclifford.engines import CpuEngine
-from stim_nonclifford.engines.gpu.chunk_sampler import Chunk, ChunkSampler, Results
-from stim_nonclifford.engines.gpu.cuda_source import COMPILE_OPTIONS
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.engines import CpuEngine
+from stim_nonclifford.simulation.engines.gpu.chunk_sampler import Chunk, ChunkSampler, Results
+from stim_nonclifford.simulation.engines.gpu.cuda_source import COMPILE_OPTIONS
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from .cases import counting, cultivation
 from .comparison import engine_on

@@ -14,7 +14,7 @@ from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, con
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
 
-TARGET = Path(__file__).with_name("instructions.md")
+TARGET = Path(__file__).parents[1] / "reference" / "instructions.md"
 
 NOTES = {
     "CX": "may be controlled by a record; does nothing if controlled by a sweep bit, as in Stim's samplers",

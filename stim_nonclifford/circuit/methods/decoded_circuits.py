@@ -60,8 +60,9 @@ def check_only_decoded(
         if is_asked:
             raise ValueError(
                 f"{name} is not available with decoder=, which looks at failing fault sets of all shots. To"
-                " decode the shots that postselection keeps, count errors with the sampler soft_pymatching"
-                " (docs/guides/decoding.md); without a decoder, logical_error_rate needs all detectors postselected."
+                " decode the shots that postselection keeps, count errors with the sampler"
+                " soft_pymatching (docs/guides/decoding.md); without a decoder, logical_error_rate needs all"
+                " detectors postselected."
             )
 
 
@@ -140,8 +141,9 @@ def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
         raise ValueError(
             f"{np.count_nonzero(detectors)} detectors and {np.count_nonzero(observables)} observables (the"
             f" first is {first}) depend on outcomes of quantum measurements, and not on the faults alone, as"
-            " logical_error_rate with a decoder needs it. Count errors with the sampler soft_pymatching"
-            " (docs/guides/decoding.md), or ask for the circuit with S in place of T: Circuit(circuit.s_proxy())."
+            " logical_error_rate with a decoder needs it. Count errors with the sampler"
+            " soft_pymatching (docs/guides/decoding.md), or ask for the circuit with S in place of T:"
+            " Circuit(circuit.s_proxy())."
         )
     try:
         return circuit.detector_error_model(kind="noise_only")

@@ -131,7 +131,9 @@ def test_rooms_are_listed_in_their_order() -> None:
         re.findall(r"`(\w+)(?:\.py)?`", re.sub(r"(\n\| [^|]*\|).*", r"\1", f"\n{table}")) for table in tables
     ]
     python = dict.fromkeys(room.split(".")[0] for room in ROOMS if room != "_native")
-    inner = dict.fromkeys(".".join(room.split(".")[:2]) for room in ROOMS if re.match("simulation.|rates.", room))
+    inner = dict.fromkeys(
+        ".".join(room.split(".")[:2]) for room in ROOMS if re.match("simulation.|rates.", room)
+    )
     assert rooms == [list(python), [room.split(".")[1] for room in inner], list(NATIVE_ROOMS)]
 
 

@@ -69,7 +69,8 @@ class CircuitErrorModels:
           quantum outcomes. It exists for every circuit.
 
         Where they differ, decoders are right much more often with ``"s_proxy"``: see
-        ``docs/guides/decoding.md``. If detectors are heralds of erasures, a matching decoder must know them (the same page).
+        ``docs/guides/decoding.md``. If detectors are heralds of erasures, a matching
+        decoder must know them (the same page).
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors.

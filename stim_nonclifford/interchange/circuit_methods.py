@@ -18,7 +18,7 @@ Self = TypeVar("Self", bound="CircuitInterchange")
 
 
 class CircuitInterchange:
-    """Circuits from and to OpenQASM, Qiskit and Cirq; see ``docs/coming_from.md``."""
+    """Circuits from and to OpenQASM, Qiskit and Cirq; see ``docs/start/coming_from.md``."""
 
     if TYPE_CHECKING:
         _stim: stim.Circuit

@@ -16,8 +16,8 @@ import openqasm3
 import openqasm3.ast as ast
 import stim
 
+from ..base.errors import ResourceLimitError
 from ..base.spelling import did_you_mean
-from ..errors import ResourceLimitError
 from .angles import half_turns_of
 from .builder import CircuitBuilder, not_
 from .qasm_values import (

@@ -14,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..compiler.algebra.paulis import X, Y, Z, product_of
-from ..compiler.program.flattening import unrolled
 from ..dialect import (
     CONDITIONAL_CARRIER,
     GATES,
@@ -25,6 +23,8 @@ from ..dialect import (
     groups_of_pairs,
     is_expectation,
 )
+from ..simulation.compiler.algebra.paulis import X, Y, Z, product_of
+from ..simulation.compiler.program.flattening import unrolled
 
 __all__ = ["qasm_of"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from stim_nonclifford import Circuit
 
-from ..oracle.density_matrix import detector_distribution, record_distribution
+from ..support.oracle.density_matrix import detector_distribution, record_distribution
 from ..support.seeds import seeds
 
 cirq = pytest.importorskip("cirq")

@@ -434,7 +434,13 @@ def public_functions() -> Iterator[str]:
             results = dataclasses.is_dataclass(thing) and f"{name}" not in CALLS  # no user makes them
             if "__init__" in vars(thing) and not results:
                 yield name if name in CALLS else f"{name}.__init__"
-            for method, function in inspect.getmembers(thing, inspect.isroutine):
+            # Python 3.13 takes a cached property for a routine.
+            routines = (
+                (method, each)
+                for method, each in inspect.getmembers(thing, inspect.isroutine)
+                if callable(each)
+            )
+            for method, function in routines:
                 own = str(getattr(function, "__module__", "")).startswith((snc.__name__, "sinter_plugin"))
                 if own and not method.startswith("_") and parameters_of(function):
                     yield f"{name}.{method}"

@@ -331,8 +331,8 @@ class Exploration:
         """Limits for the logical error rate."""
         totals = self.totals(circuit)
         low, high = self.interval_of_wrong(circuit, coverage)
-        # All sets that were not looked at may be kept and wrong, or all kept and right.
-        return (low / (totals.kept + totals.rest), high / totals.kept) if totals.kept else (0.0, 1.0)
+        # All sets that were not looked at may be kept and wrong, or all kept and right, if they pass the checks.
+        return (low / (totals.kept + totals.rest_passing), high / totals.kept) if totals.kept else (0.0, 1.0)
 
     def error_patterns(self, circuit: int) -> dict[int, float]:
         """For each combination of flipped observables P(kept and this combination)."""

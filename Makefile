@@ -30,7 +30,8 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -
 test: $(INSTALLED) .venv/requirements-test
 	$(PYTEST) -m "not slow" $(TESTS)
 
-# And the tests that take long: examples and tutorials from beginning to end, more seeds, larger codes. CI runs all.
+# And the tests that take long: examples and tutorials from beginning to end, more seeds, larger codes. CI runs these
+# where it runs in parts, on several machines.
 test-all: test
 	$(PYTEST) -m slow $(TESTS)
 

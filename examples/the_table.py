@@ -134,7 +134,7 @@ def compute(point: Point, arguments: argparse.Namespace) -> int:
     seed = arguments.seed + (point.gate == "S")
     return sinter_plugin(
         [
-            *("estimate", "--circuits", path, "--metadata_func", "auto"),
+            *("estimate", "--circuits", path, "--decoders", "soft_postselect", "--metadata_func", "auto"),
             *("--relative_error", str(arguments.relative_error), "--max_seconds", str(seconds)),
             *("--threads", str(arguments.threads), "--seed", str(seed), *QUIET),
             *("--save_resume_filepath", str(arguments.out / "the_table.csv")),

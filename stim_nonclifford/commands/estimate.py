@@ -3,8 +3,8 @@
 With --circuits FILE ... in place of --in, it estimates many circuits and writes rows of Sinter's statistics:
 `python -m sinter_plugin estimate --help` lists the arguments for that.
 
-  stim-nonclifford estimate --in circuit.stim --relative_error 0.05
-  stim-nonclifford estimate --in circuit.stim --error_budget noise
+  stim-nonclifford estimate --in circuit.stim --postselect all --relative_error 0.05
+  stim-nonclifford estimate --in circuit.stim --postselect all --error_budget noise
 """
 
 from __future__ import annotations

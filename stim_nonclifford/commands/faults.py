@@ -3,7 +3,7 @@
 A set is listed with the faults of a shot in which its mechanisms act, and with the number of other faults
 that have the same effect.
 
-  stim-nonclifford faults --in circuit.stim
+  stim-nonclifford faults --in circuit.stim --postselect all
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def test_what_is_wrong_with_standard_input() -> None:
         ("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8"),
         ("detect", "--in", "c.stim", "--shots", FOREVER, "--out_format", "dets"),
         ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
-        ("faults", "--in", "d3.stim", "--max_weight", "3"),
+        ("faults", "--in", "d3.stim", "--postselect", "all", "--max_weight", "3"),
     ],
     ids=" ".join,
 )

@@ -250,7 +250,7 @@ class TestSinter:
 
         path = tmp_path / "circuit.stim"
         path.write_text(text)
-        assert main(["estimate", "--circuits", str(path), "--quiet"]) == 2
+        assert main(["estimate", "--circuits", str(path), "--decoders", "soft_postselect", "--quiet"]) == 2
         assert "Observable 0 (line " in capsys.readouterr().err
 
     def test_estimate_refuses_masks_of_some_detectors(
@@ -261,7 +261,7 @@ class TestSinter:
         path = tmp_path / "circuit.stim"
         path.write_text(CERTAIN + "\nM 1\nDETECTOR rec[-1]")
         arguments = ["estimate", "--circuits", str(path), "--quiet"]
-        assert main(arguments) == 0
+        assert main([*arguments, "--decoders", "soft_postselect"]) == 0
         capsys.readouterr()
         assert main([*arguments, "--postselected_detectors_predicate", "index == 1"]) == 2
         assert "1 of 2 detectors is neither" in capsys.readouterr().err

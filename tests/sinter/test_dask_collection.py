@@ -199,7 +199,15 @@ def test_estimates_are_those_of_one_process(
     for name, p in zip(names[:2], (0.001, 0.002), strict=True):
         (tmp_path / name).write_text(str(cultivation_circuit(distance=3, p=p, gate="T")))
     (tmp_path / names[2]).write_text(CIRCUIT)
-    arguments = ["estimate", "--circuits", *(str(tmp_path / name) for name in names), "--seed", "5"]
+    arguments = [
+        "estimate",
+        "--decoders",
+        "soft_postselect",
+        "--circuits",
+        *(str(tmp_path / name) for name in names),
+        "--seed",
+        "5",
+    ]
     arguments += ["--relative_error", "0.05", "--threads", "1", "--quiet"]
     rows = []
     for where in ([], ["--dask", address]):

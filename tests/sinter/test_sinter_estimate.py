@@ -29,7 +29,7 @@ from ..support.sinter_runs import (
     Folder,
 )
 
-ESTIMATE = [*OURS[:-1], "estimate"]
+ESTIMATE = [*OURS[:-1], "estimate", "--decoders", "soft_postselect"]
 SAVED = "--threads 2 --seed 1 --metadata_func auto --save_resume_filepath stats.csv"
 
 
@@ -264,7 +264,7 @@ def test_rows_with_counts_that_nobody_has_taken_are_refused(folder: Folder, comm
     old = sinter.TaskStats("id", "soft_fault_sets", {"estimate": {}}, shots=10**12, errors=10**6)
     text = f"{sinter.CSV_HEADER}\n{old.to_csv_line()}\n"
     (folder.path / "stats.csv").write_text(text)
-    more = "" if command[:4] == ESTIMATE else "--processes 1 --max_shots 10"
+    more = "" if command[: len(ESTIMATE)] == ESTIMATE else "--processes 1 --max_shots 10"
     done = folder.run(command, f"d=3,p=0.1.stim --save_resume_filepath stats.csv {more}", code=2)
     assert "stats.csv, line 2: 1000000000000 shots that nobody has taken" in done.stderr
     assert "compute the rates again with `python -m sinter_plugin estimate`" in done.stderr

@@ -52,9 +52,12 @@ def test_what_is_refused(folder: Folder) -> None:
     names = " ".join(with_circuits(folder))
     for decoder, more, message in (
         ("pymatchng", "", "There is no decoder 'pymatchng'"),
-        ("pymatching", "--postselect_detectors_with_non_zero_4th_coord", "--decoders looks at all shots"),
-        ("pymatching", "--state_check T", "--decoders looks at all shots"),
+        ("pymatching", "--postselect_detectors_with_non_zero_4th_coord", "--decoders pymatching looks at all shots"),
+        ("pymatching", "--state_check T", "--decoders pymatching looks at all shots"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
     ):
         refused = folder.run(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)
         assert message in refused.stderr
+    for more in ("", "--quiet --seed 1"):
+        refused = folder.run(ESTIMATE, f"--circuits {names} {more}", code=2)
+        assert "Pass --decoders soft_postselect, which discards a shot if any of them fires" in refused.stderr

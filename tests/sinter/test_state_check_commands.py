@@ -30,6 +30,7 @@ def circuit(tmp_path: Path) -> str:
 def test_estimate(circuit: str, state: str, tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     arguments = ["--circuits", circuit, "--metadata_func", "auto", "--save_resume_filepath", str(rows)]
+    arguments += ["--decoders", "soft_postselect"]
     assert estimate([*arguments, "--state_check", state, "--quiet"]) == 0
     [row] = sinter.read_stats_from_csv_files(rows)
     found = row.json_metadata["estimate"]
@@ -98,4 +99,4 @@ def test_collect_refuses(circuit: str, arguments: list[str], message: str) -> No
 )
 def test_estimate_refuses(circuit: str, arguments: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        estimate(["--circuits", circuit, *arguments])
+        estimate(["--circuits", circuit, "--decoders", "soft_postselect", *arguments])

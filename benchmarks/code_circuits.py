@@ -19,9 +19,18 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation.color_code import ColorCode
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
 
-__all__ = ["CIRCUITS", "NOISES", "Code", "color_code", "projective_plane", "t_state_circuit", "tetrahedron", "toric"]
+__all__ = [
+    "CIRCUITS",
+    "NOISES",
+    "Code",
+    "color_code",
+    "projective_plane",
+    "t_state_circuit",
+    "tetrahedron",
+    "toric",
+]
 
 Support = frozenset[int]
 
@@ -65,7 +74,9 @@ class Code:
 
 def supports(size: int) -> Iterable[Support]:
     """All sets of qubits, light ones first."""
-    return (frozenset(chosen) for weight in range(1, size + 1) for chosen in combinations(range(size), weight))
+    return (
+        frozenset(chosen) for weight in range(1, size + 1) for chosen in combinations(range(size), weight)
+    )
 
 
 def span(checks: Sequence[Support]) -> set[Support]:
@@ -107,8 +118,12 @@ def toric(length: int) -> Code:
     def edge(x: int, y: int, direction: int) -> int:
         return 2 * (length * (x % length) + y % length) + direction
 
-    stars = [frozenset([edge(x, y, 0), edge(x, y, 1), edge(x - 1, y, 0), edge(x, y - 1, 1)]) for x, y in sites]
-    faces = [frozenset([edge(x, y, 0), edge(x, y, 1), edge(x, y + 1, 0), edge(x + 1, y, 1)]) for x, y in sites]
+    stars = [
+        frozenset([edge(x, y, 0), edge(x, y, 1), edge(x - 1, y, 0), edge(x, y - 1, 1)]) for x, y in sites
+    ]
+    faces = [
+        frozenset([edge(x, y, 0), edge(x, y, 1), edge(x, y + 1, 0), edge(x + 1, y, 1)]) for x, y in sites
+    ]
     return Code(2 * length**2, tuple(stars[:-1]), tuple(faces[:-1]), False)
 
 
@@ -230,7 +245,11 @@ def main() -> None:
     parser.add_argument("--reference_seconds", type=float, default=90.0)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
-    print("| circuit | p | logical error rate | interval | CPU time | reference | CPU time | z |\n" + 8 * "| --- " + "|")
+    print(
+        "| circuit | p | logical error rate | interval | CPU time | reference | CPU time | z |\n"
+        + 8 * "| --- "
+        + "|"
+    )
     for (name, (code, noise)), p in product(CIRCUITS.items(), arguments.strengths):
         circuit = t_state_circuit(code, noise, p)
         found, seconds = [], []

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.interface import estimate_rates
-from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 from .code_circuits import CIRCUITS, t_state_circuit
 
@@ -112,7 +112,9 @@ def print_varied(runs: int, first_seed: int) -> None:
     spread = math.sqrt(sum(pull**2 for pull in pulls) / len(pulls))
     print(f"{covered} of {runs} intervals hold the value; |z| has a root mean square of {spread:.2f}")
     for sigma, count in tails.items():
-        print(f"|z| > {sigma}: {count} of {runs}, of normal numbers {runs * math.erfc(sigma / math.sqrt(2)):.1f}")
+        print(
+            f"|z| > {sigma}: {count} of {runs}, of normal numbers {runs * math.erfc(sigma / math.sqrt(2)):.1f}"
+        )
 
 
 def main() -> None:

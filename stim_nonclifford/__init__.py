@@ -30,8 +30,7 @@ except ModuleNotFoundError as error:
 
     raise ImportError(what_to_do(__path__[0]), name=error.name) from None
 
-from .circuit import Circuit, logical_error_rates
-from .errors import (
+from .base.errors import (
     EngineUnavailableError,
     InexactErrorModelWarning,
     RandomObservableWarning,
@@ -39,7 +38,8 @@ from .errors import (
     SlowShotsWarning,
     UnusedDetectorsWarning,
 )
-from .logical_states import LogicalStateCheck
+from .circuit import Circuit, logical_error_rates
+from .circuit.logical_states import LogicalStateCheck
 
 __version__ = "0.1.0"
 

@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from ..errors import EngineUnavailableError, ResourceLimitError
+from ..base.errors import EngineUnavailableError, ResourceLimitError
 from .streams import as_flags, exit_code
 
 __all__ = ["main"]

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 import stim_nonclifford
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.program.flattening import program_of
 from stim_nonclifford.dialect import NonCliffordGate, extended_text, gate_from_tag, parse
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
 
-from ..oracle.density_matrix import record_distribution
-from ..oracle.random_circuits import circuits
-from ..support.exact import exact_outputs, largest_difference, mask_of
+from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.oracle.density_matrix import record_distribution
+from ..support.oracle.random_circuits import circuits
 
 # Bare form and the tagged form that it is parsed as.
 BARE_AND_TAGGED = [

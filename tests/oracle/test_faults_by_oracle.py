@@ -18,16 +18,23 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.errors import ResourceLimitError
-from stim_nonclifford.fault_sets.budget.noise_sources import NoisePlace
-from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.rates.fault_sets.budget.noise_sources import NoisePlace
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
-from ..support.fault_set_cases import SIGMAS, rate_of_anything
+from ..support.oracle.certain_circuits import certain_circuit
+from ..support.oracle.density_matrix import (
+    TIE_TOLERANCE,
+    Key,
+    ReferenceSimulator,
+    Tensor,
+    probability,
+    used_qubits,
+)
+from ..support.oracle.density_matrix import detector_distribution as all_outputs
+from ..support.oracle.noise_places import Error, Place, noise_places, with_errors, without_places
+from ..support.rates.fault_set_cases import SIGMAS, rate_of_anything
 from ..support.seeds import seeds
-from .certain_circuits import certain_circuit
-from .density_matrix import TIE_TOLERANCE, Key, ReferenceSimulator, Tensor, probability, used_qubits
-from .density_matrix import detector_distribution as all_outputs
-from .noise_places import Error, Place, noise_places, with_errors, without_places
 
 EXACT = 1e-12
 RARE = 1e-9

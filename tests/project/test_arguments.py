@@ -22,9 +22,9 @@ import sinter
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford import cultivation, distillation, teleportation
 from stim_nonclifford.base import arguments
-from stim_nonclifford.engines import EngineOptions
+from stim_nonclifford.generators import cultivation, distillation, teleportation
+from stim_nonclifford.simulation.engines import EngineOptions
 
 from ..support.public_names import PUBLIC
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from stim_nonclifford import EngineUnavailableError
-from stim_nonclifford.engines.gpu import CupyBackend
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
 
 from ..support.code_block_context import CONTEXT
-from ..support.installed_wheel import ROOT, run
+from ..support.processes.installed_wheel import ROOT, run
 
 PAGES = [
     ROOT / "README.md",

@@ -11,14 +11,14 @@ import pytest
 import stim
 
 import sinter_plugin
-import stim_nonclifford.compiler
-from stim_nonclifford import cultivation, distillation, teleportation
-from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
-from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
-from stim_nonclifford.engines.auto import START_SECONDS
+import stim_nonclifford.simulation.compiler
+from stim_nonclifford.generators import cultivation, distillation, teleportation
+from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
+from stim_nonclifford.simulation.engines.auto import START_SECONDS
 
-from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from ..support.public_names import PUBLIC
+from ..support.texts.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from .test_architecture import NATIVE_ROOMS, ROOMS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -52,7 +52,7 @@ def test_pictures_are_fresh() -> None:
     drawn = dict(generator("make_pictures").pictures())
     files = (*DOCS.glob("pictures/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
     assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
-        "run python docs/make_pictures.py"
+        "run python docs/site/make_pictures.py"
     )
 
 
@@ -86,7 +86,7 @@ def test_instructions_that_are_said_to_be_refused_are_refused() -> None:
 
 def test_table_of_instructions_is_fresh() -> None:
     page = (DOCS / "instructions.md").read_text(encoding="utf-8")
-    assert page == generator("make_instructions").table(), "run python docs/make_instructions.py"
+    assert page == generator("make_instructions").table(), "run python docs/site/make_instructions.py"
     tested = re.findall(r"test_(stim_instruction|non_clifford_gate|conditional_gate)\[(\w+)\]", page)
     assert {name for kind, name in tested if kind == "stim_instruction"} == set(stim.gate_data())
     assert {name for kind, name in tested if kind == "non_clifford_gate"} == set(NON_CLIFFORD)
@@ -117,7 +117,9 @@ def test_source_files_that_pages_name_exist() -> None:
 def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
     page = (DOCS / "internals.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
-    described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
+    described = re.findall(
+        r"^\d+\. +``(\w+)``", stim_nonclifford.simulation.compiler.__doc__ or "", re.MULTILINE
+    )
     assert listed == described
     assert len(listed) >= 11
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stim_nonclifford.compiler import CompiledCircuit
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.simulation.compiler import CompiledCircuit
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ..support.public_names import PUBLIC
 
@@ -60,7 +60,7 @@ def assert_public(hint: Any) -> None:
 
 def test_there_is_much_to_look_at() -> None:
     assert {"stim_nonclifford.Circuit.plan", "stim_nonclifford.Circuit.append"} <= set(FUNCTIONS)
-    assert "stim_nonclifford.plan_report.PlanReport.peak_width" in FUNCTIONS
+    assert "stim_nonclifford.circuit.plan_report.PlanReport.peak_width" in FUNCTIONS
     assert len(FUNCTIONS) > 60
 
 

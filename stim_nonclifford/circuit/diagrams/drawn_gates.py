@@ -10,7 +10,6 @@ from typing import Literal
 
 import stim
 
-from ...compiler.algebra.paulis import X, Y, Z, product_of
 from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
@@ -21,6 +20,7 @@ from ...dialect import (
     groups_of_pairs,
     is_expectation,
 )
+from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
 __all__ = ["Drawing", "DrawnGate", "Symbol", "with_errors_for_gates"]
 

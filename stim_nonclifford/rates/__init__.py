@@ -1,0 +1,1 @@
+"""Logical error rates that are computed instead of counted, and the decoders that they are about."""

@@ -1,0 +1,140 @@
+"""Error budgets as users get them: a table and a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ....base.arguments import integer
+from ..uncertainty import rate_text
+from .noise_sources import NoisePlace
+
+__all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
+
+BudgetKind = Literal["instruction", "qubit", "tick", "noise"]
+Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
+
+_MAX_PRINTED = 40
+
+
+@dataclass(frozen=True)
+class BudgetShare:
+    """A group of places of noise. Derivatives are by ln of the group's strength: of its probabilities.
+
+    Attributes:
+        group: Its label.
+        share: Part of P(kept and wrong): a set of k faults that contributes to it counts 1/k for each fault.
+        share_error: Standard error of ``share``, from sampled weights.
+        discarded: The same part of P(discarded).
+        kept_derivative: dP(kept) / d ln(strength).
+        kept_and_wrong_derivative: dP(kept and wrong) / d ln(strength).
+        sensitivity: d ln(logical error rate) / d ln(strength): by how many percent the rate per kept shot
+            falls if the group's noise is one percent weaker. It is a slope. With the group's noise x times as
+            strong, the rate is 1 + s (x - 1) times as large if a fault set has at most one fault of the
+            group, as is nearly so for one qubit, one line or one moment; and x^s times if all its faults are
+            of the group, as for all noise together. NaN if the group has noise that is certain.
+        sensitivity_error: Standard error of ``sensitivity``, from sampled weights.
+    """
+
+    group: Hashable
+    share: float
+    share_error: float
+    discarded: float
+    kept_derivative: float
+    kept_and_wrong_derivative: float
+    sensitivity: float
+    sensitivity_error: float
+
+
+@dataclass(frozen=True)
+class ErrorBudget:
+    """P(kept and wrong) and P(discarded), divided among groups of places of noise. Printed, a table.
+
+    Attributes:
+        by: What makes a group: ``"qubit"`` and so on, or the name of a function (``"group"`` for a lambda).
+        kept: P(kept).
+        kept_and_wrong: P(kept and wrong).
+        groups: The groups, in the order of the circuit or of their labels. Their shares add up to 1.
+        standard_error: Of ``kept_and_wrong``.
+        interval: (low, high): the 95% interval of ``kept_and_wrong``.
+    """
+
+    by: str
+    kept: float
+    kept_and_wrong: float
+    groups: tuple[BudgetShare, ...]
+    standard_error: float
+    interval: tuple[float, float]
+
+    def largest(self, count: int) -> ErrorBudget:
+        """The groups with the largest shares, in the same order.
+
+        Args:
+            count: How many groups.
+        """
+        count = integer(count, "count")
+        ranked = sorted(self.groups, key=lambda group: -group.share)[:count]
+        chosen = tuple(group for group in self.groups if group in ranked)
+        return replace(self, groups=chosen)
+
+    def __str__(self) -> str:
+        groups = self.groups
+        if len(groups) > _MAX_PRINTED:
+            groups = self.largest(_MAX_PRINTED).groups
+        rows = [
+            (
+                str(group.group),
+                _with_error(group.share, group.share_error, "{:.2%}"),
+                _with_error(group.sensitivity, group.sensitivity_error, "{:.4f}"),
+                f"{group.discarded:.2%}",
+            )
+            for group in groups
+        ]
+        header = (self.by, "kept and wrong", "sensitivity", "discarded")
+        widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
+        is_number = all(type(group.group) is int for group in groups)
+        wrong = rate_text(self.kept_and_wrong, self.standard_error, self.interval)
+        lines = [f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}", ""]
+        for row in (header, *rows):
+            first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])
+            rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+            lines.append("  ".join([first, *rest]))
+        others = len(self.groups) - len(groups)
+        if others:
+            left = sum(group.share for group in self.groups) - sum(group.share for group in groups)
+            lines.append(f"and {others} with smaller shares, together {left:.2%}")
+        return "\n".join(lines)
+
+    def plot(self, ax: Any | None = None) -> Any:
+        """Draws the shares of P(kept and wrong), with their errors, and those of P(discarded) beside them.
+
+        Args:
+            ax: Matplotlib axes; None: new ones.
+
+        Returns:
+            The axes.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(max(6.0, 1.5 + 0.25 * len(self.groups)), 4.5), layout="constrained")
+        places = range(len(self.groups))
+        shares = [100 * group.share for group in self.groups]
+        errors = [100 * group.share_error for group in self.groups]
+        ax.bar([k - 0.2 for k in places], shares, 0.4, yerr=errors, capsize=2, label="kept and wrong")
+        discarded = [100 * group.discarded for group in self.groups]
+        ax.bar([k + 0.2 for k in places], discarded, 0.4, label="discarded", color="lightgray")
+        labels = [str(group.group) for group in self.groups]
+        rotation = 0 if max(map(len, labels), default=0) <= 3 else 90
+        ax.set_xticks(list(places), labels, rotation=rotation, fontsize="small")
+        ax.set(xlabel=self.by, ylabel="share (%)", title=f"P(kept and wrong) = {self.kept_and_wrong:.3g}")
+        ax.grid(axis="y", alpha=0.3)
+        ax.legend()
+        return ax
+
+
+def _with_error(value: float, error: float, style: str) -> str:
+    """The value, and its error unless that is below the digits that are shown."""
+    shown = style.format(error)
+    return style.format(value) + (f" ± {shown}" if error == error and shown != style.format(0.0) else "")

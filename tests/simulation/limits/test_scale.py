@@ -17,6 +17,8 @@ import pytest
 from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.simulation.compiler.sweeps import backward_sweep
 
+from ...support.processes.stopped_calls import ticking
+
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
 
@@ -161,32 +163,18 @@ def test_other_threads_run_meanwhile(threads: int) -> None:
     """The lock of the interpreter is free while the engine works."""
     sampler = Circuit(CIRCUIT).compile_detector_sampler(seed=4, threads=threads)
     sampler.sample_counts(1000)
-    ticks = 0
-    done = threading.Event()
-
-    def count_ticks() -> None:
-        nonlocal ticks
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=count_ticks)
-    thread.start()
-    try:
+    with ticking() as ticks:
         start = time.monotonic()
-        before = ticks
+        before = 0
         shots = 1_000_000
         while time.monotonic() - start < 0.5:
             # One long call: what counts is what happens during it.
-            before, start_of_call = ticks, time.monotonic()
+            before, start_of_call = len(ticks), time.monotonic()
             sampler.sample_counts(shots)
             if time.monotonic() - start_of_call > 0.2:
                 break
             shots *= 4
-        during, seconds = ticks - before, time.monotonic() - start_of_call
-    finally:
-        done.set()
-        thread.join()
+        during, seconds = len(ticks) - before, time.monotonic() - start_of_call
     # With the lock held, there would be none or one; the machine may be busy.
     assert during > 20 * seconds
 

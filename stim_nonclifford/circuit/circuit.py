@@ -15,6 +15,7 @@ import stim
 from ..base.arguments import array, choice, flag, path, text
 from ..base.masks import Mask, bools_of_mask, postselected_outputs
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
+from ..interchange import CircuitInterchange
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..simulation.faults import FaultTable
@@ -42,6 +43,7 @@ class Circuit(
     CircuitLogicalReadout,
     CircuitFaults,
     CircuitFaultSets,
+    CircuitInterchange,
 ):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 

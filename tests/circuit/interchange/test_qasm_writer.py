@@ -8,9 +8,9 @@ import stim
 
 from stim_nonclifford import Circuit
 
-from ..support.oracle.density_matrix import record_distribution
-from ..support.seeds import seeds
-from ..support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD
+from ...support.oracle.density_matrix import record_distribution
+from ...support.seeds import seeds
+from ...support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD
 from .qiskit_branches import distribution_of
 
 pytest.importorskip("openqasm3.parser")

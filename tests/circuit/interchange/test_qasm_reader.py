@@ -9,8 +9,8 @@ import pytest
 
 from stim_nonclifford import Circuit
 
-from ..support.oracle.density_matrix import record_distribution
-from ..support.seeds import seeds
+from ...support.oracle.density_matrix import record_distribution
+from ...support.seeds import seeds
 from .qiskit_branches import distribution_of
 
 pytest.importorskip("openqasm3.parser")

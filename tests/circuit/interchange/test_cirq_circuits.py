@@ -7,8 +7,8 @@ import pytest
 
 from stim_nonclifford import Circuit
 
-from ..support.oracle.density_matrix import detector_distribution, record_distribution
-from ..support.seeds import seeds
+from ...support.oracle.density_matrix import detector_distribution, record_distribution
+from ...support.seeds import seeds
 
 cirq = pytest.importorskip("cirq")
 pytest.importorskip("stimcirq")

@@ -26,6 +26,7 @@ from .methods.error_models import CircuitErrorModels
 from .methods.fault_set_methods import CircuitFaultSets, checked_circuit
 from .methods.given_faults import CircuitFaults
 from .methods.logical_readout import CircuitLogicalReadout
+from .methods.pictures import CircuitPictures
 from .methods.proxies import CircuitProxies
 from .methods.record_conversion import CircuitRecordConversion
 from .methods.state_vectors import CircuitStateVector
@@ -44,6 +45,7 @@ class Circuit(
     CircuitFaults,
     CircuitFaultSets,
     CircuitInterchange,
+    CircuitPictures,
 ):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 

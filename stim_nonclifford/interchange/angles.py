@@ -20,7 +20,7 @@ def half_turns_of(radians: float) -> float:
         >>> half_turns_of(3 * math.pi / 4), half_turns_of(0.785398163397)
         (0.75, 0.25)
         >>> half_turns_of(0.7853981)
-        0.24999998...
+        0.2499999...
     """
     return snapped(radians / math.pi)
 

@@ -2,8 +2,9 @@
 
 The kernel is a sequence of sections, each of which warps execute a number of times that follows from the
 distribution of the number of events. What one execution costs was found from what the emulator of the
-kernels counts for circuits of postselected cultivation at four error rates (``tests/simulation/gpu/ptx/work.py``;
-machine code that ptxas 13.5 makes for sm_90). A test holds the model within 5% of these counts, at other
+kernels counts for circuits of postselected cultivation at four error rates
+(``tests/simulation/gpu/ptx/work.py``; machine code that ptxas 13.5 makes for sm_90).
+A test holds the model within 5% of these counts, at other
 error rates.
 """
 

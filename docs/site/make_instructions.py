@@ -14,7 +14,7 @@ from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, con
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
 
-TARGET = Path(__file__).with_name("instructions.md")
+TARGET = Path(__file__).parents[1] / "reference" / "instructions.md"
 
 NOTES = {
     "CX": "may be controlled by a record; does nothing if controlled by a sweep bit, as in Stim's samplers",
@@ -83,7 +83,7 @@ def table() -> str:
         "",
         "| instruction | meaning | tagged instruction | supported | exact | tested by |",
         "|---|---|---|---|---|---|",
-        "| EXP_VAL P | the expectation value of P in each shot: [expectation values](expectation_values.md) |"
+        "| EXP_VAL P | the expectation value of P in each shot: [expectation values](../guides/expectation_values.md) |"
         f" `{tagged_expectation('X0*Y1 !Z3')}` | yes | yes |"
         " `test_expectation_values.py::test_averages_given_the_records_so_far` |",
     ]
@@ -98,7 +98,7 @@ def _conditional_section() -> list[str]:
         "The gates above that have a control take records and sweep bits as controls: `CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`.",
         "So do the gates below: C_ before the name of any other gate on qubits. A sweep bit is 0, so that the gate is",
         "not applied. Targets of the tagged CZ are all pairs of a control and a qubit. Stim reads it as Z controlled",
-        "by the record. [Feed-forward](feed_forward.md) says what such gates are for, and what they cost.",
+        "by the record. [Feed-forward](../guides/feed_forward.md) says what such gates are for, and what they cost.",
         "",
         "| gate | targets | tagged instruction | supported | exact | tested by |",
         "|---|---|---|---|---|---|",

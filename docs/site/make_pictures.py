@@ -264,7 +264,7 @@ def pictures() -> Iterator[tuple[Path, str]]:
     for draw in drawn:
         yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()
     for module in (cultivation_pictures, distillation_pictures, teleportation_pictures):
-        folder = ROOT / "circuits" / module.__name__.split(".")[1] / "pictures"
+        folder = ROOT / "circuits" / module.__name__.split(".")[2] / "pictures"
         for name, text in module.all_pictures().items():
             yield folder / name, text
 

@@ -1,6 +1,6 @@
 """The table of cultivation: kept shots, attempts and logical errors, with T gates and as S-proxy.
 
-    python -m examples.cultivation.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out out/the_table]
+    python -m examples.cultivation.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out FOLDER]
 
 For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
 fault sets to an error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7

@@ -1,1 +1,1 @@
-"""Circuits that are generated: cultivation, distillation, and a T gate that is teleported into a surface code."""
+"""Generated circuits: cultivation, distillation, and a T gate that is teleported into a surface code."""

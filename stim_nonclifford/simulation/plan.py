@@ -53,7 +53,7 @@ ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
     _native.MEASURE,
     _native.WEAK_MEASURE,
 )
-"""Kinds of operation; ``stim_nonclifford.simulation.compiler.sweeps.operations.OperationKind`` says what each does."""
+"""Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
 
 BLOCK_SHOTS = _native.BLOCK_SHOTS
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""

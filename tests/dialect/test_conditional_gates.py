@@ -344,7 +344,7 @@ def test_diagram_shows_the_gate_on_its_qubits() -> None:
 
 def test_code_of_the_page() -> None:
     """Prints what the comments behind ``print`` say."""
-    page = (Path(__file__).parents[2] / "docs" / "feed_forward.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "feed_forward.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == 5
     for block in blocks:

@@ -304,7 +304,7 @@ def test_documentation(name: str) -> None:
     """A row of docs/reference/instructions.md, which is generated, has the description and all forms."""
     gate = GATES[name]
     assert gate.description
-    page = (Path(__file__).parents[2] / "docs" / "instructions.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "instructions.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {name}[ (].*test_non_clifford_gate.*$", page, re.MULTILINE)
     assert gate.description in row
     for form in (form for owner, form in FORMS if owner == name):

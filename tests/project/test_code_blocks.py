@@ -20,7 +20,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         path
-        for path in sorted(ROOT.glob("docs/*.md"))
+        for path in sorted(ROOT.glob("docs/**/*.md"))
         if path.name not in ("instructions.md", "internals.md")
     ),
     *sorted(ROOT.glob("circuits/*/README.md")),

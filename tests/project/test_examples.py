@@ -315,5 +315,5 @@ def test_examples_in_docstrings() -> None:
 
 def test_readme_names_every_example() -> None:
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
-    for file in (ROOT / "examples").glob("*.py"):
+    for file in (ROOT / "examples").rglob("*.py"):
         assert file.name == "__init__.py" or f"`{file.name}`" in readme

@@ -22,7 +22,7 @@ from ..support.public_names import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-INTERNALS = (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
+INTERNALS = (ROOT / "docs" / "developers" / "internals.md").read_text(encoding="utf-8")
 
 
 def code_blocks(indentation: str) -> list[str]:

@@ -18,6 +18,7 @@ from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
 from ...rates.fault_sets.search.limits import Limits
 from ...simulation.compiler import CompiledCircuit
+from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
 
@@ -33,6 +34,7 @@ class DecodableCircuit(Protocol):
     def num_observables(self) -> int: ...  # noqa: D102
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
+    def _fault_table(self) -> FaultTable: ...
     def detector_error_model(  # noqa: D102
         self,
         *,
@@ -60,8 +62,9 @@ def check_only_decoded(
         if is_asked:
             raise ValueError(
                 f"{name} is not available with decoder=, which looks at failing fault sets of all shots. To"
-                " decode the shots that postselection keeps, count errors with the sampler soft_pymatching"
-                " (docs/guides/decoding.md); without a decoder, logical_error_rate needs all detectors postselected."
+                " decode the shots that postselection keeps, count errors with the sampler"
+                " soft_pymatching (docs/guides/decoding.md); without a decoder, logical_error_rate needs all"
+                " detectors postselected."
             )
 
 
@@ -106,7 +109,7 @@ def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
         )
     symptoms = exact_symptoms(circuit)
     predict = compiled_decoder(_model_for(circuit, decoder), decoder)
-    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder))
+    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder), circuit._fault_table)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
@@ -140,8 +143,9 @@ def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
         raise ValueError(
             f"{np.count_nonzero(detectors)} detectors and {np.count_nonzero(observables)} observables (the"
             f" first is {first}) depend on outcomes of quantum measurements, and not on the faults alone, as"
-            " logical_error_rate with a decoder needs it. Count errors with the sampler soft_pymatching"
-            " (docs/guides/decoding.md), or ask for the circuit with S in place of T: Circuit(circuit.s_proxy())."
+            " logical_error_rate with a decoder needs it. Count errors with the sampler"
+            " soft_pymatching (docs/guides/decoding.md), or ask for the circuit with S in place of T:"
+            " Circuit(circuit.s_proxy())."
         )
     try:
         return circuit.detector_error_model(kind="noise_only")

@@ -68,8 +68,9 @@ class CircuitErrorModels:
         * ``"noise_only"`` has the direct flips by noise, but not how noise changes the distribution of the
           quantum outcomes. It exists for every circuit.
 
-        Where they differ, decoders are right much more often with ``"s_proxy"`` (see ``docs/guides/decoding.md``).
-        If detectors are heralds of erasures, a matching decoder must know them (the same page).
+        Where they differ, decoders are right much more often with ``"s_proxy"``: see
+        ``docs/guides/decoding.md``. If detectors are heralds of erasures, a matching
+        decoder must know them (the same page).
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors.

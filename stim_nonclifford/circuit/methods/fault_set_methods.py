@@ -86,11 +86,12 @@ class CircuitFaultSets:
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
         decoder: for circuits whose faults decide what detectors and observables are, without postselection;
-        from failing fault sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the number
-        of threads, unless ``max_seconds`` ends it early.
+        from failing fault sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the
+        number of threads, unless ``max_seconds`` ends it early.
 
         Without noise, each observable must have one value in the shots that are kept, up to what rotations by
-        small angles do; ``stim_nonclifford/simulation/logical_errors/noiseless_outputs.py`` says how that is looked at.
+        small angles do; ``stim_nonclifford.simulation.logical_errors.noiseless_outputs`` says how that is
+        looked at.
 
         Args:
             decoder: The name of a decoder that Sinter knows, such as ``"pymatching"``, or a

@@ -4,11 +4,12 @@
   ``decoding`` asks them, for equal detection events once.
 * ``plain_shots`` takes shots, ``plain_counts`` counts them; ``chains`` has the moves of chains over fault
   sets on which the decoder fails, ``ladder`` the levels of noise and the exchange between them.
-* ``ratios`` is Bennett's estimate of the ratio of two levels; ``lightest`` sums over the lightest failing
-  sets; ``anchors`` makes rates with errors of all that.
+* ``ratios`` is Bennett's estimate of the ratio of two levels; ``anchors`` makes rates with errors of all
+  that. ``failing`` has what failing sets say beyond the rate.
 * ``estimate`` decides what is done, ``results`` are what users get.
 """
 
+from .failing.failures import DecodedFailure
 from .results import DecodedErrorRate, DecodedLevel
 
-__all__ = ["DecodedErrorRate", "DecodedLevel"]
+__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedLevel"]

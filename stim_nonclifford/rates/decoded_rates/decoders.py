@@ -19,7 +19,7 @@ def name_of_decoder(decoder: Any) -> str:
 
 
 def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
-    """The ways to decompose the error model of a decoder; see ``stim_nonclifford.rates.decoding.decoders``."""
+    """The ways to decompose the error model of a decoder; see ``decoding.decoders``."""
     from ..decoding.decoders import MATCHING_DECODERS, decompositions
 
     return decompositions(isinstance(decoder, str) and decoder in MATCHING_DECODERS)

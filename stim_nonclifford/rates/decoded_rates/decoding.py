@@ -52,8 +52,12 @@ class FailureTest:
 
     def __call__(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether the decoder predicts an observable wrongly, for each row."""
+        return np.asarray(self.wrong(rows).any(axis=1))
+
+    def wrong(self, rows: Words) -> Words:
+        """The observables that the decoder predicts wrongly, as words, for each row."""
         if not len(rows):
-            return np.zeros(0, dtype=np.bool_)
+            return np.zeros((0, self._model.observable_words), dtype=np.uint64)
         self.asked += len(rows)
         keys = self._model.hashes(rows)
         places = (keys[:, 0] & self._mask).astype(np.intp)
@@ -65,7 +69,7 @@ class FailureTest:
             self._keys[places[new]] = keys[new]
             self._predictions[places[new]] = predictions[new]
             self._is_known[places[new]] = True
-        return (predictions != self._model.observables(rows)).any(axis=1)
+        return predictions ^ self._model.observables(rows)
 
     def without_memory(self, rows: Words) -> npt.NDArray[np.bool_]:
         """The same, with every row decoded and none remembered: random shots hardly ever repeat."""

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.errors import ResourceLimitError
+from ...simulation.faults import FaultTable
 from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .decoding import FailureTest, Predict
+from .failing.lightest import largest_enumerable, log_probability_of_lightest
+from .failing.sets import FailingSets, failing_sets
+from .failing.study import FailureStudy
 from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
-from .lightest import largest_enumerable, log_probability_of_lightest
 from .mechanisms import FaultModel, Floats, Symptoms, families_of, fault_model
 from .plain_counts import PlainLevel
 from .results import DecodedErrorRate, DecodedLevel
@@ -50,11 +53,13 @@ class DecodedCircuit:
         symptoms: Its errors.
         predict: Its decoder.
         decoder: The name of the decoder.
+        fault_table: Returns its faults.
     """
 
     symptoms: Symptoms
     predict: Predict
     decoder: str
+    fault_table: Callable[[], FaultTable]
 
 
 @dataclass(frozen=True)
@@ -290,12 +295,28 @@ class _Family:
         return sum(test.decoded for test in self._tests)
 
     def _without_noise(self, circuit: int) -> DecodedErrorRate:
-        fails = self._tests[circuit](self._model.base[np.newaxis])[0]
-        return self._result(circuit, float(fails), 0.0, (), 1.0)
+        wrong = self._tests[circuit].wrong(self._model.base[np.newaxis])
+        sets = failing_sets([np.zeros(0, dtype=np.intp)], wrong)
+        return self._result(circuit, float(wrong.any()), 0.0, (), 1.0, sets)
 
     def _result(
-        self, circuit: int, rate: float, error: float, levels: tuple[DecodedLevel, ...], factor: float
+        self,
+        circuit: int,
+        rate: float,
+        error: float,
+        levels: tuple[DecodedLevel, ...],
+        factor: float,
+        sets: FailingSets,
     ) -> DecodedErrorRate:
+        of_observables = _rates_of_observables(self._model.num_observables, rate, error, factor, sets)
+        study = FailureStudy(
+            sets,
+            self._model,
+            self._model.log_odds[circuit],
+            self._tests[circuit],
+            self._circuits[circuit].fault_table,
+            factor,
+        )
         profile, ladder = self._profile, self._ladder
         factor_of_ends = math.exp(_QUANTILE * error / rate) if rate else 1.0
         return DecodedErrorRate(
@@ -307,6 +328,8 @@ class _Family:
                 min(1.0, rate * factor_of_ends),
             ),
             coverage=COVERAGE,
+            observable_rates=tuple(rate for rate, _ in of_observables),
+            observable_errors=tuple(error for _, error in of_observables),
             levels=levels,
             decodes=self._decodes,
             seconds=time.monotonic() - self._started,
@@ -317,6 +340,7 @@ class _Family:
             lightest=None if profile is None else profile.lightest,
             error_factor=factor,
             asked_relative_error=self._goal.relative_error,
+            _study=study if rate else None,
         )
 
     def _results(self) -> list[DecodedErrorRate]:
@@ -324,12 +348,15 @@ class _Family:
         for place, circuit in enumerate(self._order):
             number = self._above + place
             if self._profile is not None and self._ladder is not None and number >= self._base:
-                rate, error = self._of_ladder(self._ladder.stops_at[self._stop_number(place)])
+                level = self._ladder.stops_at[self._stop_number(place)]
+                rate, error = self._of_ladder(level)
                 factor = self._profile.error_factor
+                sets = self._ladder.failing_sets(level, self._profile.burn_in)
             else:
                 rate, error, factor = *_counted_rate(self._plain[number]), 1.0
+                sets = self._plain[number].failing_sets()
             levels = self._levels(self._model.log_odds[circuit])
-            results[circuit] = self._result(circuit, rate, error, levels, factor)
+            results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
         return [results[k] for k in range(len(self._circuits))]
 
     def _stop_number(self, place: int) -> int:
@@ -394,3 +421,15 @@ class _Family:
 
 def _counted_rate(level: PlainLevel) -> tuple[float, float]:
     return level.rate, math.sqrt(level.rate * (1 - level.rate) / level.shots)
+
+
+def _rates_of_observables(
+    count: int, rate: float, error: float, factor: float, sets: FailingSets
+) -> list[tuple[float, float]]:
+    """For each observable how often it is predicted wrongly, and the standard error."""
+    if count == 1 or not rate:
+        return [(rate, error)] * count
+    shares = [sets.share_with_wrong(observable) for observable in range(count)]
+    if not error:
+        return [(share * rate, 0.0) for share, _ in shares]
+    return [(share * rate, math.hypot(share * error, rate * spread * factor)) for share, spread in shares]

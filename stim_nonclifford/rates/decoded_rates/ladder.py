@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...base.errors import ResourceLimitError
 from .chains import ChainStates, Level, Moves
 from .decoding import FailureTest
+from .failing.sets import FailingSets, Recorder
 from .mechanisms import FaultModel, Floats
 from .plain_shots import Indices
 
@@ -213,6 +214,7 @@ class Ladder:
         self.exchanged = np.zeros((len(self._steps), 2))
         self.decided = np.zeros(len(levels))
         self.accepted = np.zeros(len(levels))
+        self._recorders = {level: Recorder() for level in stops_at}
         self._sweep = 0
 
     def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
@@ -231,8 +233,26 @@ class Ladder:
                 self.decided += decided.reshape(-1, self.columns).sum(axis=1)
                 self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
             self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float64))
+            self._record()
             self._exchange(rng)
             self._sweep += 1
+
+    def _record(self) -> None:
+        for level, recorder in self._recorders.items():
+            if recorder.wants(self._sweep):
+                chains = slice(level * self.columns, (level + 1) * self.columns)
+                test = self._moves.tests[self.levels[level].decoder]
+                wrong = test.wrong(self._states.rows[chains])
+                recorder.add(self._sweep, self._states.members[chains], wrong)
+
+    def failing_sets(self, level: int, burn_in: int) -> FailingSets:
+        """Fault sets of the chains of a level that was asked for.
+
+        Args:
+            level: The number of the level.
+            burn_in: Sweeps to leave out.
+        """
+        return self._recorders[level].sets(burn_in)
 
     def _exchange(self, rng: np.random.Generator) -> None:
         columns = np.arange(self.columns)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from .decoding import FailureTest
+from .failing.sets import FailingSets, failing_sets
 from .ladder import Stop
 from .mechanisms import FaultModel
-from .plain_shots import Indices, PlainShots
+from .plain_shots import Indices, PlainShots, xor_of_groups
 
 __all__ = ["PlainLevel"]
 
@@ -32,6 +33,7 @@ class PlainLevel:
         self.shots = self.failures = 0
         self.sets: list[Indices] = []
         self.mean_events = float((1 / (1 + np.exp(-stop.log_odds))).sum())
+        self._model, self._test = model, tests[stop.decoder]
         self._plain = PlainShots(model, stop.log_odds, tests[stop.decoder])
 
     @property
@@ -49,3 +51,9 @@ class PlainLevel:
             self.failures += len(found)
             self.sets += found[: _STORED - len(self.sets)]
             shots -= batch
+
+    def failing_sets(self) -> FailingSets:
+        """The first fault sets that failed."""
+        events = np.concatenate([np.zeros(0, dtype=np.intp), *self.sets])
+        rows = xor_of_groups(self._model, events, np.array([len(each) for each in self.sets], dtype=np.int64))
+        return failing_sets(self.sets, self._test.wrong(rows))

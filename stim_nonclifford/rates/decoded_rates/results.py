@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...base.arguments import integer
 from ...base.notebook import html_table
+from ..fault_sets.budget.table import ErrorBudget, Grouping
+from .failing.failures import DecodedFailure
+from .failing.study import FailureStudy
 
 __all__ = ["DecodedErrorRate", "DecodedLevel"]
 
@@ -50,6 +54,8 @@ class DecodedErrorRate:
         standard_error: Its standard error.
         interval: (low, high): holds the logical error rate with probability ``coverage``.
         coverage: Of the interval.
+        observable_rates: For each observable, P(it is predicted wrongly).
+        observable_errors: Their standard errors.
         levels: What was looked at, the strongest noise first. Circuits of a family share the levels.
         decodes: Number of calls of the decoders for single shots, for the whole family.
         seconds: What it took, for the whole family.
@@ -70,6 +76,8 @@ class DecodedErrorRate:
     standard_error: float
     interval: tuple[float, float]
     coverage: float
+    observable_rates: tuple[float, ...]
+    observable_errors: tuple[float, ...]
     levels: tuple[DecodedLevel, ...]
     decodes: int
     seconds: float = field(compare=False)
@@ -80,6 +88,8 @@ class DecodedErrorRate:
     lightest: tuple[float, float] | None
     error_factor: float
     asked_relative_error: float
+    # The failing fault sets; None in a copy that was pickled.
+    _study: FailureStudy | None = field(default=None, compare=False, repr=False)
 
     @property
     def kept(self) -> float:
@@ -95,6 +105,90 @@ class DecodedErrorRate:
     def relative_error(self) -> float:
         """Standard error over logical error rate; 0 if the rate is exact."""
         return self.standard_error / self.logical_error_rate if self.logical_error_rate else 0.0
+
+    def error_budget(self, by: Grouping) -> ErrorBudget:
+        r"""What part of the logical error rate comes from which noise, and what less noise would bring.
+
+        Failing shots have more faults than others. Of these additional faults, ``share`` is the part that
+        comes from a group of noise. ``sensitivity`` is the slope d ln(rate) / d ln(strength): by how many
+        percent the rate falls if the group's noise is one percent weaker, and the decoder stays as it is. The
+        sensitivity of all noise together is the number of additional faults, nearly; for weak noise, that is
+        the number of faults that make the decoder fail. Errors are those of independent columns of chains.
+
+        Args:
+            by: What to divide by: ``"instruction"``, ``"qubit"``, ``"tick"``, ``"noise"``, or a function of a
+                place of noise, as in ``LogicalErrorRate.error_budget``.
+
+        Returns:
+            The budget; printed, a table.
+
+        Raises:
+            ValueError: No fault set fails; this is a copy that was pickled; or errors exclude each other.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit.generated(
+            ...     "repetition_code:memory",
+            ...     distance=3,
+            ...     rounds=1,
+            ...     before_round_data_depolarization=1e-4,
+            ...     before_measure_flip_probability=3e-4,
+            ... )
+            >>> rate = circuit.logical_error_rate(decoder="pymatching", seed=1)
+            >>> budget = rate.error_budget("noise")
+            >>> for group in budget.groups:
+            ...     print(f"{group.group:12} {group.share:.1f}  {group.sensitivity:.1f}")
+            DEPOLARIZE1  0.2  0.4
+            X_ERROR      0.8  1.6
+        """
+        from .failing.budget import decoded_budget  # SciPy takes as long to import as this package
+
+        return decoded_budget(
+            self._known_sets(), by, self.logical_error_rate, self.standard_error, self.interval
+        )
+
+    def failures(self, count: int = 10) -> list[DecodedFailure]:
+        r"""What the decoder gets wrong: failing fault sets without the faults that do not matter.
+
+        From fault sets that fail, faults are left out one after the other, the least probable first, as long
+        as the decoder still fails. What is left is counted.
+
+        Args:
+            count: How many to return at most.
+
+        Returns:
+            What most of the failing sets come down to, the most typical first. ``circuit.with_faults`` makes
+            a circuit of the ``faults`` of each.
+
+        Raises:
+            ValueError: As in ``error_budget``.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit.generated(
+            ...     "repetition_code:memory", distance=3, rounds=1, before_round_data_depolarization=1e-3
+            ... )
+            >>> rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
+            >>> for failure in rate.failures():
+            ...     print(*(fault.pauli for fault in failure.faults), failure.detectors)
+            X0 X4 (0, 1)
+            X0 X2 (1,)
+            X2 X4 (0,)
+        """
+        from .failing.failures import decoded_failures
+
+        return decoded_failures(self._known_sets(), integer(count, "count", 1))
+
+    def _known_sets(self) -> FailureStudy:
+        if self._study is None:
+            raise ValueError(
+                "This estimate has no failing fault sets: the rate is 0, or it was pickled. Estimate it anew."
+            )
+        return self._study
+
+    def __getstate__(self) -> dict[str, object]:
+        # Decoders cannot be pickled.
+        return {**self.__dict__, "_study": None}
 
     def plot(self, ax: Any | None = None, **style: Any) -> Any:
         """Draws the rates of all levels against the strength of the noise, with three standard errors.
@@ -164,6 +258,13 @@ class DecodedErrorRate:
             )
         return lines
 
+    def _observable_lines(self) -> list[str]:
+        if len(self.observable_rates) == 1:
+            return []
+        rates = zip(self.observable_rates, self.observable_errors, strict=True)
+        shown = ", ".join(f"L{k} {rate:.3g} ± {error:.1g}" for k, (rate, error) in enumerate(rates))
+        return [f"each observable: {shown}"]
+
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         header = ("strength", "faults", "rate", "shots", "failures", "size", "accepted", "exchanged")
         rows = []
@@ -188,6 +289,7 @@ class DecodedErrorRate:
             f"logical error rate (any observable, {self.decoder}): {self._rate_text()}",
             f"{self.coverage:.0%} interval: {low:.4g} to {high:.4g}",
             f"{self.decodes:,} decodes, {self.seconds:.1f} s",
+            *self._observable_lines(),
             *self._remarks(),
         ]
         header, rows = self._table()

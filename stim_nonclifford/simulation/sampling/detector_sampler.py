@@ -103,7 +103,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         compiled.prepare_detectors(skip_reference_sample, max_active_coordinates)
 
     def __repr__(self) -> str:
-        return f"stim_nonclifford.simulation.sampling.CompiledDetectorSampler({circuit_repr(self._compiled.circuit)})"
+        text = circuit_repr(self._compiled.circuit)
+        return f"stim_nonclifford.simulation.sampling.CompiledDetectorSampler({text})"
 
     @property
     def num_detectors(self) -> int:

@@ -76,7 +76,8 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         self._numbers = ShotNumbers()
 
     def __repr__(self) -> str:
-        return f"stim_nonclifford.simulation.sampling.CompiledMeasurementSampler({circuit_repr(self._compiled.circuit)})"
+        text = circuit_repr(self._compiled.circuit)
+        return f"stim_nonclifford.simulation.sampling.CompiledMeasurementSampler({text})"
 
     @property
     def num_measurements(self) -> int:

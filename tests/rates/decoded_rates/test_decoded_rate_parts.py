@@ -11,8 +11,11 @@ from scipy.stats import chi2
 
 from stim_nonclifford.rates.decoded_rates.anchors import burn_in
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.failing.lightest import (
+    largest_enumerable,
+    log_probability_of_lightest,
+)
 from stim_nonclifford.rates.decoded_rates.ladder import Stop
-from stim_nonclifford.rates.decoded_rates.lightest import largest_enumerable, log_probability_of_lightest
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio

@@ -371,7 +371,7 @@ def test_nothing_to_divide() -> None:
     noisy = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate(
         postselection_mask="all"
     )
-    with pytest.raises(ValueError, match="'instruction', 'qubit', 'tick' or 'noise'"):
+    with pytest.raises(ValueError, match="'instruction', 'place', 'qubit', 'tick' or 'noise'"):
         noisy.error_budget("gate")  # type: ignore[arg-type]
 
 

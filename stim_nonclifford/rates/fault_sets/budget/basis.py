@@ -21,31 +21,29 @@ in leading order, of all noise together, the fault distance.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from ....base.arguments import refuse_argument
 from ....simulation.compiler import CompiledCircuit
 from ....simulation.plan import SamplingPlan
 from ..interval import COVERAGE
 from ..search.exploration import CircuitTotals, Exploration
 from ..search.laws import Floats
 from ..search.two_searches import TwoSearches
+from .grouping import groups_of, name_of_grouping
+from .layout import places_of_qubits
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
-from .noise_sources import NoisePlace, NoiseSources, noise_sources
+from .noise_sources import NoiseSources, noise_sources
 from .table import BudgetShare, ErrorBudget, Grouping
 
-__all__ = ["NO_FAULT", "NO_QUBIT", "BudgetBasis"]
+__all__ = ["NO_FAULT", "BudgetBasis"]
 
 NO_FAULT = "no fault"
 """The group of the empty fault set, where a shot can be wrong, or discarded, without any noise."""
-
-NO_QUBIT = "no qubit"
-"""The group of noise that acts on no qubit, such as the readout error of MPAD, in a budget by qubit."""
 
 _QUADRATURE_NODES = 64
 _ROUNDING = 1e-12
@@ -91,7 +89,7 @@ class BudgetBasis:
         totals = self.totals
         if not totals.wrong:
             raise ValueError("No malignant set was found: there is no logical error rate to divide.")
-        labels, membership = _groups(self.sources.places, by)
+        labels, membership = groups_of(self.sources.places, by)
         fractions = self._of_mechanisms(self.sources.fractions) @ membership
         shares = self._shares(WRONG, fractions) / totals.wrong
         discarded = self._all_shares() @ fractions - self._shares(KEPT, fractions)
@@ -121,13 +119,33 @@ class BudgetBasis:
             groups.append(BudgetShare(NO_FAULT, share, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0))
         low, high = self.known.interval(self.circuit, COVERAGE)
         return ErrorBudget(
-            by=by if isinstance(by, str) else _name_of(by),
+            by=by if isinstance(by, str) else name_of_grouping(by),
             kept=totals.kept,
             kept_and_wrong=totals.wrong,
             groups=tuple(groups),
             standard_error=totals.standard_error * totals.kept,
             interval=(low * totals.kept, high * totals.kept),
+            qubit_shares=self._shares_of_qubits(labels, membership),
+            qubit_places=places_of_qubits(self.compiled.circuit),
         )
+
+    def _shares_of_qubits(
+        self, labels: list[Hashable], membership: sparse.csr_array
+    ) -> dict[Hashable, dict[int, float]]:
+        """For each group, the parts of its share that come from noise on each qubit."""
+        of_places = self._of_mechanisms(self.sources.fractions)
+        shares = self._shares(WRONG, of_places) / self.totals.wrong
+        found: dict[Hashable, dict[int, float]] = {label: {} for label in labels}
+        entries = membership.tocoo()
+        for place, group, part in zip(entries.row, entries.col, entries.data, strict=True):
+            targets = self.sources.places[place].targets
+            own = found[labels[group]]
+            # By qubit, a group has its own part of a place alone.
+            where = [labels[group]] if part < 1 else targets
+            for qubit in where:
+                if isinstance(qubit, int):
+                    own[qubit] = own.get(qubit, 0.0) + float(shares[place] * part) / len(where)
+        return found
 
     def _of_mechanisms(self, values: Floats) -> sparse.csr_array:
         """Values of the sources as a matrix, shape (num_mechanisms, num_places)."""
@@ -212,46 +230,3 @@ class BudgetBasis:
             constants = np.stack([base, -wrong / totals.wrong, kept / totals.kept])
             of_sensitivities += sample.variance(sparse.csr_array(scored), factors, constants)
         return np.sqrt(np.maximum(of_shares, 0)), np.sqrt(np.maximum(of_sensitivities, 0))
-
-
-def _groups(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashable], sparse.csr_array]:
-    """The labels of the groups in their order, and how much of each place belongs to each group."""
-    # Of a channel on two qubits, each has half.
-    label_of = None if by == "qubit" else _label_function(by)
-    labels_of: list[tuple[Hashable, ...]] = [
-        (tuple(dict.fromkeys(place.targets)) or (NO_QUBIT,)) if label_of is None else (label_of(place),)
-        for place in places
-    ]
-    labels = list(dict.fromkeys(label for own in labels_of for label in own))
-    if by in ("qubit", "tick", "noise"):
-        labels.sort(key=lambda label: (label if isinstance(label, int) else math.inf, str(label)))
-    number = {label: k for k, label in enumerate(labels)}
-    entries = [(p, number[label], 1 / len(own)) for p, own in enumerate(labels_of) for label in own]
-    rows, columns, parts = zip(*entries, strict=True) if entries else ((), (), ())
-    shape = (len(places), len(labels))
-    return labels, sparse.csr_array((np.array(parts, dtype=float), (rows, columns)), shape=shape)
-
-
-def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
-    match by:
-        case "instruction":
-            return lambda place: f"line {place.line}: {_written(place)}"
-        case "tick":
-            return lambda place: place.tick
-        case "noise":
-            return lambda place: place.instruction
-    if not callable(by):
-        wanted = "'instruction', 'qubit', 'tick' or 'noise', or a function of a place"
-        refuse_argument("by", wanted, by, kind=ValueError if isinstance(by, str) else TypeError)
-    return by
-
-
-def _name_of(by: Callable[[NoisePlace], Hashable]) -> str:
-    """The header of the groups of a function: its name, if it has one."""
-    name = getattr(by, "__name__", "group")
-    return "group" if name == "<lambda>" else name
-
-
-def _written(place: NoisePlace) -> str:
-    arguments = ", ".join(f"{number:.6g}" for number in place.arguments)
-    return f"{place.instruction}({arguments})"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ....base.arguments import integer
+from ....base.arguments import choice, integer
 from ..uncertainty import rate_text
+from .layout_plot import plot_on_layout
 from .noise_sources import NoisePlace
 
 __all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
 
-BudgetKind = Literal["instruction", "qubit", "tick", "noise"]
+BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
 Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
 
 _MAX_PRINTED = 40
@@ -25,6 +26,8 @@ class BudgetShare:
     Attributes:
         group: Its label.
         share: Part of P(kept and wrong): a set of k faults that contributes to it counts 1/k for each fault.
+            With a decoder: of the faults that shots that fail have more than all shots, the part that is of
+            the group.
         share_error: Standard error of ``share``, from sampled weights.
         discarded: The same part of P(discarded).
         kept_derivative: dP(kept) / d ln(strength).
@@ -51,6 +54,8 @@ class BudgetShare:
 class ErrorBudget:
     """P(kept and wrong) and P(discarded), divided among groups of places of noise. Printed, a table.
 
+    Where every shot is kept, P(kept and wrong) is the logical error rate, and P(discarded) is left out.
+
     Attributes:
         by: What makes a group: ``"qubit"`` and so on, or the name of a function (``"group"`` for a lambda).
         kept: P(kept).
@@ -58,6 +63,9 @@ class ErrorBudget:
         groups: The groups, in the order of the circuit or of their labels. Their shares add up to 1.
         standard_error: Of ``kept_and_wrong``.
         interval: (low, high): the 95% interval of ``kept_and_wrong``.
+        qubit_shares: Of each group's share, the part that comes from noise on each qubit. Qubits of one place
+            have equal parts.
+        qubit_places: Qubit -> where it is drawn: at its coordinates, or on a grid.
     """
 
     by: str
@@ -66,6 +74,10 @@ class ErrorBudget:
     groups: tuple[BudgetShare, ...]
     standard_error: float
     interval: tuple[float, float]
+    qubit_shares: Mapping[Hashable, Mapping[int, float]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    qubit_places: Mapping[int, tuple[float, float]] = field(default_factory=dict, compare=False, repr=False)
 
     def largest(self, count: int) -> ErrorBudget:
         """The groups with the largest shares, in the same order.
@@ -78,11 +90,15 @@ class ErrorBudget:
         chosen = tuple(group for group in self.groups if group in ranked)
         return replace(self, groups=chosen)
 
+    @property
+    def _keeps_all(self) -> bool:
+        return self.kept == 1 and not any(group.discarded for group in self.groups)
+
     def __str__(self) -> str:
         groups = self.groups
         if len(groups) > _MAX_PRINTED:
             groups = self.largest(_MAX_PRINTED).groups
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (
                 str(group.group),
                 _with_error(group.share, group.share_error, "{:.2%}"),
@@ -91,11 +107,14 @@ class ErrorBudget:
             )
             for group in groups
         ]
-        header = (self.by, "kept and wrong", "sensitivity", "discarded")
+        header: tuple[str, ...] = (self.by, "kept and wrong", "sensitivity", "discarded")
+        if self._keeps_all:
+            header, rows = (self.by, "share", "sensitivity"), [row[:3] for row in rows]
         widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
         is_number = all(type(group.group) is int for group in groups)
         wrong = rate_text(self.kept_and_wrong, self.standard_error, self.interval)
-        lines = [f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}", ""]
+        headline = f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}"
+        lines = [f"logical error rate = {wrong}" if self._keeps_all else headline, ""]
         for row in (header, *rows):
             first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])
             rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
@@ -106,15 +125,27 @@ class ErrorBudget:
             lines.append(f"and {others} with smaller shares, together {left:.2%}")
         return "\n".join(lines)
 
-    def plot(self, ax: Any | None = None) -> Any:
-        """Draws the shares of P(kept and wrong), with their errors, and those of P(discarded) beside them.
+    def plot(
+        self, ax: Any | None = None, *, by: Literal["group", "layout"] = "group", panels: int = 8
+    ) -> Any:
+        """Draws the budget.
 
         Args:
-            ax: Matplotlib axes; None: new ones.
+            ax: Matplotlib axes for ``by="group"``; None: new ones.
+            by: ``"group"``: bars of the shares of P(kept and wrong), with their errors, and of P(discarded)
+                beside them. ``"layout"``: heat maps over the qubits, at their coordinates, one for each of
+                the groups with the largest shares, in the order of the budget: small multiples by tick, or
+                by stage. A budget by qubit is one heat map.
+            panels: How many heat maps at most.
 
         Returns:
-            The axes.
+            The axes, or for ``"layout"`` the figure.
+
+        Raises:
+            ValueError: The budget has no qubits.
         """
+        if choice(by, "by", ("group", "layout")) == "layout":
+            return self._plot_on_layout(integer(panels, "panels", 1))
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -122,16 +153,38 @@ class ErrorBudget:
         places = range(len(self.groups))
         shares = [100 * group.share for group in self.groups]
         errors = [100 * group.share_error for group in self.groups]
-        ax.bar([k - 0.2 for k in places], shares, 0.4, yerr=errors, capsize=2, label="kept and wrong")
-        discarded = [100 * group.discarded for group in self.groups]
-        ax.bar([k + 0.2 for k in places], discarded, 0.4, label="discarded", color="lightgray")
+        name = "logical error rate" if self._keeps_all else "P(kept and wrong)"
+        if self._keeps_all:
+            ax.bar(list(places), shares, 0.8, yerr=errors, capsize=2)
+        else:
+            ax.bar([k - 0.2 for k in places], shares, 0.4, yerr=errors, capsize=2, label="kept and wrong")
+            discarded = [100 * group.discarded for group in self.groups]
+            ax.bar([k + 0.2 for k in places], discarded, 0.4, label="discarded", color="lightgray")
+            ax.legend()
         labels = [str(group.group) for group in self.groups]
         rotation = 0 if max(map(len, labels), default=0) <= 3 else 90
         ax.set_xticks(list(places), labels, rotation=rotation, fontsize="small")
-        ax.set(xlabel=self.by, ylabel="share (%)", title=f"P(kept and wrong) = {self.kept_and_wrong:.3g}")
+        ax.set(xlabel=self.by, ylabel="share (%)", title=f"{name} = {self.kept_and_wrong:.3g}")
         ax.grid(axis="y", alpha=0.3)
-        ax.legend()
         return ax
+
+    def _plot_on_layout(self, panels: int) -> Any:
+        if not self.qubit_places or not any(self.qubit_shares.values()):
+            raise ValueError("The noise of this budget acts on no qubit: there is no layout to draw it on.")
+        title = f"P(kept and wrong) = {self.kept_and_wrong:.3g}"
+        if self.by == "qubit":
+            shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
+            return plot_on_layout([("all noise", shares)], self.qubit_places, title)
+        chosen = [
+            (_label_of(self.by, group.group), self.qubit_shares[group.group])
+            for group in self.largest(panels).groups
+            if self.qubit_shares.get(group.group)
+        ]
+        return plot_on_layout(chosen, self.qubit_places, title)
+
+
+def _label_of(by: str, group: Hashable) -> str:
+    return f"{by} {group}" if isinstance(group, int) else str(group)
 
 
 def _with_error(value: float, error: float, style: str) -> str:

@@ -85,7 +85,8 @@ def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, postselected: Sequen
     )
     if noisy:
         text += (
-            " These rotations are coherent noise: budgets of it come from differences of counts. The rate of"
-            " circuit.pauli_twirl() is that of another circuit, and often too low (docs/guides/fault_sets.md)."
+            " These rotations are coherent noise: budgets of it come from differences of counts. The"
+            " rate of circuit.pauli_twirl() is that of another circuit, and often too low"
+            " (docs/guides/fault_sets.md)."
         )
     return text

@@ -16,20 +16,19 @@ from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
-from ....support.engines.native_cases import (
+from ....support.engines.native_cases import CASES, STEP_CASES
+from ....support.engines.native_instances import (
     ATTRIBUTES,
-    CASES,
     IMAGE,
     PLAN,
-    STEP_CASES,
     engine,
     paths,
     plan_of_all_kinds,
     program,
     study,
     sweep,
-    wrong_plans,
 )
+from ....support.engines.wrong_plans import wrong_plans
 
 REFUSALS = (ValueError, TypeError, MemoryError, OverflowError, ResourceLimitError)
 

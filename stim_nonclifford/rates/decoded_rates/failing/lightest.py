@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .decoding import FailureTest
-from .mechanisms import FaultModel, Floats, log_probability_of_none
+from ..decoding import FailureTest
+from ..mechanisms import FaultModel, Floats, log_probability_of_none
 
 __all__ = ["largest_enumerable", "log_probability_of_lightest"]
 

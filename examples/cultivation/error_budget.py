@@ -5,7 +5,7 @@
 Computes the logical error rate of each circuit from its fault sets, and divides it among the stages of the
 protocol, by the noise in their moments: a set of k faults that makes a kept shot wrong counts 1/k for each of
 its faults. The sensitivity of a stage is by how many percent the logical error rate falls if its noise is one
-percent weaker. A plot shows the same moment by moment.
+percent weaker. A plot shows the same moment by moment, and another one on the layout, stage by stage.
 """
 
 from __future__ import annotations
@@ -107,6 +107,10 @@ def main() -> int:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     plot(estimates, arguments.out)
     print(f"\n{arguments.out} written.")
+    for distance, estimate in estimates.items():
+        file = arguments.out.with_name(f"{arguments.out.stem}_layout_d={distance}.png")
+        estimate.error_budget(stages_of(distance)).plot(by="layout").savefig(file)
+        print(f"{file} written.")
     return 0
 
 

@@ -87,7 +87,7 @@ class Circuit(
             self._stim = circuit._stim.copy()
             return
         if not isinstance(circuit, stim.Circuit):
-            hint = " Read a file with Circuit.from_file(path)." if isinstance(circuit, os.PathLike) else ""
+            hint = _hint(circuit)
             raise TypeError(
                 "circuit must be circuit text or a stim.Circuit, but has type"
                 f" {type(circuit).__name__}.{hint}"
@@ -433,3 +433,13 @@ class Circuit(
         size = self.num_measurements
         packed = np.frombuffer(records.to_bytes(-(-size // 8), "little"), dtype=np.uint8)
         return packed if bit_packed else np.unpackbits(packed, count=size, bitorder="little").view(np.bool_)
+
+
+def _hint(circuit: object) -> str:
+    """What to write for an argument that is no circuit of Stim."""
+    package = type(circuit).__module__.partition(".")[0]
+    if isinstance(circuit, os.PathLike):
+        return " Read a file with Circuit.from_file(path)."
+    if package in ("qiskit", "cirq"):
+        return f" Read it with Circuit.from_{package}(circuit)."
+    return ""

@@ -42,6 +42,7 @@ _LIBRARIES = ("qelib1.inc", "stdgates.inc")
 _MOST_STEPS = 10_000_000
 _WITHOUT_EFFECT = (ast.DelayInstruction, ast.Pragma, ast.CalibrationGrammarDeclaration)
 _VERSION_2 = re.compile(r"^\s*OPENQASM\s+2\b", re.MULTILINE)
+_PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
 _PHYSICAL = re.compile(r"\$(\d+)")
 
 
@@ -89,6 +90,8 @@ def _located(text: str, refusal: Refusal) -> str:
 
 def _parsing_error(text: str, error: Exception) -> str:
     advice = "It is no OpenQASM 2 or 3, or a name in it is a keyword of OpenQASM 3."
+    if _PATH.fullmatch(text):
+        return f"`{text.strip()}` looks like a path. Read the file, and give its text to Circuit.from_qasm."
     causes = [*error.args, *(error.__cause__.args if error.__cause__ else ())]
     tokens = [getattr(each, "offendingToken", None) for each in causes]
     token = next((each for each in tokens if each is not None), None)

@@ -44,7 +44,11 @@ def read_qiskit(circuit: Any) -> stim.Circuit:
     reader = _Reader(qiskit)
     qubits = reader.builder.new_qubits(circuit.num_qubits)
     reader.bits = dict.fromkeys(circuit.clbits, False)
-    reader.run(circuit, dict(zip(circuit.qubits, qubits, strict=True)), {bit: bit for bit in circuit.clbits})
+    wires = dict(zip(circuit.qubits, qubits, strict=True))
+    try:
+        reader.run(circuit, wires, {bit: bit for bit in circuit.clbits})
+    except _Located as error:
+        raise ValueError(str(error)) from None
     return reader.builder.circuit()
 
 
@@ -83,6 +87,8 @@ class _Reader:
         self, operation: Any, qubits: Sequence[int], bits: Sequence[Any], outer_bits: Mapping[Any, Any]
     ) -> None:
         builder, name = self.builder, operation.name
+        if name in ("while_loop", "switch_case"):
+            raise ValueError(f"it has no counterpart here. {_ADVICE}")
         if getattr(operation, "condition", None) is not None and name != "if_else":
             raise ValueError("c_if has no counterpart here. Write `with circuit.if_test(...)`.")
         if name == "measure":

@@ -166,6 +166,7 @@ def test_unused_qubits_are_kept() -> None:
         ('include "mine.inc";', r"Line 1: .* only qelib1.inc and stdgates.inc are known"),
         ("qubit q;\npow(0.5) @ x q;", r"Line 2: .* a whole number is needed here, and this is 0.5"),
         ("qubit q;\nrx(1/0) q;", r"Line 2: .* cannot be calculated"),
+        ("circuits/x.qasm", "looks like a path. Read the file"),
         ("qubit q\nx q;", r"Line 2: `x q;`: the parser does not expect 'x'"),
         ("gate f a { f a; }\nqubit q;\nf q;", r"Line 1: .* there is no gate f"),
         ("qubit[2] q;\nqubit[3] r;\ncx q, r;", r"Line 3: .* different sizes"),

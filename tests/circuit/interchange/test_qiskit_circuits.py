@@ -105,3 +105,14 @@ def test_refusals() -> None:
     prepared = qiskit.QuantumCircuit(1)
     prepared.initialize([0.6, 0.8])
     assert abs(Circuit.from_qiskit(prepared).state_vector()[1]) == pytest.approx(0.8)
+
+
+def test_hints_for_what_other_packages_have() -> None:
+    circuit = qiskit.QuantumCircuit(1, 1)
+    with pytest.raises(TypeError, match=r"Read it with Circuit.from_qiskit\(circuit\)"):
+        Circuit(circuit)
+    circuit.measure(0, 0)
+    with circuit.while_loop((circuit.clbits[0], 1)):
+        circuit.x(0)
+    with pytest.raises(ValueError, match="Instruction 1, while_loop: it has no counterpart"):
+        Circuit.from_qiskit(circuit)

@@ -10,6 +10,8 @@ import stim
 from ...base.arguments import integer, path, text
 from ...base.errors import ResourceLimitError
 from ...base.masks import Mask, postselected_outputs
+from ...rates.fault_sets.interface import search_arguments
+from ...rates.fault_sets.search.limits import Limits
 from ..logical_states import LogicalState, LogicalStateCheck
 from ..pictures import page_of
 from ..pictures.page import Findings
@@ -75,6 +77,11 @@ class CircuitPictures:
             ('<!doctype html>', True)
         """
         title, most_sets = text(title, "title"), integer(most_sets, "most_sets")
+        # Wrong arguments are errors, but what the circuit does not have is said in the page.
+        Limits(relative_error, max_seconds)
+        search_arguments(seed, threads, progress=False)
+        if not hasattr(file, "write"):
+            path(file, "file", "a path or an open file")
         circuit: Any = checked_circuit(cast("Any", self), state_check, postselected_observables_mask)
         found = circuit._stim
         postselected_outputs(

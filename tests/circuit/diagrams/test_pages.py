@@ -144,6 +144,12 @@ def test_wrong_masks_are_errors() -> None:
         page_of(Circuit(SMALL), postselection_mask=np.zeros(5, bool))
 
 
+def test_wrong_limits_are_errors_and_not_remarks() -> None:
+    for name, value in (("relative_error", -1.0), ("max_seconds", 0), ("threads", 0)):
+        with pytest.raises(ValueError, match=name):
+            page_of(Circuit(SMALL), **{name: value})
+
+
 def test_text_cannot_end_the_script_or_the_title() -> None:
     page = page_of(Circuit("S[T:</script><b>] 0"), title="</title><script>alert(1)</script>")
     assert page.count("</script>") == 2

@@ -5,9 +5,9 @@ Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by 
 this number per unit of odds. So all finds of a weight are added up, whatever found them. They differ in cost,
 and in how finds depend on each other: joined sets with a common half do, and count less for it.
 
-A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where one
-half is so likely that it is drawn many times, the set is found rarely and then many times at once. So finds
-count by how they split the set (``_counts_of_splits``).
+A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
+one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
+finds count by how they split the set (``_counts_of_splits``).
 """
 
 from __future__ import annotations
@@ -300,8 +300,12 @@ class SampledWeight:
         shared = [self._shared(each, residuals) for each in self._rounds]
         variances = zip(self._rounds, squares, shared, strict=True)
         cubes = sum(float(each.halves) ** 3 for each in joins)
-        hits = kept if _effective(kept, self._all_shared(kept)) >= FEW else None
-        events = [self._joined_event(each, circuit, hits, wrong) for each in joins]
+        # Where even kept sets are few, each that can be kept may be wrong with certainty.
+        hits = next((each for each in (kept, ratios) if self._are_enough(each)), None)
+        if self._are_enough(wrong):
+            events = [self._joined_event(each, circuit, wrong) for each in joins]
+        else:
+            events = [self._joined_event(each, circuit, hits) for each in joins]
         return Outlook(
             density=self.density,
             variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
@@ -318,18 +322,17 @@ class SampledWeight:
         """The sum of the products of the values of different sets of a round that have a half in common."""
         return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides or ()))
 
-    def _all_shared(self, values: Floats) -> float:
-        return sum(self._shared(each, values) for each in self._rounds)
+    def _are_enough(self, hits: Floats) -> bool:
+        """Whether these are enough effective hits to tell how large any may be."""
+        return _effective(hits, sum(self._shared(each, hits) for each in self._rounds)) >= FEW
 
     def _drawn_event(self, circuit: int, hits: Floats | None) -> float:
         """What a set that was missed may have added: no more than any kept one, if there were many."""
         return float(self._largest_ratio[circuit] if hits is None else hits.max())
 
-    def _joined_event(self, found: _Round, circuit: int, hits: Floats | None, wrong: Floats) -> float:
+    def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
         """The same of a half, with all its sets: as many as any one had, if there were enough of them."""
         assert found.sides is not None
-        if _effective(wrong, self._all_shared(wrong)) >= FEW:
-            hits = wrong
         if hits is not None:
             return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
         largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
@@ -339,7 +342,7 @@ class SampledWeight:
         return largest * (1 + found.halves * self._partners)
 
     def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
-        """What finds of sets count by the halves in which they were found; of all splits of a set, 1 on average.
+        """What finds of sets count by the halves in which they were found; of all splits, 1 on average.
 
         With x and y the expected numbers of draws of its halves, a split finds the set a number of times with
         mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations, product
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation.color_code import ColorCode
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
 
 __all__ = [
     "CIRCUITS",

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.interface import estimate_rates
-from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 from .code_circuits import CIRCUITS, t_state_circuit
 

@@ -27,21 +27,22 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.decoded_circuits import exact_symptoms, rates_with_decoder
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.decoded_rates import DecodedErrorRate
-from stim_nonclifford.decoded_rates.mechanisms import Symptoms
-from stim_nonclifford.decoded_rates.mechanisms import families_of as decoded_families
-from stim_nonclifford.decoding.decoders import decoder_named
-from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
-from stim_nonclifford.logical_states import parsed_state
+from stim_nonclifford.circuit.logical_states import parsed_state
+from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, rates_with_decoder
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates.mechanisms import Symptoms
+from stim_nonclifford.rates.decoded_rates.mechanisms import families_of as decoded_families
+from stim_nonclifford.rates.decoding.decoders import decoder_named
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.uncertainty import rate_text, uncertainty_of
 
 from ..processes.executors import CallingExecutor, WorkersLostError, dask_executor, lost_workers, num_slots_of
 from ..processes.interrupts import interrupted_by_signals
 from ..samplers.tasks import task
+from ..statistics.row_warnings import counted
 from ..statistics.rows import ESTIMATE, ESTIMATES, FAULT_SETS
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
@@ -50,6 +51,8 @@ from .estimate_arguments import parse_estimate_arguments, sinter_arguments
 from .state_check_argument import with_state_check
 
 __all__ = ["estimate"]
+
+SOFT_POSTSELECT = "soft_postselect"
 
 _Rate = LogicalErrorRate | DecodedErrorRate
 
@@ -111,6 +114,8 @@ def estimate(arguments: Sequence[str]) -> int:
         SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
     args = parse_estimate_arguments(arguments)
+    if args.decoders == [None] and _has_mask(args):
+        args.decoders = [SOFT_POSTSELECT]
     _check_decoded_alone(args)
     sinter_args = sinter_arguments(args)
     try:
@@ -315,8 +320,14 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
                 f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
-        if decoder is not None:
+        if decoder not in (None, SOFT_POSTSELECT):
             return _decoded_job(path, circuit, decoder, metadata)
+        if decoder is None and circuit.num_detectors:
+            raise ValueError(
+                f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
+                f" --decoders {SOFT_POSTSELECT}, which discards a shot if any of them fires, or a decoder,"
+                " such as --decoders pymatching."
+            )
         detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
         observables = postselected_observables(circuit.num_observables, metadata, args)
         if args.state_check is not None and observables is not None:
@@ -352,13 +363,20 @@ def _decoded_job(path: str, circuit: snc.Circuit, decoder: str, metadata: dict[s
 
 def _check_decoded_alone(args: argparse.Namespace) -> None:
     """Refuses what is not available together with a decoder."""
-    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
-    is_postselected = args.postselect_detectors_with_non_zero_4th_coord or set(predicates) != {"False"}
-    if args.decoders != [None] and (is_postselected or args.state_check is not None):
+    is_postselected = _has_mask(args) or args.postselected_observables_predicate != "False"
+    decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
+    if decoders and (is_postselected or args.state_check is not None):
         raise ValueError(
-            "--decoders looks at all shots. Leave out postselection and --state_check; or count the errors of"
-            " kept shots: `collect` with soft_pymatching."
+            f"--decoders {min(decoders)} looks at all shots. Leave out postselection and --state_check; or"
+            " count the errors of kept shots: `collect` with soft_pymatching."
         )
+
+
+def _has_mask(args: argparse.Namespace) -> bool:
+    """Whether an argument says which detectors are postselected."""
+    return bool(
+        args.postselect_detectors_with_non_zero_4th_coord or args.postselected_detectors_predicate != "False"
+    )
 
 
 def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:

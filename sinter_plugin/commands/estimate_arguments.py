@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from stim_nonclifford.fault_sets.search.limits import DEFAULT_MAX_BYTES
+from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 
 from .sinter_internals import parse_collect_arguments
 from .state_check_argument import add_state_check
@@ -49,8 +49,9 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         "--decoders",
         nargs="+",
         default=[None],
-        help="Decoders that are told all detectors, such as pymatching: a shot is wrong if a prediction is.\n"
-        "Without them, all detectors are postselected.",
+        help="What is made of detectors. soft_postselect: all are postselected, or those that arguments\n"
+        "below choose. A decoder such as pymatching: it is told all of them, and a shot is wrong if a\n"
+        "prediction is.",
     )
     add(
         "--relative_error",
@@ -92,7 +93,7 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add(
         "--postselected_detectors_predicate",
         default="False",
-        help="As for `collect`; all detectors by default.",
+        help="As for `collect`.",
     )
     add("--postselected_observables_predicate", default="False", help="As for `collect`.")
     add("--metadata_func", default="{'path': path}", help='As for `collect`; "auto" reads d=3,p=0.001.stim.')

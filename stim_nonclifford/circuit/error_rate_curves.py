@@ -7,12 +7,12 @@ from typing import Any, overload
 
 from ..base.arguments import check_types, iterable
 from ..base.masks import Mask
-from ..decoded_rates.results import DecodedErrorRate
-from ..fault_sets.results import LogicalErrorRate
-from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
-from ..logical_states import LogicalState, LogicalStateCheck
+from ..rates.decoded_rates.results import DecodedErrorRate
+from ..rates.fault_sets.results import LogicalErrorRate
+from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from .circuit import Circuit
-from .fault_set_methods import rates_of
+from .logical_states import LogicalState, LogicalStateCheck
+from .methods.fault_set_methods import rates_of
 
 __all__ = ["logical_error_rates"]
 

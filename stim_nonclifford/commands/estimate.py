@@ -3,8 +3,8 @@
 With --circuits FILE ... in place of --in, it estimates many circuits and writes rows of Sinter's statistics:
 `python -m sinter_plugin estimate --help` lists the arguments for that.
 
-  stim-nonclifford estimate --in circuit.stim --relative_error 0.05
-  stim-nonclifford estimate --in circuit.stim --error_budget noise
+  stim-nonclifford estimate --in circuit.stim --postselect all --relative_error 0.05
+  stim-nonclifford estimate --in circuit.stim --postselect all --error_budget noise
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--error_budget",
-        choices=("instruction", "qubit", "tick", "noise"),
-        help="also say what part of the rate comes from which line, qubit, tick or kind of noise",
+        choices=("instruction", "place", "qubit", "tick", "noise"),
+        help="also say what part of the rate comes from which line, gate, qubit, tick or kind of noise",
     )
     add_seed(parser)
 

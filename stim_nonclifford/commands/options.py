@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..circuit import Circuit
-from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from ..engines import EngineName
-from ..logical_states import LogicalState
-from ..sampling import ShotFormat
+from ..circuit.logical_states import LogicalState
+from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from ..simulation.engines import EngineName
+from ..simulation.sampling import ShotFormat
 
 __all__ = [
     "add_circuit",
@@ -125,7 +125,7 @@ def add_postselection(parser: argparse.ArgumentParser, default: str) -> None:
 
 def add_fault_sets(parser: argparse.ArgumentParser) -> None:
     """Adds ``--postselect``, ``--state_check`` and ``--threads``."""
-    add_postselection(parser, "all")
+    add_postselection(parser, "none; required if the circuit has detectors")
     parser.add_argument(
         "--state_check",
         choices=get_args(LogicalState),
@@ -182,7 +182,7 @@ def fault_set_arguments(args: argparse.Namespace, circuit: Circuit) -> dict[str,
     """The arguments of ``add_fault_sets`` as keywords of ``Circuit.logical_error_rate`` and its like."""
     detectors, observables = masks_of(args, circuit)
     return {
-        "postselection_mask": "all" if detectors is None else detectors,
+        "postselection_mask": detectors,
         "postselected_observables_mask": observables,
         "state_check": args.state_check,
         "threads": args.threads,

@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from ..base.errors import ResourceLimitError
 from ..circuit import Circuit
-from ..errors import ResourceLimitError
 
 __all__ = ["as_flags", "exit_code", "naming", "output", "read_circuit", "write_text"]
 
 _FLAGS = {"postselection_mask": "postselect"}
+_METHOD = 'logical_error_rate(decoder="pymatching")'
+_COMMAND = "`stim-nonclifford estimate --circuits FILE --decoders pymatching`"
 _KEYWORD = re.compile(r"\b(kind|postselection_mask|state_check)=[\"'](\w+)[\"']")
 
 BROKEN_PIPE = 128 + 13
@@ -80,6 +82,7 @@ def as_flags(message: str) -> str:
         >>> as_flags('Pass postselection_mask="all".')
         'Pass --postselect all.'
     """
+    message = message.replace(_METHOD, _COMMAND)
     return _KEYWORD.sub(lambda found: f"--{_FLAGS.get(found[1], found[1])} {found[2]}", message)
 
 

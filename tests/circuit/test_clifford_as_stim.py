@@ -12,11 +12,11 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
-from ..oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
-from ..support.error_models import assert_same_model, symptoms
-from ..support.exact import convolve, exact_outputs, largest_difference, mask, mask_of
+from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask, mask_of
+from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
+from ..support.rates.error_models import assert_same_model, symptoms
 
 ALPHA = 1e-7
 """Probability of a false alarm in each statistical test, over all of its comparisons."""
@@ -188,12 +188,12 @@ def assert_counts(
     ],
 )
 def test_rates_and_correlations(code: str, distance: int, rounds: int, p: float) -> None:
-    """10^7 shots of seed 1: all parities of one or two outputs; false alarms: ``ALPHA`` each."""
+    """10^7 shots of seed 1, or 3e6 of wide rows: all parities of one or two outputs; false alarms: ``ALPHA`` each."""
     circuit = generated(code, distance, rounds, p)
     sampler = Circuit(circuit).compile_detector_sampler(seed=1)
     size = circuit.num_detectors + circuit.num_observables
     together = np.zeros((size, size), dtype=np.int64)
-    shots, block = 10**7, 10**5
+    shots, block = (10**7 if size < 60 else 3 * 10**6), 10**5
     for _ in range(shots // block):
         samples = sampler.sample(block, append_observables=True)
         assert isinstance(samples, np.ndarray)

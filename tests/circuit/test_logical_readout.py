@@ -14,8 +14,8 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford import LogicalStateCheck
-from stim_nonclifford.cultivation import end_to_end_circuit
-from stim_nonclifford.logical_states import read_out
+from stim_nonclifford.circuit.logical_states import read_out
+from stim_nonclifford.generators.cultivation import end_to_end_circuit
 
 FALSE_ALARM = 1e-7
 ROOT = 0.5**0.5

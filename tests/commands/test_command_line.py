@@ -17,9 +17,9 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import COMMANDS, SINTER_COMMANDS, main
-from stim_nonclifford.cultivation import cultivation_circuit, end_to_end_circuit
-from stim_nonclifford.distillation import distillation_circuit
-from stim_nonclifford.sampling import ShotFormat
+from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
+from stim_nonclifford.generators.distillation import distillation_circuit
+from stim_nonclifford.simulation.sampling import ShotFormat
 
 FORMATS = ("01", "b8", "r8", "ptb64", "hits", "dets")
 T_CIRCUIT = """
@@ -256,13 +256,25 @@ def test_models_plans_and_pictures_are_those_of_python(here: Path, capfd: pytest
 def test_rates_and_faults_are_those_of_python(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     circuit = snc.Circuit(cultivation_circuit(3, p=1e-3))
     circuit.to_file("d3.stim")
-    run("estimate", "--in", "d3.stim", "--seed", 5, "--relative_error", 0.1, "--error_budget", "noise")
+    run(
+        "estimate",
+        "--in",
+        "d3.stim",
+        "--postselect",
+        "all",
+        "--seed",
+        5,
+        "--relative_error",
+        0.1,
+        "--error_budget",
+        "noise",
+    )
     rate = circuit.logical_error_rate(postselection_mask="all", seed=5, relative_error=0.1)
     printed = capfd.readouterr().out
     seconds = r"; [\d.]+ s\n"
     assert re.sub(seconds, "", printed) == re.sub(seconds, "", f"{rate}\n\n{rate.error_budget('noise')}\n")
 
-    run("faults", "--in", "d3.stim")
+    run("faults", "--in", "d3.stim", "--postselect", "all")
     first, *blocks = capfd.readouterr().out.split("\n\n")
     sets = circuit.malignant_sets(postselection_mask="all")
     assert first.startswith(f"fault distance: 2\nmalignant sets: {len(sets)}, ")
@@ -275,7 +287,7 @@ def test_rates_and_faults_are_those_of_python(here: Path, capfd: pytest.CaptureF
 
     circuit = snc.Circuit("X_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
     circuit.to_file("c.stim")
-    run("faults", "--in", "c.stim")
+    run("faults", "--in", "c.stim", "--postselect", "all")
     assert re.fullmatch(r"fault distance: at least \d\n", capfd.readouterr().out)
     Path("c.stim").write_text("X_ERROR(0.1) 0 1\nM 0 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
     run("faults", "--in", "c.stim")
@@ -295,11 +307,11 @@ def test_a_logical_state_is_checked(here: Path, capfd: pytest.CaptureFixture[str
         OBSERVABLE_INCLUDE(1) Y1
     """
     Path("c.stim").write_text(text)
-    run("estimate", "--in", "c.stim", "--state_check", "T", "--seed", 5)
+    run("estimate", "--in", "c.stim", "--postselect", "all", "--state_check", "T", "--seed", 5)
     rate = snc.Circuit(text).logical_error_rate(postselection_mask="all", state_check="T", seed=5)
     assert rate.logical_error_rate == pytest.approx(0.01)
     assert capfd.readouterr().out.splitlines()[:2] == str(rate).splitlines()[:2]
-    run("faults", "--in", "c.stim", "--state_check", "T")
+    run("faults", "--in", "c.stim", "--postselect", "all", "--state_check", "T")
     assert capfd.readouterr().out.startswith("fault distance: 1\n")
 
 
@@ -308,7 +320,16 @@ def test_many_circuits_are_estimated_by_the_sinter_plugin(
 ) -> None:
     run("generate", "distillation", "--t_error", "0.01", "0.02", "--out_dir", "circuits")
     paths = capfd.readouterr().out.split()
-    run("estimate", "--circuits", *paths, "--quiet", "--save_resume_filepath", "rates.csv")
+    run(
+        "estimate",
+        "--circuits",
+        *paths,
+        "--decoders",
+        "soft_postselect",
+        "--quiet",
+        "--save_resume_filepath",
+        "rates.csv",
+    )
     run("combine", "rates.csv")
     assert capfd.readouterr().out.count("soft_fault_sets") == 2
 
@@ -370,6 +391,16 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
         ("diagram --in t.stim --tick a", "argument --tick: 'a' is neither a number nor START:END"),
         ("diagram --in t.stim --filter_coords a", "argument --filter_coords: 'a' is neither a list"),
         ("estimate --in wide.stim", "estimate: error: wide.stim: The circuit has no observables"),
+        ("faults --in t.stim", "t.stim: 2 of 2 detectors are neither postselected nor"),
+        ("estimate --in t.stim", "Either pass --postselect all to discard every shot"),
+        (
+            "estimate --in t.stim",
+            "or decode: `stim-nonclifford estimate --circuits FILE --decoders pymatching`",
+        ),
+        (
+            "estimate --circuits t.stim",
+            "t.stim: Nothing says what is made of the 2 detectors. Pass --decoders soft_po",
+        ),
         ("faults --in t.stim --postselect none", "t.stim: 2 of 2 detectors are neither postselected nor"),
         ("faults --in t.stim --postselect none", "Either pass --postselect all to discard every shot"),
         (

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sinter
 
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 COMMAND = [sys.executable, "-m", "stim_nonclifford"]
 CIRCUIT = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
@@ -75,7 +75,7 @@ def test_what_is_wrong_with_standard_input() -> None:
         ("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8"),
         ("detect", "--in", "c.stim", "--shots", FOREVER, "--out_format", "dets"),
         ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
-        ("faults", "--in", "d3.stim", "--max_weight", "3"),
+        ("faults", "--in", "d3.stim", "--postselect", "all", "--max_weight", "3"),
     ],
     ids=" ".join,
 )

@@ -79,6 +79,7 @@ class Outlook:
         shared: The part from different sets with a half in common, over the cube of the number of halves.
         clumping: See ``_Round``, per half.
         scale: See ``SampledWeight``.
+        drawn_density: The part of the density that draws have.
         drawn_event: The largest number of hits that one more draw may have; 0 if nothing was drawn.
         joined_event: The same of a half.
         most: An upper limit on what can be missed at all.
@@ -90,6 +91,7 @@ class Outlook:
     shared: float
     clumping: float
     scale: float
+    drawn_density: float
     drawn_event: float
     joined_event: float
     most: float
@@ -97,7 +99,7 @@ class Outlook:
     @property
     def missed(self) -> float:
         """What the largest event that may have been missed would add."""
-        return self._missed(self.density)
+        return self._missed(self.density, self.drawn_density)
 
     @property
     def error(self) -> float:
@@ -107,14 +109,16 @@ class Outlook:
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
         total = self.density + density
-        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * self._missed(total) ** 2
+        missed = self._missed(total, self.drawn_density + density)
+        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
 
     def with_join(self, halves: int) -> float:
         """The same with one more join of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
         more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + count * density
-        return (self.variance + more) / total**2 + MISSED_COUNTS * self._missed(total) ** 2
+        missed = self._missed(total, self.drawn_density)
+        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
 
     def halves_for(self, density: float) -> float:
         """The number of halves of a join that adds so much density, with what its finds count."""
@@ -122,8 +126,10 @@ class Outlook:
         clumped = finds * self.clumping
         return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
 
-    def _missed(self, density: float) -> float:
-        return min(max(self.drawn_event, self.joined_event) / density, self.most)
+    def _missed(self, density: float, drawn_density: float) -> float:
+        # No more than draws alone would have missed, which also see what sets with a common half add up to.
+        alone = self.drawn_event / drawn_density if drawn_density else math.inf
+        return min(max(self.drawn_event, self.joined_event) / density, alone, self.most)
 
 
 class SampledWeight:
@@ -301,11 +307,10 @@ class SampledWeight:
         variances = zip(self._rounds, squares, shared, strict=True)
         cubes = sum(float(each.halves) ** 3 for each in joins)
         # Where even kept sets are few, each that can be kept may be wrong with certainty.
-        hits = next((each for each in (kept, ratios) if self._are_enough(each)), None)
-        if self._are_enough(wrong):
-            events = [self._joined_event(each, circuit, wrong) for each in joins]
-        else:
-            events = [self._joined_event(each, circuit, hits) for each in joins]
+        drawn = [each for each in self._rounds if not each.halves]
+        drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
+        found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
+        events = [self._joined_event(each, circuit, found) for each in joins]
         return Outlook(
             density=self.density,
             variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
@@ -313,7 +318,8 @@ class SampledWeight:
             shared=sum(shared) / cubes if cubes else 0.0,
             clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
             scale=self.scale,
-            drawn_event=self._drawn_event(circuit, hits) if len(joins) < len(self._rounds) else 0.0,
+            drawn_density=sum(each.density for each in drawn),
+            drawn_event=self._drawn_event(circuit, drawn_hits) if drawn else 0.0,
             joined_event=max(events, default=0.0),
             most=float(self._most[circuit]),
         )
@@ -322,9 +328,13 @@ class SampledWeight:
         """The sum of the products of the values of different sets of a round that have a half in common."""
         return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides or ()))
 
-    def _are_enough(self, hits: Floats) -> bool:
-        """Whether these are enough effective hits to tell how large any may be."""
-        return _effective(hits, sum(self._shared(each, hits) for each in self._rounds)) >= FEW
+    def _are_enough(self, hits: Floats, rounds: list[_Round]) -> bool:
+        """Whether those of some rounds are enough effective hits to tell how large any may be."""
+        total = sum(float(hits[each.part].sum()) for each in rounds)
+        squares = sum(
+            sum_of_products(hits[each.part], hits[each.part]) + self._shared(each, hits) for each in rounds
+        )
+        return total**2 >= FEW * squares > 0
 
     def _drawn_event(self, circuit: int, hits: Floats | None) -> float:
         """What a set that was missed may have added: no more than any kept one, if there were many."""
@@ -397,12 +407,6 @@ def _of_pairs(side: Indices, values: Floats) -> float:
 def _largest(side: Indices, values: Floats) -> float:
     """The largest sum of the values of the sets that have a half in common."""
     return float(np.bincount(side, values).max()) if len(side) else 0.0
-
-
-def _effective(values: Floats, shared: float) -> float:
-    """How many hits of equal size would have the relative error of these."""
-    squares = sum_of_products(values, values) + shared
-    return float(values.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:

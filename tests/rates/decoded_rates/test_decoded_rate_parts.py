@@ -11,8 +11,11 @@ from scipy.stats import chi2
 
 from stim_nonclifford.rates.decoded_rates.anchors import burn_in
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.failing.lightest import (
+    largest_enumerable,
+    log_probability_of_lightest,
+)
 from stim_nonclifford.rates.decoded_rates.ladder import Stop
-from stim_nonclifford.rates.decoded_rates.failing.lightest import largest_enumerable, log_probability_of_lightest
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio
@@ -159,7 +162,7 @@ def test_failures_do_not_depend_on_what_was_asked_before() -> None:
     decoded = fails.decoded
     assert (fails(rows[::-1])[::-1] == first).all()
     assert fails.decoded < decoded + len(rows) // 10
-    assert (fails.without_memory(rows) == first).all()
+    assert (fails.without_memory(rows)[0] == first).all()
 
 
 def test_bennett_ratio_of_gaussians() -> None:

@@ -15,6 +15,7 @@ import stim
 from ..base.arguments import array, choice, flag, path, text
 from ..base.masks import Mask, bools_of_mask, postselected_outputs
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
+from ..interchange import CircuitInterchange
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..simulation.faults import FaultTable
@@ -25,6 +26,7 @@ from .methods.error_models import CircuitErrorModels
 from .methods.fault_set_methods import CircuitFaultSets, checked_circuit
 from .methods.given_faults import CircuitFaults
 from .methods.logical_readout import CircuitLogicalReadout
+from .methods.pictures import CircuitPictures
 from .methods.proxies import CircuitProxies
 from .methods.record_conversion import CircuitRecordConversion
 from .methods.state_vectors import CircuitStateVector
@@ -42,6 +44,8 @@ class Circuit(
     CircuitLogicalReadout,
     CircuitFaults,
     CircuitFaultSets,
+    CircuitInterchange,
+    CircuitPictures,
 ):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "detect": "samples detection events and observable flips; can postselect",
     "analyze_errors": "writes the detector error model, for decoders",
     "diagram": "draws the circuit, with every gate as what it is",
+    "page": "writes a page for a browser: ticks, places of noise, malignant sets",
     "plan": "says what a shot costs, and which instructions cause it",
     "faults": "lists the smallest sets of faults that make a kept shot wrong",
     "estimate": "computes the logical error rate from fault sets, however small it is",

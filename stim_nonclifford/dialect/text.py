@@ -96,8 +96,8 @@ def _refuse_other_kinds_of_text(text: str) -> None:
     if program:
         line = text.count("\n", 0, program.start("line")) + 1
         raise ValueError(
-            f"Line {line}: `{program['line'].strip()}`: this is OpenQASM, which Stim cannot read. Write the"
-            " circuit in Stim's language: H 0, CX 0 1, T 0, R_Z(0.25) 0 (angle in half-turns), M 0."
+            f"Line {line}: `{program['line'].strip()}`: this is OpenQASM. Read it with"
+            " Circuit.from_qasm(text); a circuit in Stim's language is H 0, CX 0 1, T 0, R_Z(0.25) 0, M 0."
         ) from None
 
 

@@ -82,5 +82,6 @@ def test_classes_are_documented_with_their_attributes(name: str) -> None:
             if not field.name.startswith("_"):
                 assert f"{field.name}:" in cls.__doc__, f"{name}.{field.name}"
         if cls not in INSIDES:
-            for hint in typing.get_type_hints(cls).values():
-                assert_public(hint)
+            for attribute, hint in typing.get_type_hints(cls).items():
+                if not attribute.startswith("_"):
+                    assert_public(hint)

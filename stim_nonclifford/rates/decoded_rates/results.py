@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...base.arguments import integer
 from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
-
-if TYPE_CHECKING:
-    from .failing.failures import DecodedFailure
-    from .failing.study import FailureStudy
+from .failing.failures import DecodedFailure
+from .failing.study import FailureStudy
 
 __all__ = ["DecodedErrorRate", "DecodedLevel", "GapPoint"]
 

@@ -113,13 +113,14 @@ class LogicalErrorRate:
         means is said at ``BudgetShare``, where it comes from in ``stim_nonclifford.rates.fault_sets.budget``.
 
         Args:
-            by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"qubit"``, ``"tick"``
+            by: What to divide by: ``"instruction"`` (line of the printed circuit), ``"place"`` (a gate on its
+                qubits in its tick: ``CX 3-7, tick 41``), ``"qubit"``, ``"tick"``
                 (number of TICKs before the noise) or ``"noise"`` (name of the instruction). By qubit, each
                 qubit has **half of its two-qubit gates**, so that shares add up to 1: what a better qubit 7
                 would bring is said by ``by=lambda place: 7 in place.targets``. Noise that acts on no qubit,
                 as that of MPAD, is a group of its own. Or such a function, which gives the group of a place
-                of noise (``NoisePlace``: line, tick, instruction, arguments, targets), for example the stage
-                of a protocol.
+                of noise (``NoisePlace``: line, tick, instruction, arguments, targets, gate), for example the
+                stage of a protocol.
 
         Returns:
             The budget; printed, a table.

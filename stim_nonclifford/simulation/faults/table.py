@@ -198,6 +198,23 @@ class FaultTable:
         remedy = f"or '{both[0]}', which has the effect of both." if both else "not both."
         return f"{start} {first.instruction} draws one of its errors, or none. Give one of them, {remedy}"
 
+    def number_of(self, fault: CircuitFault) -> int:
+        """The number of the instruction that has a fault, in the unrolled circuit."""
+        return self.compiled.program.places[fault.step].number
+
+    def group_of(self, fault: CircuitFault) -> int:
+        """The index of the group of targets that has a fault, in its instruction."""
+        # The compiler makes one step of each group of targets of a measurement.
+        return fault.step - self._first_steps[self.number_of(fault)] + fault.group
+
+    @cached_property
+    def _first_steps(self) -> dict[int, int]:
+        """The first step of each instruction of the unrolled circuit."""
+        found: dict[int, int] = {}
+        for step, place in enumerate(self.compiled.program.places):
+            found.setdefault(place.number, step)
+        return found
+
     def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
         """The circuit without noise, but with given faults.
 
@@ -212,23 +229,14 @@ class FaultTable:
             ResourceLimitError: The circuit is too large to be unrolled.
             ValueError: A fault is not one of this circuit, or two faults exclude each other.
         """
-        places = self.compiled.program.places
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in self._happening(faults):
-            at_instruction[places[fault.step].number].append(fault)
-        first_step: dict[int, int] = {}
-        for step, place in enumerate(places):
-            first_step.setdefault(place.number, step)
+            at_instruction[self.number_of(fault)].append(fault)
         result = stim.Circuit()
         for number, instruction in enumerate(unrolled(self.circuit)):
             data = stim.gate_data(instruction.name)
             if data.produces_measurements:
-                # The compiler makes one step of each group of targets of a measurement.
-                flipped = {
-                    fault.step - first_step[number] + fault.group
-                    for fault in at_instruction[number]
-                    if fault.records
-                }
+                flipped = {self.group_of(fault) for fault in at_instruction[number] if fault.records}
                 result.append(_noiseless_measurement(instruction, flipped))
             elif not data.is_noisy_gate:
                 result.append(instruction)

@@ -47,6 +47,7 @@ NOT_NONE = {
     "tolerance": (*NO_NUMBERS, -0.1),
     "flag": ("yes", "", 0, 1, 0.0, None, ARRAY, np.array(True), [], object()),
     "choice": ("picture", "", b"T", 3, None, True, ARRAY, ["T"], object()),
+    "version": ("3", 1, 4, 3.0, None, True, ARRAY, object()),
     "text": (b"H 0", 3, None, ARRAY, ["H 0"], object()),
     "path": (3, None, ARRAY, ["a"], object(), 1.5, b"file"),
     "mask": ("1", b"1", 3, True, np.zeros(1000, dtype=bool), np.zeros((1, 1, 1)), {}, object()),
@@ -173,11 +174,17 @@ CIRCUIT = snc.Circuit(
     "RX 0\nZ_ERROR(0.1) 0 1\nT 0\nT_DAG 0\nEXP_VAL X0\nMX 0\nDETECTOR rec[-1]\nTICK\nRX 1\nX_ERROR(0.1) 2"
     "\nM 2\nOBSERVABLE_INCLUDE(0) rec[-1]"
 )
+NOISELESS = snc.Circuit("H 0\nT 0\nM 0")
 DETECTORS = CIRCUIT.compile_detector_sampler(seed=1)
 RECORDS = CIRCUIT.compile_sampler(seed=1)
 COUNTS = DETECTORS.sample_counts(10)
 TASK = sinter_plugin.task(CIRCUIT, json_metadata={"p": 0.1})
 RATE = functools.cache(lambda: CIRCUIT.logical_error_rate(seed=1, postselection_mask="all"))
+DECODED = functools.cache(
+    lambda: snc.Circuit.generated(
+        "repetition_code:memory", distance=3, rounds=1, before_round_data_depolarization=0.01
+    ).logical_error_rate(seed=1, decoder="pymatching", relative_error=0.1)
+)
 STATS = sinter.TaskStats(
     strong_id="a",
     decoder="b",
@@ -225,6 +232,9 @@ CALLS: dict[str, Call] = {
     ),
     "Circuit.from_file": Call(snc.Circuit.from_file),
     "Circuit.generated": Call(snc.Circuit.generated),
+    "Circuit.from_qasm": Call(snc.Circuit.from_qasm, {}, {"program": "text"}),
+    "Circuit.from_qiskit": Call(snc.Circuit.from_qiskit, {}, {"circuit": "object"}),
+    "Circuit.from_cirq": Call(snc.Circuit.from_cirq, {}, {"circuit": "object"}),
     **methods(
         CIRCUIT,
         {
@@ -258,6 +268,9 @@ CALLS: dict[str, Call] = {
             "state_vector": {},
             "to_crumble_url": Call(CIRCUIT.to_crumble_url, {}, {"mark": None}),  # Stim says what is wrong
             "to_file": {},
+            "to_qasm": Call(
+                NOISELESS.to_qasm, {}, {"open_qasm_version": "version", "skip_dets_and_obs": "flag"}
+            ),
             "with_faults": {"faults": []},
         },
     ),
@@ -289,6 +302,8 @@ CALLS: dict[str, Call] = {
             "seek": {"shot": 3},
         },
     ),
+    "DecodedErrorRate.error_budget": Call(lambda by: DECODED().error_budget(by)),
+    "DecodedErrorRate.failures": Call(lambda count=10: DECODED().failures(count)),
     "LogicalErrorRate.error_budget": Call(lambda by: RATE().error_budget(by)),
     **methods(
         COUNTS,
@@ -434,7 +449,13 @@ def public_functions() -> Iterator[str]:
             results = dataclasses.is_dataclass(thing) and f"{name}" not in CALLS  # no user makes them
             if "__init__" in vars(thing) and not results:
                 yield name if name in CALLS else f"{name}.__init__"
-            for method, function in inspect.getmembers(thing, inspect.isroutine):
+            # Python 3.13 takes a cached property for a routine.
+            routines = (
+                (method, each)
+                for method, each in inspect.getmembers(thing, inspect.isroutine)
+                if callable(each)
+            )
+            for method, function in routines:
                 own = str(getattr(function, "__module__", "")).startswith((snc.__name__, "sinter_plugin"))
                 if own and not method.startswith("_") and parameters_of(function):
                     yield f"{name}.{method}"

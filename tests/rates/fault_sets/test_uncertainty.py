@@ -12,8 +12,11 @@ from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
 from stim_nonclifford.rates.fault_sets.search.estimator import ENOUGH
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.samples import MISSED_COUNTS
 from stim_nonclifford.rates.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
+
+from ...support.rates.fault_set_cases import estimate as search
 
 
 def estimate(
@@ -87,13 +90,22 @@ def test_cultivation(distance: int, p: float) -> None:
     assert budget.largest(1).interval == budget.interval
 
 
-def test_memory_that_does_not_suffice() -> None:
+class LittleWork(Limits):
+    """Limits under which hardly more than the first samples is allowed, on any machine."""
+
+    @property
+    def first_cost(self) -> float:
+        return 0.1
+
+    @property
+    def work(self) -> float:
+        return 0.5
+
+
+def test_work_that_does_not_suffice() -> None:
     """Seed 1. The search ends at its limits, with a relative error that is larger than asked for, and says so."""
-    circuit = snc.Circuit(cultivation_circuit(5, p=2e-3))
-    found = circuit.logical_error_rate(
-        postselection_mask="all", seed=1, relative_error=0.001, max_seconds=0.5, max_bytes=100 << 20
-    )
-    assert found.relative_error > 0.001
+    found = search(snc.Circuit(cultivation_circuit(3, p=2e-3)), LittleWork(0.001), 1)
+    assert 0.001 < found.relative_error < 0.1
     assert f"relative error {found.relative_error:.2g}, not 0.001 as asked for" in str(found)
 
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import stim
 
 from stim_nonclifford import Circuit, ResourceLimitError, _native
 from stim_nonclifford.generators.cultivation import cultivation_circuit
@@ -26,6 +25,7 @@ from stim_nonclifford.simulation.plan import BLOCK_SHOTS, MEASURE, SamplingPlan,
 
 from ...support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
+from .ptx.cases import coherent
 
 SMALL_SHARED = 14 << 10
 """So little shared memory that tables, vectors and most events lie in the device's memory."""
@@ -56,19 +56,6 @@ def assert_same_shots(
     if not plan.num_checks + plan.num_outcome_checks and not plan.never_kept:
         np.testing.assert_array_equal(gpu.sample(SEED, first_shot, shots), kept, err_msg=where)
         np.testing.assert_array_equal(gpu.sample_on_device(SEED, first_shot, shots), kept, err_msg=where)
-
-
-def coherent_memory(code: str, distance: int, rounds: int, every: int, qubits: str) -> SamplingPlan:
-    """A memory experiment with rotations of data qubits after some of the ticks."""
-    circuit = stim.Circuit.generated(
-        code, distance=distance, rounds=rounds, after_clifford_depolarization=0.01
-    )
-    lines: list[str] = []
-    for line in str(circuit.flattened()).splitlines():
-        lines.append(line)
-        if line.startswith("TICK") and sum(other.startswith("TICK") for other in lines) % every == 0:
-            lines.append(f"I[R_X(theta=0.04*pi)] {qubits}")
-    return Circuit("\n".join(lines)).compile().record_plan()
 
 
 class DeviceStep(NamedTuple):
@@ -118,9 +105,9 @@ def test_steps_make_each_operation_once() -> None:
 def test_steps_around_weak_measurements() -> None:
     """They come before and after passes that rotate, with and without new coordinates, and before each other."""
     plans = [
-        coherent_memory("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
-        coherent_memory("repetition_code:memory", 7, 2, 1, "0 2 4 6 8 10 12"),
-        coherent_memory("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
+        coherent("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
+        coherent("repetition_code:memory", 7, 2, 1, "0 2 4 6 8 10 12"),
+        coherent("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
     ]
     pairs, longest = set(), 0
     for plan in plans:

@@ -32,9 +32,9 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
-from stim_nonclifford.simulation.compiler.program.program import Program
-from stim_nonclifford.simulation.compiler.program.steps import Clifford, Noise, Step
+from stim_nonclifford.simulation.compiler.program.steps import Step
 
+from ...support.laws.steps import one_by_one
 from ...support.texts.instruction_lines import NON_CLIFFORD
 from ...support.texts.mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text
 
@@ -95,18 +95,6 @@ def steps_of(circuit: snc.Circuit) -> list[Step] | None:
     except (ValueError, snc.ResourceLimitError):
         return None
     return list(one_by_one(program))
-
-
-def one_by_one(program: Program) -> Iterator[Step]:
-    for step in program.steps:
-        if isinstance(step, Clifford):
-            yield from (Clifford(step.gate, (group,)) for group in step.groups)
-        elif isinstance(step, Noise):
-            first = step.first_herald
-            for k, group in enumerate(step.groups):
-                yield Noise(step.channel, (group,), None if first is None else first + k)
-        else:
-            yield step
 
 
 @dataclass(frozen=True)

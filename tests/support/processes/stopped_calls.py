@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-__all__ = ["Stop", "heard_soon", "needs_timer", "stopped"]
+__all__ = ["Stop", "heard_soon", "needs_timer", "stopped", "ticking"]
 
 needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer here")
 
@@ -42,3 +43,22 @@ def heard_soon(seconds: float = 0.3, within: float = 0.5) -> Iterator[None]:
     with stopped(seconds):
         yield
     assert time.process_time() - begin < seconds + within
+
+
+@contextmanager
+def ticking() -> Iterator[list[float]]:
+    """A list to which another thread appends the time every millisecond, as long as Python's lock lets it."""
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.001):
+            ticks.append(time.monotonic())
+
+    other = threading.Thread(target=tick)
+    other.start()
+    try:
+        yield ticks
+    finally:
+        done.set()
+        other.join()

@@ -21,6 +21,7 @@ in leading order, of all noise together, the fault distance.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,7 @@ from ..search.exploration import CircuitTotals, Exploration
 from ..search.laws import Floats
 from ..search.two_searches import TwoSearches
 from .grouping import groups_of, name_of_grouping
+from .layout import places_of_qubits
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoiseSources, noise_sources
 from .table import BudgetShare, ErrorBudget, Grouping
@@ -123,7 +125,27 @@ class BudgetBasis:
             groups=tuple(groups),
             standard_error=totals.standard_error * totals.kept,
             interval=(low * totals.kept, high * totals.kept),
+            qubit_shares=self._shares_of_qubits(labels, membership),
+            qubit_places=places_of_qubits(self.compiled.circuit),
         )
+
+    def _shares_of_qubits(
+        self, labels: list[Hashable], membership: sparse.csr_array
+    ) -> dict[Hashable, dict[int, float]]:
+        """For each group, the parts of its share that come from noise on each qubit."""
+        of_places = self._of_mechanisms(self.sources.fractions)
+        shares = self._shares(WRONG, of_places) / self.totals.wrong
+        found: dict[Hashable, dict[int, float]] = {label: {} for label in labels}
+        entries = membership.tocoo()
+        for place, group, part in zip(entries.row, entries.col, entries.data, strict=True):
+            targets = self.sources.places[place].targets
+            own = found[labels[group]]
+            # By qubit, a group has its own part of a place alone.
+            where = [labels[group]] if part < 1 else targets
+            for qubit in where:
+                if isinstance(qubit, int):
+                    own[qubit] = own.get(qubit, 0.0) + float(shares[place] * part) / len(where)
+        return found
 
     def _of_mechanisms(self, values: Floats) -> sparse.csr_array:
         """Values of the sources as a matrix, shape (num_mechanisms, num_places)."""

@@ -40,12 +40,14 @@ def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
     match by:
         case "instruction":
             return lambda place: f"line {place.line}: {_written(place)}"
+        case "place":
+            return lambda place: f"{place.gate}, tick {place.tick}"
         case "tick":
             return lambda place: place.tick
         case "noise":
             return lambda place: place.instruction
     if not callable(by):
-        wanted = "'instruction', 'qubit', 'tick' or 'noise', or a function of a place"
+        wanted = "'instruction', 'place', 'qubit', 'tick' or 'noise', or a function of a place"
         refuse_argument("by", wanted, by, kind=ValueError if isinstance(by, str) else TypeError)
     return by
 

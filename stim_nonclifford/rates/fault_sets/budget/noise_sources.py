@@ -27,6 +27,7 @@ from ....simulation.compiler.sweeps.effects import Fault
 from ....simulation.faults import located, noise_events
 from ....simulation.plan import SamplingPlan
 from ..search.laws import Floats
+from .gate_names import GateNames
 
 __all__ = ["NoisePlace", "NoiseSources", "noise_sources"]
 
@@ -41,6 +42,8 @@ class NoisePlace:
         instruction: Name of the instruction.
         arguments: The numbers in its parentheses.
         targets: The qubits of the channel or measurement: one group of its targets.
+        gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
+            ``idle 5`` if none acts there.
     """
 
     line: int
@@ -48,6 +51,7 @@ class NoisePlace:
     instruction: str
     arguments: tuple[float, ...]
     targets: tuple[int, ...]
+    gate: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,9 @@ def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources
     _check_totals(plan, totals)
     fractions = np.zeros(len(amounts))
     fractions[known] = amounts[known] / totals[mechanisms[known]]
+    gates = GateNames(compiled.circuit)
     return NoiseSources(
-        places=tuple(_place_of(compiled.program, fault) for fault in events.places),
+        places=tuple(_place_of(compiled.program, fault, gates) for fault in events.places),
         mechanisms=mechanisms,
         of_places=np.array([place for _, place in entries], dtype=np.int64),
         fractions=fractions,
@@ -101,7 +106,7 @@ def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources
     )
 
 
-def _place_of(program: Program, fault: Fault) -> NoisePlace:
+def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
     place = program.places[fault.step]
     match program.steps[fault.step]:
         case Noise(_, groups, _):
@@ -110,12 +115,14 @@ def _place_of(program: Program, fault: Fault) -> NoisePlace:
             qubits = (qubit for qubit, _ in factors)
         case _:
             raise AssertionError("a fault stands at noise or at a measurement")
+    targets = tuple(program.labels[qubit] for qubit in qubits)
     return NoisePlace(
         line=place.line,
         tick=place.tick,
         instruction=place.source.name,
         arguments=tuple(place.source.gate_args_copy()),
-        targets=tuple(program.labels[qubit] for qubit in qubits),
+        targets=targets,
+        gate=gates.of(place.source.name, place.tick, targets),
     )
 
 

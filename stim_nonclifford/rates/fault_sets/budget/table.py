@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ....base.arguments import integer
+from ....base.arguments import choice, integer
 from ..uncertainty import rate_text
+from .layout_plot import plot_on_layout
 from .noise_sources import NoisePlace
 
 __all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
 
-BudgetKind = Literal["instruction", "qubit", "tick", "noise"]
+BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
 Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
 
 _MAX_PRINTED = 40
@@ -62,6 +63,9 @@ class ErrorBudget:
         groups: The groups, in the order of the circuit or of their labels. Their shares add up to 1.
         standard_error: Of ``kept_and_wrong``.
         interval: (low, high): the 95% interval of ``kept_and_wrong``.
+        qubit_shares: Of each group's share, the part that comes from noise on each qubit. Qubits of one place
+            have equal parts.
+        qubit_places: Qubit -> where it is drawn: at its coordinates, or on a grid.
     """
 
     by: str
@@ -70,6 +74,10 @@ class ErrorBudget:
     groups: tuple[BudgetShare, ...]
     standard_error: float
     interval: tuple[float, float]
+    qubit_shares: Mapping[Hashable, Mapping[int, float]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    qubit_places: Mapping[int, tuple[float, float]] = field(default_factory=dict, compare=False, repr=False)
 
     def largest(self, count: int) -> ErrorBudget:
         """The groups with the largest shares, in the same order.
@@ -117,15 +125,27 @@ class ErrorBudget:
             lines.append(f"and {others} with smaller shares, together {left:.2%}")
         return "\n".join(lines)
 
-    def plot(self, ax: Any | None = None) -> Any:
-        """Draws the shares of P(kept and wrong), with their errors, and those of P(discarded) beside them.
+    def plot(
+        self, ax: Any | None = None, *, by: Literal["group", "layout"] = "group", panels: int = 8
+    ) -> Any:
+        """Draws the budget.
 
         Args:
-            ax: Matplotlib axes; None: new ones.
+            ax: Matplotlib axes for ``by="group"``; None: new ones.
+            by: ``"group"``: bars of the shares of P(kept and wrong), with their errors, and of P(discarded)
+                beside them. ``"layout"``: heat maps over the qubits, at their coordinates, one for each of
+                the groups with the largest shares, in the order of the budget: small multiples by tick, or
+                by stage. A budget by qubit is one heat map.
+            panels: How many heat maps at most.
 
         Returns:
-            The axes.
+            The axes, or for ``"layout"`` the figure.
+
+        Raises:
+            ValueError: The budget has no qubits.
         """
+        if choice(by, "by", ("group", "layout")) == "layout":
+            return self._plot_on_layout(integer(panels, "panels", 1))
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -147,6 +167,24 @@ class ErrorBudget:
         ax.set(xlabel=self.by, ylabel="share (%)", title=f"{name} = {self.kept_and_wrong:.3g}")
         ax.grid(axis="y", alpha=0.3)
         return ax
+
+    def _plot_on_layout(self, panels: int) -> Any:
+        if not self.qubit_places or not any(self.qubit_shares.values()):
+            raise ValueError("The noise of this budget acts on no qubit: there is no layout to draw it on.")
+        title = f"P(kept and wrong) = {self.kept_and_wrong:.3g}"
+        if self.by == "qubit":
+            shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
+            return plot_on_layout([("all noise", shares)], self.qubit_places, title)
+        chosen = [
+            (_label_of(self.by, group.group), self.qubit_shares[group.group])
+            for group in self.largest(panels).groups
+            if self.qubit_shares.get(group.group)
+        ]
+        return plot_on_layout(chosen, self.qubit_places, title)
+
+
+def _label_of(by: str, group: Hashable) -> str:
+    return f"{by} {group}" if isinstance(group, int) else str(group)
 
 
 def _with_error(value: float, error: float, style: str) -> str:

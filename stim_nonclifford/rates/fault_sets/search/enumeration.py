@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .costs import of_enumeration
-from .exploration import MAX_PASSING, Exploration
+from .exploration import Exploration
 from .wrong_tool import refuse
 
 __all__ = ["enumerate_cheap", "enumerate_to", "expected_enumeration"]
@@ -15,6 +15,10 @@ _REST_OF_RATE = 1e-3
 
 _REST_WITHOUT_RATE = 1e-9
 """Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
+
+_MAX_PAIRS = 0.25
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to list. Of larger sets, a smaller
+part passes."""
 
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""
@@ -65,7 +69,7 @@ def _check_pruning(known: Exploration) -> None:
     """Refuses where nearly all pairs pass the checks, and larger sets are too many to list."""
     for c in range(len(known.odds)):
         fraction = known.exact(2).passing(c) / float(known.masses[c, 2])
-        if fraction < MAX_PASSING:
+        if fraction < _MAX_PAIRS:
             continue
         enough = _REST_OF_RATE * known.totals(c).wrong or _REST_WITHOUT_RATE
         weight = next((k for k in range(3, known.max_weight + 1) if known.rest(c, k + 1) < enough), 2)

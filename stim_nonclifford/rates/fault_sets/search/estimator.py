@@ -147,8 +147,8 @@ class Estimator:
 
     def _excess(self, circuit: int) -> float:
         """How far the square of the error is above what is aimed at, in units of what was asked for."""
-        totals = self._known.totals(circuit)
-        return (totals.variance + MISSED_COUNTS * totals.largest**2) / self._allowed(circuit) - ENOUGH
+        error = self._known.totals(circuit).error_with(MISSED_COUNTS)
+        return error**2 / self._allowed(circuit) - ENOUGH
 
     def _is_done(self) -> bool:
         return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))

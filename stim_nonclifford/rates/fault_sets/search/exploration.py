@@ -37,6 +37,9 @@ _NEGLIGIBLE = 1e-40
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 
+_ONE_SIGMA = math.erf(math.sqrt(0.5))
+"""The probability of at most one standard deviation."""
+
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
 
@@ -73,7 +76,18 @@ class CircuitTotals:
     @property
     def standard_error(self) -> float:
         """Of the rate, with what the largest events that may have been missed would add."""
-        return math.hypot(math.sqrt(self.variance), self.largest) / self.kept if self.kept else 0.0
+        return self.error_with(1.0) / self.kept if self.kept else 0.0
+
+    def error_with(self, missed: float) -> float:
+        """The standard error of ``wrong``, where the square of missed events counts so much.
+
+        A sum of few events has a small variance where it is too small itself: it is farther from the truth, in units
+        of its standard error, than the normal distribution says. The upper end of the interval that holds one standard
+        deviation knows of that.
+        """
+        sampled = self.wrong - self.exact_wrong
+        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
+        return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
 
 
 class Exploration:
@@ -237,10 +251,10 @@ class Exploration:
         bounds = self.bounds
         ratios = (self.odds / self.odds[0]).max(axis=1) ** weight
         return SampledWeight(
-            weight,
             self.odds,
             np.minimum(self.masses[:, weight], bounds["passing"][weight] * ratios),
-            float(masses[left] * masses[right] / math.comb(weight, left)),
+            (left, right),
+            (float(masses[left]), float(masses[right])),
             max(min(1.0, float(bounds["most"][half] / masses[half])) for half in (left, right)),
         )
 
@@ -331,8 +345,8 @@ class Exploration:
         """Limits for the logical error rate."""
         totals = self.totals(circuit)
         low, high = self.interval_of_wrong(circuit, coverage)
-        # All sets that were not looked at may be kept and wrong, or all kept and right.
-        return (low / (totals.kept + totals.rest), high / totals.kept) if totals.kept else (0.0, 1.0)
+        # All sets that were not looked at may be kept and wrong, or all kept and right, if they pass the checks.
+        return (low / (totals.kept + totals.rest_passing), high / totals.kept) if totals.kept else (0.0, 1.0)
 
     def error_patterns(self, circuit: int) -> dict[int, float]:
         """For each combination of flipped observables P(kept and this combination)."""

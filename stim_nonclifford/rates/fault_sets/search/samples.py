@@ -4,12 +4,17 @@ Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by 
 (*joined*). Both find each set a number of times that is on average proportional to its odds: the *density* is
 this number per unit of odds. So all finds of a weight are added up, whatever found them. They differ in cost,
 and in how finds depend on each other: joined sets with a common half do, and count less for it.
+
+A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where one
+half is so likely that it is drawn many times, the set is found rarely and then many times at once. So finds
+count by how they split the set (``_counts_of_splits``).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -125,27 +130,35 @@ class SampledWeight:
     """A sample of the sets of a weight that pass the checks; only those that can be kept are stored.
 
     Args:
-        weight: The weight.
         odds: Odds of the mechanisms in each circuit, float64, shape (num_circuits, num_mechanisms); draws
             are those of the first one.
         most: For each circuit an upper bound on the sum of the odds of all sets that pass.
-        scale: e_a e_b / C(a + b, a), with e_k the sum of the odds of all sets of k mechanisms, and a and b
-            the sizes of halves.
+        halves: a and b, the numbers of mechanisms of left and right halves.
+        half_masses: e_a and e_b, with e_k the sum of the odds of all sets of k mechanisms.
         partners: An upper bound on the part of all halves with which a half makes a set that passes.
 
     Attributes:
         keys: The keys of the sets that can be kept.
         members: Their members, shape (len(keys), weight).
+        scale: e_a e_b / C(a + b, a).
         sets: Sets found that pass the checks, each as often as it was found.
         draws: Sets drawn, and halves of sets.
         draw_steps: Steps of the last search that drew sets; 0: none.
     """
 
-    def __init__(self, weight: int, odds: Floats, most: Floats, scale: float, partners: float = 1.0) -> None:
-        self.weight = weight
-        self.scale = scale
+    def __init__(
+        self,
+        odds: Floats,
+        most: Floats,
+        halves: tuple[int, int],
+        half_masses: tuple[float, float],
+        partners: float = 1.0,
+    ) -> None:
+        self.weight = sum(halves)
+        self.scale = half_masses[0] * half_masses[1] / math.comb(self.weight, halves[0])
+        self._halves, self._half_masses = halves, half_masses
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
-        self.members = np.zeros((0, weight), dtype=np.uint32)
+        self.members = np.zeros((0, self.weight), dtype=np.uint32)
         self.sets = self.draws = self.draw_steps = 0
         self._odds, self._most, self._partners = odds, most, partners
         self._ratios = np.zeros((0, len(odds)))
@@ -175,6 +188,7 @@ class SampledWeight:
         self.draws += 2 * halves
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
+        self._ratios[part] *= self._counts_of_splits(self.members[part], halves)[:, None]
         hits = self._ratios[part, 0] * kept[self.keys[part]]
         own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
         clumping = shared / own if len(hits) >= FEW else 0.0
@@ -319,9 +333,45 @@ class SampledWeight:
         if hits is not None:
             return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
         largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
+        largest *= self._most_of_splits(found.halves)
         if self.sets >= FEW:
             return largest * max(1, found.most_of_half)
         return largest * (1 + found.halves * self._partners)
+
+    def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
+        """What finds of sets count by the halves in which they were found; of all splits of a set, 1 on average.
+
+        With x and y the expected numbers of draws of its halves, a split finds the set a number of times with
+        mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all
+        splits, and the sum varies least if each counts as the inverse of its variance.
+        """
+        left, right = self._halves
+        counts = np.empty(len(members))
+        for begin in range(0, len(members), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            columns = self._odds[0][members[part].T]
+            everything = np.prod(columns, axis=0)
+            own, total, splits = np.zeros(0), np.zeros(columns.shape[1]), 0
+            for chosen in combinations(range(self.weight), left):
+                if left == right and 0 not in chosen:
+                    break  # the same splits, with left and right exchanged
+                of_left = np.prod(columns[list(chosen)], axis=0)
+                draws = of_left / self._half_masses[0] + everything / of_left / self._half_masses[1]
+                share = 1 / (1 + halves * draws)
+                own = own if splits else share  # the first split is that of the members' order
+                total += share
+                splits += 1
+            counts[part] = splits * own / total
+        return counts
+
+    def _most_of_splits(self, halves: int) -> float:
+        """An upper bound on what a find counts: a harmonic mean is at most the arithmetic one."""
+        likely = np.sort(self._odds[0])[::-1]
+        draws = sum(
+            float(np.prod(likely[:half])) / mass
+            for half, mass in zip(self._halves, self._half_masses, strict=True)
+        )
+        return min(1 + halves * draws, math.comb(self.weight, self._halves[0]))
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""

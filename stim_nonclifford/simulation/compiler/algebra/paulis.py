@@ -92,17 +92,6 @@ def from_pauli_string(string: stim.PauliString) -> Factors:
     return tuple((q, _CODE_OF_STIM[string[q]]) for q in string.pauli_indices())
 
 
-def anticommute(a: Factors, b: Factors) -> bool:
-    """Whether two products of Paulis anticommute.
-
-    Examples:
-        >>> anticommute(((0, X), (1, Z)), ((0, Z),)), anticommute(((0, X), (1, Z)), ((0, Z), (1, Y)))
-        (True, False)
-    """
-    codes = dict(b)
-    return sum(code != codes[qubit] for qubit, code in a if qubit in codes) % 2 == 1
-
-
 def bits_of(pauli: stim.PauliString) -> tuple[int, int]:
     """Masks of the qubits on which a Pauli has an X part, and of those on which it has a Z part.
 

@@ -8,7 +8,6 @@ import pathlib
 import re
 import tempfile
 from collections.abc import Iterator
-from types import TracebackType
 from typing import BinaryIO, Literal, get_args
 
 import numpy as np
@@ -102,12 +101,7 @@ class ShotFile:
     def __enter__(self) -> ShotFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.close()
 
 
@@ -183,10 +177,5 @@ class DetectionFiles:
     def __enter__(self) -> DetectionFiles:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.close()

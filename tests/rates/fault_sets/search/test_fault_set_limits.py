@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -19,7 +18,7 @@ from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mech
 from stim_nonclifford.rates.fault_sets.search.study import study_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
-from ....support.processes.stopped_calls import heard_soon, needs_timer
+from ....support.processes.stopped_calls import heard_soon, needs_timer, ticking
 
 MANY = 2**62
 
@@ -234,24 +233,11 @@ def test_threads_share_a_study(threads: int) -> None:
 
 def test_python_runs_while_a_study_works() -> None:
     """The lock of Python is released, in the constructor too: another thread goes on."""
-    ticks = 0
-    done = threading.Event()
-
-    def tick() -> None:
-        nonlocal ticks
-        while not done.wait(0.001):
-            ticks += 1
-
-    other = threading.Thread(target=tick)
-    other.start()
-    try:
+    with ticking() as ticks:
         study = study_for(5)
-        before = ticks
+        before = len(ticks)
         study = study_for(5)
-        assert ticks > before + 3
-        before = ticks
+        assert len(ticks) > before + 3
+        before = len(ticks)
         enumerated(study, 6, 5, max_seconds=0.3)
-        assert ticks > before + 20
-    finally:
-        done.set()
-        other.join()
+        assert len(ticks) > before + 20

@@ -13,25 +13,11 @@ import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler.program import extent
 from stim_nonclifford.simulation.compiler.program.extent import extent_of
 from stim_nonclifford.simulation.compiler.program.flattening import program_of, unrolled
-from stim_nonclifford.simulation.compiler.program.program import Program
-from stim_nonclifford.simulation.compiler.program.steps import Clifford, Noise, Step
 
+from ....support.laws.steps import one_by_one
 from ....support.oracle.random_circuits import random_circuit
 from ....support.processes.limited_process import run_limited
 from ....support.rates.fault_choices import that_can_happen
-
-
-def one_by_one(program: Program) -> Iterator[Step]:
-    """The steps, with one group of targets each."""
-    for step in program.steps:
-        if isinstance(step, Clifford):
-            yield from (Clifford(step.gate, (group,)) for group in step.groups)
-        elif isinstance(step, Noise):
-            first = step.first_herald
-            for k, group in enumerate(step.groups):
-                yield Noise(step.channel, (group,), None if first is None else first + k)
-        else:
-            yield step
 
 
 def random_loops(seed: int, count: int) -> Iterator[stim.Circuit]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ import pytest
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.simulation.plan import plain_attributes
 
-from ....support.processes.stopped_calls import heard_soon, needs_timer
+from ....support.processes.stopped_calls import heard_soon, needs_timer, ticking
 
 WIDTH = 21
 
@@ -72,21 +71,8 @@ def test_outcome_laws_after_an_interruption() -> None:
 def test_python_runs_meanwhile(name: str) -> None:
     """Another thread goes on; the call is stopped after some time."""
     long_vector()
-    ticks = 0
-    done = threading.Event()
-
-    def tick() -> None:
-        nonlocal ticks
-        while not done.wait(0.001):
-            ticks += 1
-
-    other = threading.Thread(target=tick)
-    other.start()
-    try:
-        before = ticks
+    with ticking() as ticks:
+        before = len(ticks)
         with heard_soon(within=2):
             CALLS[name]()
-        assert ticks > before + 10
-    finally:
-        done.set()
-        other.join()
+        assert len(ticks) > before + 10

@@ -15,10 +15,10 @@ import stim
 
 import stim_nonclifford as snc
 
-from ..support.oracle.certain_circuits import certain_circuit
-from ..support.oracle.density_matrix import Simulator, probability, sandwich
-from ..support.oracle.operators import pauli_product
-from ..support.seeds import seeds
+from ...support.oracle.certain_circuits import certain_circuit
+from ...support.oracle.density_matrix import Simulator, probability, sandwich
+from ...support.oracle.operators import pauli_product
+from ...support.seeds import seeds
 from .test_faults_by_oracle import assert_exact, case_of
 
 CIRCUITS_PER_SEED = 24

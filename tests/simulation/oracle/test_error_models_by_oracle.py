@@ -19,11 +19,11 @@ import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
 from stim_nonclifford.rates.decoding.matching_graph import Edge, edge_probabilities
 
-from ..support.oracle.certain_circuits import certain_circuit
-from ..support.oracle.density_matrix import detector_distribution
-from ..support.oracle.noise_places import noise_places, with_errors, without_places
-from ..support.rates.error_models import symptoms
-from ..support.seeds import seeds
+from ...support.oracle.certain_circuits import certain_circuit
+from ...support.oracle.density_matrix import detector_distribution
+from ...support.oracle.noise_places import noise_places, with_errors, without_places
+from ...support.rates.error_models import symptoms
+from ...support.seeds import seeds
 
 EXACT = 1e-12
 CERTAIN = 1 - 1e-9

@@ -24,7 +24,7 @@ from scipy.stats import hypergeom
 
 import stim_nonclifford as snc
 
-from ...support.published_circuits import FOLDER, needs_published
+from ....support.published_circuits import FOLDER, needs_published
 
 Bits = npt.NDArray[np.bool_]
 

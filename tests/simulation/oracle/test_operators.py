@@ -10,14 +10,14 @@ import scipy.linalg
 import stim
 from hypothesis import given, settings
 
-from ..support.oracle.density_matrix import (
+from ...support.oracle.density_matrix import (
     detector_distribution,
     final_density_matrix,
     record_distribution,
     reference_sample,
 )
-from ..support.oracle.operators import Matrix
-from ..support.oracle.random_circuits import circuits
+from ...support.oracle.operators import Matrix
+from ...support.oracle.random_circuits import circuits
 
 X: Matrix = np.array([[0, 1], [1, 0]], dtype=np.complex128)
 Y: Matrix = np.array([[0, -1j], [1j, 0]], dtype=np.complex128)

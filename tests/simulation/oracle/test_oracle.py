@@ -11,14 +11,14 @@ import numpy.typing as npt
 import pytest
 import stim
 
-from ..support.oracle.agreement import p_value
-from ..support.oracle.density_matrix import (
+from ...support.oracle.agreement import p_value
+from ...support.oracle.density_matrix import (
     detector_distribution,
     final_density_matrix,
     record_distribution,
     reference_sample,
 )
-from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
+from ...support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
 
 ALPHA = 1e-10
 SHOTS = 50_000

@@ -23,9 +23,9 @@ import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, SoftPostselectSampler
 from stim_nonclifford import LogicalStateCheck
 
-from ..support.laws.expectation_oracle import ExpectationSimulator
-from ..support.oracle.density_matrix import detector_distribution
-from ..support.seeds import seeds
+from ...support.laws.expectation_oracle import ExpectationSimulator
+from ...support.oracle.density_matrix import detector_distribution
+from ...support.seeds import seeds
 
 EXACT = 1e-12
 FALSE_ALARM = 1e-9

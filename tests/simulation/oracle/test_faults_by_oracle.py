@@ -22,8 +22,8 @@ from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.rates.fault_sets.budget.noise_sources import NoisePlace
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
-from ..support.oracle.certain_circuits import certain_circuit
-from ..support.oracle.density_matrix import (
+from ...support.oracle.certain_circuits import certain_circuit
+from ...support.oracle.density_matrix import (
     TIE_TOLERANCE,
     Key,
     ReferenceSimulator,
@@ -31,10 +31,10 @@ from ..support.oracle.density_matrix import (
     probability,
     used_qubits,
 )
-from ..support.oracle.density_matrix import detector_distribution as all_outputs
-from ..support.oracle.noise_places import Error, Place, noise_places, with_errors, without_places
-from ..support.rates.fault_set_cases import SIGMAS, rate_of_anything
-from ..support.seeds import seeds
+from ...support.oracle.density_matrix import detector_distribution as all_outputs
+from ...support.oracle.noise_places import Error, Place, noise_places, with_errors, without_places
+from ...support.rates.fault_set_cases import SIGMAS, rate_of_anything
+from ...support.seeds import seeds
 
 EXACT = 1e-12
 RARE = 1e-9

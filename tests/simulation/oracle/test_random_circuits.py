@@ -10,8 +10,8 @@ import pytest
 import stim
 from hypothesis import find, given, settings
 
-from ..support.oracle.density_matrix import record_distribution, used_qubits
-from ..support.oracle.random_circuits import Family, circuits, mirrored_circuit, random_circuit
+from ...support.oracle.density_matrix import record_distribution, used_qubits
+from ...support.oracle.random_circuits import Family, circuits, mirrored_circuit, random_circuit
 
 
 def instructions_of(circuit: stim.Circuit) -> list[stim.CircuitInstruction]:

@@ -247,7 +247,9 @@ CALLS: dict[str, Call] = {
                 CIRCUIT.detector_error_model, {}, {"approximate_disjoint_errors": "probability or flag"}
             ),
             "diagram": Call(  # Stim says what is wrong with filter_coords
-                CIRCUIT.diagram, {"type": "timeslice-svg"}, {"noise": "flag", "filter_coords": None}
+                CIRCUIT.diagram,
+                {"type": "timeslice-svg"},
+                {"noise": "flag", "fold": "flag or None", "filter_coords": None},
             ),
             "fault_distance": {"postselection_mask": "all"},
             "likeliest_error_sat_problem": {},
@@ -261,6 +263,11 @@ CALLS: dict[str, Call] = {
             ),
             "missing_detectors": {},
             "outcome_probabilities": {"faults": [], "postselection_mask": "all"},
+            "page": Call(
+                CIRCUIT.page,
+                {"file": "/dev/null", "postselection_mask": "all", "seed": 1},
+                {"most_sets": "integer", "title": "text"},
+            ),
             "pauli_twirl": {},
             "plan": {},
             "reference_sample": {},
@@ -370,7 +377,7 @@ CALLS: dict[str, Call] = {
 NOT_NONE.update(
     {
         "json": (object(), {1, 2}, b"x", 2j, ARRAY),
-        "grouping": (3, None, "place", b"tick", object()),
+        "grouping": (3, None, "places", b"tick", object()),
         "state": (3, None, "S", b"T", ARRAY, object()),
         "decoder": (3, None, ARRAY, object()),
         "integers": (3, None, "0", ("0",), (0.5,), (None,), (True,), (-1,), (ARRAY,), object()),

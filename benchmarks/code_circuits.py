@@ -1,11 +1,11 @@
-"""T states in codes of other papers' protocols, as circuits that no search was tuned on.
+"""T states in several codes: circuits that the search for fault sets was not tuned on.
 
 ``python -m benchmarks.code_circuits`` estimates each of them, and compares with an estimate that asks for a
 smaller error (``--reference_error``), with another seed.
 
 A circuit resets all qubits, measures the X checks and twice the logical X, rotates about the logical Z to a T
 state, and measures all checks. If S on all qubits is a logical operator, it then measures T X T^-1 on all of
-them, as cultivation does. A round of checks follows, and a noiseless end that undoes the T and reads the logical X. Every
+them, as cultivation does, and all checks again. A noiseless end undoes the T and reads the logical X. Every
 check has an ancilla, and no flags, so that single faults may spread.
 """
 
@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
@@ -74,9 +74,7 @@ class Code:
 
 def supports(size: int) -> Iterable[Support]:
     """All sets of qubits, light ones first."""
-    return (
-        frozenset(chosen) for weight in range(1, size + 1) for chosen in combinations(range(size), weight)
-    )
+    return map(frozenset, chain.from_iterable(combinations(range(size), k) for k in range(1, size + 1)))
 
 
 def span(checks: Sequence[Support]) -> set[Support]:
@@ -193,7 +191,7 @@ def t_state_circuit(code: Code, noise: str = "uniform", p: float = 1e-3) -> snc.
 
     Examples:
         >>> t_state_circuit(color_code(3), p=1e-3).num_detectors
-        17
+        20
     """
     data, to, z, x = list(range(code.size)), _Writer(noise, p), code.logical_z(), code.logical_x()
     ancillas = iter(range(code.size, 1000))

@@ -7,9 +7,9 @@ other seeds and a loose target, and with little enumerated, so that nearly all o
 * six qubits that must all flip, among 120 that flip rarely and are always caught: all of the logical error is
   in a single set of six mechanisms;
 * with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%;
-* with ``--varied 400``, instead of these, so many estimates of different circuits with different targets: cultivation
-  and its S-proxy at d=3, and T states in other codes (``benchmarks/code_circuits.py``), compared with estimates of which
-  nearly all is enumerated.
+* with ``--varied 400``, instead of these, so many estimates of different circuits with different targets:
+  cultivation and its S-proxy at d=3, and T states in other codes (``benchmarks/code_circuits.py``), compared
+  with estimates of which nearly all is enumerated.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def varied_circuits() -> Iterator[tuple[str, snc.Circuit]]:
 
 
 def print_varied(runs: int, first_seed: int) -> None:
-    """Prints how many intervals of different circuits hold the true value, and how far estimates are from it."""
+    """Prints how many intervals of different circuits hold the true value, and how far off estimates are."""
     known = []
     for name, circuit in varied_circuits():
         exact = circuit.logical_error_rate(
@@ -112,9 +112,8 @@ def print_varied(runs: int, first_seed: int) -> None:
     spread = math.sqrt(sum(pull**2 for pull in pulls) / len(pulls))
     print(f"{covered} of {runs} intervals hold the value; |z| has a root mean square of {spread:.2f}")
     for sigma, count in tails.items():
-        print(
-            f"|z| > {sigma}: {count} of {runs}, of normal numbers {runs * math.erfc(sigma / math.sqrt(2)):.1f}"
-        )
+        expected = runs * math.erfc(sigma / math.sqrt(2))
+        print(f"|z| > {sigma}: {count} of {runs}, of normal numbers {expected:.1f}")
 
 
 def main() -> None:

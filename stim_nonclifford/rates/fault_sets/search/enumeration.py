@@ -17,8 +17,8 @@ _REST_WITHOUT_RATE = 1e-9
 """Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
 
 _MAX_PAIRS = 0.25
-"""Part of the pairs of mechanisms that may pass where larger sets are too many to list. Of larger sets, a smaller
-part passes."""
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to list. Of larger sets, a
+smaller part passes."""
 
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""

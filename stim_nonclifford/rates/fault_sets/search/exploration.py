@@ -81,9 +81,9 @@ class CircuitTotals:
     def error_with(self, missed: float) -> float:
         """The standard error of ``wrong``, where the square of missed events counts so much.
 
-        A sum of few events has a small variance where it is too small itself: it is farther from the truth, in units
-        of its standard error, than the normal distribution says. The upper end of the interval that holds one standard
-        deviation knows of that.
+        A sum of few events has a small variance where it is too small itself. In units of that, it would be
+        farther from the truth than the normal distribution says. The upper end of an interval with the
+        probability of one standard deviation knows of it.
         """
         sampled = self.wrong - self.exact_wrong
         _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
@@ -345,7 +345,7 @@ class Exploration:
         """Limits for the logical error rate."""
         totals = self.totals(circuit)
         low, high = self.interval_of_wrong(circuit, coverage)
-        # All sets that were not looked at may be kept and wrong, or all kept and right, if they pass the checks.
+        # All sets that were not looked at and pass may be kept and wrong, or all kept and right.
         return (low / (totals.kept + totals.rest_passing), high / totals.kept) if totals.kept else (0.0, 1.0)
 
     def error_patterns(self, circuit: int) -> dict[int, float]:

@@ -5,9 +5,9 @@ Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by 
 this number per unit of odds. So all finds of a weight are added up, whatever found them. They differ in cost,
 and in how finds depend on each other: joined sets with a common half do, and count less for it.
 
-A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where one
-half is so likely that it is drawn many times, the set is found rarely and then many times at once. So finds
-count by how they split the set (``_counts_of_splits``).
+A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
+one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
+finds count by how they split the set (``_counts_of_splits``).
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ class Outlook:
         shared: The part from different sets with a half in common, over the cube of the number of halves.
         clumping: See ``_Round``, per half.
         scale: See ``SampledWeight``.
+        drawn_density: The part of the density that draws have.
         drawn_event: The largest number of hits that one more draw may have; 0 if nothing was drawn.
         joined_event: The same of a half.
         most: An upper limit on what can be missed at all.
@@ -90,6 +91,7 @@ class Outlook:
     shared: float
     clumping: float
     scale: float
+    drawn_density: float
     drawn_event: float
     joined_event: float
     most: float
@@ -97,7 +99,7 @@ class Outlook:
     @property
     def missed(self) -> float:
         """What the largest event that may have been missed would add."""
-        return self._missed(self.density)
+        return self._missed(self.density, self.drawn_density)
 
     @property
     def error(self) -> float:
@@ -107,14 +109,16 @@ class Outlook:
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
         total = self.density + density
-        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * self._missed(total) ** 2
+        missed = self._missed(total, self.drawn_density + density)
+        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
 
     def with_join(self, halves: int) -> float:
         """The same with one more join of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
         more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + count * density
-        return (self.variance + more) / total**2 + MISSED_COUNTS * self._missed(total) ** 2
+        missed = self._missed(total, self.drawn_density)
+        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
 
     def halves_for(self, density: float) -> float:
         """The number of halves of a join that adds so much density, with what its finds count."""
@@ -122,8 +126,10 @@ class Outlook:
         clumped = finds * self.clumping
         return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
 
-    def _missed(self, density: float) -> float:
-        return min(max(self.drawn_event, self.joined_event) / density, self.most)
+    def _missed(self, density: float, drawn_density: float) -> float:
+        # No more than draws alone would have missed, which also see what sets with a common half add up to.
+        alone = self.drawn_event / drawn_density if drawn_density else math.inf
+        return min(max(self.drawn_event, self.joined_event) / density, alone, self.most)
 
 
 class SampledWeight:
@@ -300,8 +306,11 @@ class SampledWeight:
         shared = [self._shared(each, residuals) for each in self._rounds]
         variances = zip(self._rounds, squares, shared, strict=True)
         cubes = sum(float(each.halves) ** 3 for each in joins)
-        hits = kept if _effective(kept, self._all_shared(kept)) >= FEW else None
-        events = [self._joined_event(each, circuit, hits, wrong) for each in joins]
+        # Where even kept sets are few, each that can be kept may be wrong with certainty.
+        drawn = [each for each in self._rounds if not each.halves]
+        drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
+        found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
+        events = [self._joined_event(each, circuit, found) for each in joins]
         return Outlook(
             density=self.density,
             variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
@@ -309,7 +318,8 @@ class SampledWeight:
             shared=sum(shared) / cubes if cubes else 0.0,
             clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
             scale=self.scale,
-            drawn_event=self._drawn_event(circuit, hits) if len(joins) < len(self._rounds) else 0.0,
+            drawn_density=sum(each.density for each in drawn),
+            drawn_event=self._drawn_event(circuit, drawn_hits) if drawn else 0.0,
             joined_event=max(events, default=0.0),
             most=float(self._most[circuit]),
         )
@@ -318,18 +328,21 @@ class SampledWeight:
         """The sum of the products of the values of different sets of a round that have a half in common."""
         return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides or ()))
 
-    def _all_shared(self, values: Floats) -> float:
-        return sum(self._shared(each, values) for each in self._rounds)
+    def _are_enough(self, hits: Floats, rounds: list[_Round]) -> bool:
+        """Whether those of some rounds are enough effective hits to tell how large any may be."""
+        total = sum(float(hits[each.part].sum()) for each in rounds)
+        squares = sum(
+            sum_of_products(hits[each.part], hits[each.part]) + self._shared(each, hits) for each in rounds
+        )
+        return total**2 >= FEW * squares > 0
 
     def _drawn_event(self, circuit: int, hits: Floats | None) -> float:
         """What a set that was missed may have added: no more than any kept one, if there were many."""
         return float(self._largest_ratio[circuit] if hits is None else hits.max())
 
-    def _joined_event(self, found: _Round, circuit: int, hits: Floats | None, wrong: Floats) -> float:
+    def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
         """The same of a half, with all its sets: as many as any one had, if there were enough of them."""
         assert found.sides is not None
-        if _effective(wrong, self._all_shared(wrong)) >= FEW:
-            hits = wrong
         if hits is not None:
             return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
         largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
@@ -339,7 +352,7 @@ class SampledWeight:
         return largest * (1 + found.halves * self._partners)
 
     def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
-        """What finds of sets count by the halves in which they were found; of all splits of a set, 1 on average.
+        """What finds of sets count by the halves in which they were found; of all splits, 1 on average.
 
         With x and y the expected numbers of draws of its halves, a split finds the set a number of times with
         mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all
@@ -394,12 +407,6 @@ def _of_pairs(side: Indices, values: Floats) -> float:
 def _largest(side: Indices, values: Floats) -> float:
     """The largest sum of the values of the sets that have a half in common."""
     return float(np.bincount(side, values).max()) if len(side) else 0.0
-
-
-def _effective(values: Floats, shared: float) -> float:
-    """How many hits of equal size would have the relative error of these."""
-    squares = sum_of_products(values, values) + shared
-    return float(values.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:

@@ -7,6 +7,8 @@ OpenQASM 2 but for ``opaque``; only ``^`` of numbers is a power in OpenQASM 2.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -71,7 +73,8 @@ def read_qasm(text: str) -> stim.Circuit:
     if _VERSION_2.search(text):
         text = text.replace("^", "**")  # the sign of powers in OpenQASM 3
     try:
-        program = openqasm3.parse(text)
+        with contextlib.redirect_stderr(io.StringIO()):  # the parser prints its errors, too
+            program = openqasm3.parse(text)
     except openqasm3.parser.QASM3ParsingError as error:
         raise ValueError(_parsing_error(text, error)) from None
     try:

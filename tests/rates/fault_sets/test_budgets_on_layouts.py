@@ -103,14 +103,16 @@ def test_no_layout() -> None:
 @pytest.mark.parametrize(
     ("text", "noise", "name"),
     [
-        ("S[T] 3\nDEPOLARIZE1(0.1) 3", ("DEPOLARIZE1", 0, (3,)), "T 3"),
-        ("CX 0 1 2 3\nCZ 0 1", ("DEPOLARIZE2", 0, (0, 1)), "CZ 0-1"),
-        ("MPP X0*X1*X2", ("DEPOLARIZE1", 0, (1,)), "MPP at 1"),
-        ("REPEAT 3 {\nH 0\nTICK\nX 0\nTICK\n}", ("X_ERROR", 5, (0,)), "X 0"),
-        ("H 1", ("DEPOLARIZE2", 0, (1, 2)), "DEPOLARIZE2 1-2"),
-        ("M 0\nCX rec[-1] 1", ("X_ERROR", 0, (1,)), "CX 1"),
-        ("MPAD(0.1) 0", ("MPAD", 0, ()), "MPAD"),
+        ("S[T] 3\nDEPOLARIZE1(0.1) 3", ("DEPOLARIZE1", 1, 0, (3,)), "T 3"),
+        ("CX 0 1 2 3\nCZ 0 1", ("DEPOLARIZE2", 2, 0, (0, 1)), "CZ 0-1"),
+        ("CX 0 1\nDEPOLARIZE1(0.1) 0\nM 0", ("DEPOLARIZE1", 1, 0, (0,)), "CX at 0"),
+        ("X_ERROR(0.1) 0\nM 0", ("X_ERROR", 0, 0, (0,)), "M 0"),
+        ("MPP X0*X1*X2", ("DEPOLARIZE1", 1, 0, (1,)), "MPP at 1"),
+        ("REPEAT 3 {\nH 0\nTICK\nX 0\nTICK\n}", ("X_ERROR", 11, 5, (0,)), "X 0"),
+        ("H 1", ("DEPOLARIZE2", 1, 0, (1, 2)), "DEPOLARIZE2 1-2"),
+        ("M 0\nCX rec[-1] 1", ("X_ERROR", 2, 0, (1,)), "CX 1"),
+        ("MPAD(0.1) 0", ("MPAD", 0, 0, ()), "MPAD"),
     ],
 )
-def test_names_of_gates(text: str, noise: tuple[str, int, tuple[int, ...]], name: str) -> None:
+def test_names_of_gates(text: str, noise: tuple[str, int, int, tuple[int, ...]], name: str) -> None:
     assert GateNames(stim.Circuit(text)).of(*noise) == name

@@ -20,13 +20,15 @@ class GateNames:
 
     Examples:
         >>> names = GateNames(stim.Circuit("CX 0 1\nDEPOLARIZE2(0.1) 0 1\nDEPOLARIZE1(0.1) 2\nTICK\nM 1"))
-        >>> names.of("DEPOLARIZE2", 0, (0, 1)), names.of("DEPOLARIZE1", 0, (2,)), names.of("M", 1, (1,))
-        ('CX 0-1', 'idle 2', 'M 1')
+        >>> names.of("DEPOLARIZE2", 1, 0, (0, 1)), names.of("DEPOLARIZE1", 2, 0, (2,))
+        ('CX 0-1', 'idle 2')
+        >>> names.of("M", 4, 1, (1,))
+        'M 1'
     """
 
     def __init__(self, circuit: stim.Circuit) -> None:
-        self._gates: list[list[tuple[str, tuple[int, ...]]]] = [[]]
-        for part in unrolled(circuit):
+        self._gates: list[list[tuple[int, str, tuple[int, ...]]]] = [[]]
+        for number, part in enumerate(unrolled(circuit)):
             if part.name == "TICK":
                 self._gates.append([])
             elif _is_gate(part):
@@ -34,13 +36,14 @@ class GateNames:
                 for group in part.target_groups():
                     qubits = tuple(target.value for target in group if _is_on_qubit(target))
                     if qubits:
-                        self._gates[-1].append((name, qubits))
+                        self._gates[-1].append((number, name, qubits))
 
-    def of(self, instruction: str, tick: int, targets: tuple[int, ...]) -> str:
+    def of(self, instruction: str, number: int, tick: int, targets: tuple[int, ...]) -> str:
         """The gate to which noise belongs: one of its tick, on its qubits, or on more than these.
 
         Args:
             instruction: The name of the noise, or of the measurement whose readout it is.
+            number: The number of its instruction in the unrolled circuit.
             tick: Number of TICKs before it.
             targets: Its qubits.
         """
@@ -48,12 +51,12 @@ class GateNames:
         data = stim.gate_data(instruction)
         if data.produces_measurements and not instruction.startswith("HERALDED"):
             return f"{instruction} {where}".strip()
-        around = [gate for gate in self._gates[tick] if set(gate[1]) >= set(targets)]
-        # The smallest gate that has all the qubits; of equal ones the last, as noise follows its gate.
-        found = min(reversed(around), key=lambda gate: len(gate[1]), default=None)
-        if found is None or not targets:
+        around = [gate for gate in self._gates[tick] if set(gate[2]) >= set(targets)]
+        if not around or not targets:
             return f"{'idle' if len(targets) == 1 else instruction} {where}".strip()
-        name, qubits = found
+        # The last one before it, as noise follows its gate; if there is none, the next one, as a measurement.
+        before = [gate for gate in around if gate[0] < number]
+        _, name, qubits = before[-1] if before else around[0]
         if len(qubits) > len(targets):
             return f"{name} at {where}"
         return f"{name} {'-'.join(map(str, qubits))}"

@@ -122,7 +122,7 @@ def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
         instruction=place.source.name,
         arguments=tuple(place.source.gate_args_copy()),
         targets=targets,
-        gate=gates.of(place.source.name, place.tick, targets),
+        gate=gates.of(place.source.name, place.number, place.tick, targets),
     )
 
 

@@ -13,8 +13,8 @@
 
 All have the same error model and PyMatching in batches. The last two get as much processor time as is asked
 for. Repetitions share nothing; the error of one is its root mean square distance from the rate that is known
-(``--known``; otherwise what the chains say), since chains that begin too far from equilibrium have a bias that
-their spread does not show.
+(``--known``; otherwise what the chains say), since chains that begin too far from equilibrium have a bias
+that their spread does not show.
 """
 
 from __future__ import annotations

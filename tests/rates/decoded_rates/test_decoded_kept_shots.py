@@ -56,6 +56,7 @@ def test_postselected_detectors(
             rate.error_budget("noise")
 
 
+@pytest.mark.slow
 def test_all_detectors_postselected_is_what_fault_sets_say() -> None:
     # Sets that no detector sees have no neighbours among each other: they come down from soft penalties.
     circuit = repetition_code(0.02, distance=3, rounds=2)
@@ -97,6 +98,7 @@ def test_curve_over_the_gap(p: float) -> None:
     assert "attempts per kept shot" in str(rate)
 
 
+@pytest.mark.slow
 def test_masks_and_gaps_together() -> None:
     circuit = repetition_code(0.03, distance=5, rounds=1)
     mask = [k == 0 for k in range(circuit.num_detectors)]

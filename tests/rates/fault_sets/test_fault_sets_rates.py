@@ -102,7 +102,7 @@ def test_sampled_weights_equal_exact_ones(seed: int) -> None:
 def test_intervals_cover() -> None:
     """Of 20 intervals for 95% at least 13 cover: with coverage 95% fewer do with a probability of 1e-6.
 
-    ``benchmarks/fault_set_coverage.py`` makes 200.
+    ``benchmarks/rates/fault_set_coverage.py`` makes 200.
     """
     circuit = cultivation_circuit(distance=3, p=1e-3)
     results = [estimate(circuit, FewExactWeights(0.05), seed) for seed in range(20)]

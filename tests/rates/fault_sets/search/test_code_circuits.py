@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.code_circuits import CIRCUITS, color_code, t_state_circuit
+from benchmarks.rates.code_circuits import CIRCUITS, color_code, t_state_circuit
 
 from ....support.rates.fault_set_cases import SIGMAS
 

@@ -1,7 +1,7 @@
 """Coverage of the intervals for sums of weighted Poisson counts, with thousands of repetitions.
 
 Whole sets are drawn as a Poisson process: how often each one comes is a Poisson number, so that an estimate can be
-repeated without a search. ``benchmarks/fault_set_coverage.py`` repeats the searches, too.
+repeated without a search. ``benchmarks/rates/fault_set_coverage.py`` repeats the searches, too.
 """
 
 from __future__ import annotations

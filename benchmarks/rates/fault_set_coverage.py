@@ -1,6 +1,6 @@
 """How often the intervals of logical error rates from fault sets hold the true value.
 
-``python -m benchmarks.fault_set_coverage`` estimates circuits with a known answer again and again, with
+``python -m benchmarks.rates.fault_set_coverage`` estimates circuits with a known answer again and again, with
 other seeds and a loose target, and with little enumerated, so that nearly all of the answer is sampled:
 
 * d=3 cultivation at p = 10^-3 (exact value: arXiv 2609.18922), with drawn sets and with joined halves;
@@ -8,7 +8,7 @@ other seeds and a loose target, and with little enumerated, so that nearly all o
   in a single set of six mechanisms;
 * with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%;
 * with ``--varied 400``, instead of these, so many estimates of different circuits with different targets:
-  cultivation and its S-proxy at d=3, and T states in other codes (``benchmarks/code_circuits.py``), compared
+  cultivation and its S-proxy at d=3, and T states in other codes (``benchmarks/rates/code_circuits.py``), compared
   with estimates of which nearly all is enumerated.
 """
 

@@ -1,6 +1,6 @@
 """T states in several codes: circuits that the search for fault sets was not tuned on.
 
-``python -m benchmarks.code_circuits`` estimates each of them, and compares with an estimate that asks for a
+``python -m benchmarks.rates.code_circuits`` estimates each of them, and compares with an estimate that asks for a
 smaller error (``--reference_error``), with another seed.
 
 A circuit resets all qubits, measures the X checks and twice the logical X, rotates about the logical Z to a T

@@ -1,0 +1,1 @@
+"""Comparisons of ways to compute logical error rates."""

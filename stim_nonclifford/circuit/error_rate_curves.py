@@ -30,6 +30,7 @@ def logical_error_rates(
     max_bytes: int = DEFAULT_MAX_BYTES,
     seed: int | None = None,
     threads: int = 1,
+    confidence: bool = False,
     progress: bool = False,
 ) -> list[LogicalErrorRate]: ...
 
@@ -47,6 +48,7 @@ def logical_error_rates(
     max_bytes: int = DEFAULT_MAX_BYTES,
     seed: int | None = None,
     threads: int = 1,
+    confidence: bool = False,
     progress: bool = False,
 ) -> list[DecodedErrorRate]: ...
 
@@ -63,6 +65,7 @@ def logical_error_rates(
     max_bytes: int = DEFAULT_MAX_BYTES,
     seed: int | None = None,
     threads: int = 1,
+    confidence: bool = False,
     progress: bool = False,
 ) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
     """Logical error rates of several circuits; those that differ in the strength of noise share the work.
@@ -80,6 +83,7 @@ def logical_error_rates(
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: Number of threads.
+        confidence: As in ``Circuit.logical_error_rate``. Circuits share no work then.
         progress: Whether to print what is under way to stderr.
 
     Returns:
@@ -102,4 +106,5 @@ def logical_error_rates(
         seed,
         threads,
         progress,
+        confidence,
     )

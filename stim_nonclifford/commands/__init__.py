@@ -43,6 +43,7 @@ SINTER_COMMANDS = {
     "collect": "samples many circuits on many cores or machines, and saves the statistics",
     "combine": "adds up files of statistics",
     "plot": "plots statistics",
+    "plot-gap": "plots logical error against attempts per kept shot",
     "predict": "decodes files of detection events",
 }
 """The commands of ``sinter_plugin``."""

@@ -12,7 +12,7 @@ from ...dialect import gate_from_tag
 from ..rewriting.replacement import with_replaced
 from ..rewriting.stand_ins import as_stim_reads, drawable_proxy, stand_in
 
-__all__ = ["crumble_url"]
+__all__ = ["crumble_url", "shown_by_crumble"]
 
 _DRAWN = re.compile(r"(?<=[;=])(?P<gate>SPP|S)(?P<dag>_DAG)?(?=_)")
 
@@ -35,7 +35,7 @@ def crumble_url(circuit: stim.Circuit, *, skip_detectors: bool, mark: Any) -> st
         >>> crumble_url(stim.Circuit("S 0\nSPP_DAG[T] X0*X1"), skip_detectors=True, mark=None)
         'https://algassert.com/crumble#circuit=S_0;SPP[T_DAG]_X0*X1_'
     """
-    proxy, tagged = drawable_proxy(circuit), with_replaced(circuit, _with_tag)
+    proxy, tagged = drawable_proxy(circuit), shown_by_crumble(circuit)
     if mark:
         _check_marks(mark)
         if len(proxy) != len(tagged):
@@ -49,6 +49,17 @@ def crumble_url(circuit: stim.Circuit, *, skip_detectors: bool, mark: Any) -> st
             pieces += [url[end : found.start()], f"{found['gate']}[T{found['dag'] or ''}]"]
             end = found.end()
     return "".join([*pieces, url[end:]])
+
+
+def shown_by_crumble(circuit: stim.Circuit) -> stim.Circuit:
+    r"""The S-proxy of a tagged circuit, with T gates as tagged S.
+
+    Examples:
+        >>> print(shown_by_crumble(stim.Circuit("S[T] 0\nI[R_Z(theta=0.1*pi)] 0")))
+        S[T] 0
+        I 0
+    """
+    return with_replaced(circuit, _with_tag)
 
 
 def _check_marks(mark: Any) -> None:

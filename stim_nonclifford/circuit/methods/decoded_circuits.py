@@ -9,8 +9,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import stim
 
+from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
-from ...base.masks import Mask
+from ...base.masks import Mask, checked_mask
 from ...rates.decoded_rates.decoders import compiled_decoder, decompositions_for, name_of_decoder
 from ...rates.decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
 from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
@@ -45,26 +46,22 @@ class DecodableCircuit(Protocol):
     ) -> stim.DetectorErrorModel: ...
 
 
-def check_only_decoded(
-    postselection_mask: Mask | None, postselected_observables_mask: Mask | None, state_check: object
-) -> None:
+def check_only_decoded(postselected_observables_mask: Mask | None, state_check: object) -> None:
     """Refuses what is not available together with a decoder.
 
     Raises:
-        ValueError: Outputs are postselected, or a state is checked.
+        ValueError: Observables are postselected, or a state is checked.
     """
     for name, value in (
-        ("postselection_mask", postselection_mask),
         ("postselected_observables_mask", postselected_observables_mask),
         ("state_check", state_check),
     ):
         is_asked = value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object)))
         if is_asked:
             raise ValueError(
-                f"{name} is not available with decoder=, which looks at failing fault sets of all shots. To"
-                " decode the shots that postselection keeps, count errors with the sampler"
-                " soft_pymatching (docs/guides/decoding.md); without a decoder, logical_error_rate needs all"
-                " detectors postselected."
+                f"{name} is not available with decoder=. Count errors with the sampler soft_pymatching"
+                " (docs/guides/decoding.md); without a decoder, logical_error_rate needs all detectors"
+                " postselected."
             )
 
 
@@ -75,6 +72,8 @@ def rates_with_decoder(
     seed: int | None,
     threads: int,
     progress: bool,
+    postselection_mask: Mask | None = None,
+    confidence: bool = False,
 ) -> list[DecodedErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
@@ -85,6 +84,8 @@ def rates_with_decoder(
         seed: 0 <= seed < 2^64; None: fresh entropy.
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
+        postselection_mask: The detectors that discard a shot.
+        confidence: Whether to compute curves over how sure the decoder is.
 
     Raises:
         ResourceLimitError: Time was too short, or no failing shot is found.
@@ -92,11 +93,14 @@ def rates_with_decoder(
         ValueError: A circuit or the decoder is none that this is possible for.
     """
     number, _, report = search_arguments(seed, threads, progress)
-    asked = [_decoded_circuit(circuit, decoder) for circuit in circuits]
+    confidence = flag(confidence, "confidence")
+    asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
     return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report)
 
 
-def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
+def _decoded_circuit(
+    circuit: DecodableCircuit, decoder: Any, postselection_mask: Mask | None, confidence: bool
+) -> DecodedCircuit:
     if circuit.num_observables == 0:
         raise ValueError(
             "The circuit has no observables, so there is nothing to predict. Declare an observable with"
@@ -107,9 +111,12 @@ def _decoded_circuit(circuit: DecodableCircuit, decoder: Any) -> DecodedCircuit:
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
+    postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
-    predict = compiled_decoder(_model_for(circuit, decoder), decoder)
-    return DecodedCircuit(symptoms, predict, name_of_decoder(decoder), circuit._fault_table)
+    predict = compiled_decoder(_model_for(circuit, decoder), decoder, confidence)
+    return DecodedCircuit(
+        symptoms, predict, name_of_decoder(decoder), circuit._fault_table, tuple(postselected), confidence
+    )
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:

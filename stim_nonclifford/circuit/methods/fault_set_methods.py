@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import stim
 
+from ...base.arguments import flag
 from ...base.masks import Mask, postselected_outputs
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import PlannedCircuit, estimate_rates
@@ -49,6 +50,7 @@ class CircuitFaultSets:
         max_bytes: int = DEFAULT_MAX_BYTES,
         seed: int | None = None,
         threads: int = 1,
+        confidence: bool = False,
         progress: bool = False,
     ) -> LogicalErrorRate: ...
 
@@ -65,6 +67,7 @@ class CircuitFaultSets:
         max_bytes: int = DEFAULT_MAX_BYTES,
         seed: int | None = None,
         threads: int = 1,
+        confidence: bool = False,
         progress: bool = False,
     ) -> DecodedErrorRate: ...
 
@@ -80,13 +83,14 @@ class CircuitFaultSets:
         max_bytes: int = DEFAULT_MAX_BYTES,
         seed: int | None = None,
         threads: int = 1,
+        confidence: bool = False,
         progress: bool = False,
     ) -> LogicalErrorRate | DecodedErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
-        decoder: for circuits whose faults decide what detectors and observables are, without postselection;
-        from failing fault sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the
+        decoder: for circuits whose faults decide what detectors and observables are; from failing fault
+        sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the
         number of threads, unless ``max_seconds`` ends it early.
 
         Without noise, each observable must have one value in the shots that are kept, up to what rotations by
@@ -98,8 +102,8 @@ class CircuitFaultSets:
                 ``sinter.Decoder``: a shot is wrong if it predicts an observable wrongly. It is told the error
                 model of the circuit. None: every detector discards the shot if it fires.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Without
-                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, none. A
-                circuit without detectors needs no mask.
+                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, any. A circuit
+                without detectors needs no mask.
             postselected_observables_mask: The observables that discard a shot; none by default.
             state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
                 with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at.
@@ -110,6 +114,9 @@ class CircuitFaultSets:
             max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
             threads: Number of threads; a decoder runs in one.
+            confidence: Whether the result is to have a ``gap_curve``: rates of the shots in which the decoder
+                is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``, or a
+                ``sinter.Decoder`` with ``decode_shots_bit_packed_with_confidence``). Needs a decoder.
             progress: Whether to print what is under way to stderr.
 
         Returns:
@@ -145,6 +152,7 @@ class CircuitFaultSets:
             seed,
             threads,
             progress,
+            confidence,
         )[0]
 
     def fault_distance(
@@ -288,6 +296,7 @@ def rates_of(
     seed: int | None,
     threads: int,
     progress: bool,
+    confidence: bool = False,
 ) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``.
 
@@ -297,9 +306,13 @@ def rates_of(
         ValueError: Logical errors are not well defined, or an argument is out of range.
     """
     if decoder is not None:
-        check_only_decoded(postselection_mask, postselected_observables_mask, state_check)
+        check_only_decoded(postselected_observables_mask, state_check)
         decodable = cast("Sequence[DecodableCircuit]", circuits)
-        return rates_with_decoder(decodable, decoder, limits, seed, threads, progress)
+        return rates_with_decoder(
+            decodable, decoder, limits, seed, threads, progress, postselection_mask, confidence
+        )
+    if flag(confidence, "confidence"):
+        raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     asked = [
         planned(circuit, postselection_mask, postselected_observables_mask, state_check)
         for circuit in circuits

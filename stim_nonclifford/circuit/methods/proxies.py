@@ -16,6 +16,8 @@ from ...dialect import extended_text
 from ...simulation.compiler.sweeps.clifford_records import without_gaps
 from ..diagrams import diagram_type, labelled_diagram
 from ..diagrams.crumble import crumble_url
+from ..diagrams.folded import folded_timeline, is_long
+from ..diagrams.svg import on_white
 from ..rewriting.replacement import with_replaced
 from ..rewriting.stand_ins import Proxy, drawable_proxy, stand_in
 from .editing import check_flattened
@@ -103,13 +105,15 @@ class CircuitProxies:
         rows: int | None = None,
         filter_coords: Iterable[Any] | None = None,
         noise: bool = True,
+        fold: bool | None = None,
     ) -> Diagram | Any:
         r"""A diagram, as ``stim.Circuit.diagram``, that shows T as T.
 
         Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``,
         ``detslice-with-ops-svg``) show every non-Clifford gate as what it is: with its controls, its angles
         (``0.1π`` is 0.1 half-turns) and the records that control it. In loops these are as written
-        (``rec[-1]``), otherwise they have their numbers. Detecting regions are those of the S-proxy, and so
+        (``rec[-1]``), otherwise they have their numbers. ``interactive`` is Crumble with the circuit in it,
+        with T as S with a tag. Detecting regions are those of the S-proxy, and so
         are diagrams of other types. SVGs have a white background.
 
         Args:
@@ -120,6 +124,9 @@ class CircuitProxies:
                 first coordinates of detectors. The default is all detectors.
             noise: Whether to draw the noise, as Stim does. A timeline with noise on every gate is a long
                 ribbon, and with ``noise=False`` it shows the protocol.
+            fold: Whether a ``timeline-svg`` is wrapped into rows, with noise as small marks, detectors by
+                their numbers, and loops unrolled. None: if it has no loop, and Stim's ribbon would be longer
+                than two screens. ``fold=False`` draws the ribbon.
 
         Returns:
             A ``Diagram`` if it is a timeline as text or an SVG, else Stim's object. Both print as the
@@ -147,6 +154,11 @@ class CircuitProxies:
             raise ValueError(f"A {type} is drawn from noise. Leave out noise=False.")
         circuit = self._stim if noise else self._stim.without_noise()
         check_flattened(circuit)
+        if fold is not None and flag(fold, "fold") and not drawn_type.startswith("timeline-svg"):
+            raise ValueError(f"A {type} cannot be folded. Leave out fold=True.")
+        if drawn_type.startswith("timeline-svg") and (is_long(circuit) if fold is None else fold):
+            picture = on_white(folded_timeline(circuit))
+            return Diagram(scrolled(picture) if drawn_type.endswith("-html") else picture)
         proxy = drawable_proxy(circuit)
         try:
             return labelled_diagram(circuit, proxy, drawn_type, **arguments)

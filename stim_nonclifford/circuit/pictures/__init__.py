@@ -1,6 +1,5 @@
 """One page per circuit: its ticks on the qubits' coordinates, and where its logical errors come from.
 
-``moments``   the gates of each tick, as they are drawn
 ``frames``    what the faults of a malignant set become, tick by tick
 ``page``      the page: data for the script, in one file with it
 

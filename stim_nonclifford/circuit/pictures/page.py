@@ -15,9 +15,9 @@ from ...rates.fault_sets import LogicalErrorRate, MalignantSet
 from ...rates.fault_sets.budget.layout import places_of_qubits
 from ...rates.fault_sets.budget.noise_sources import NoisePlace
 from ...simulation.faults import CircuitFault, FaultTable
+from ..diagrams.moments import gates_by_tick
 from ..plan_report import PlanReport
 from .frames import Frame, frame_of
-from .moments import gates_by_tick
 
 __all__ = ["Findings", "page_of"]
 

@@ -12,7 +12,7 @@ from .decoding import FailureTest
 from .mechanisms import FaultModel, Floats, Words
 from .plain_shots import Indices, xor_of_groups
 
-__all__ = ["ChainStates", "Level", "Moves"]
+__all__ = ["ChainStates", "Level", "Moves", "log_penalty"]
 
 Bools = npt.NDArray[np.bool_]
 _FREE = -1
@@ -26,11 +26,20 @@ class Level:
         log_odds: ln of the odds of each mechanism.
         decoder: The number of the decoder.
         share: What part of the mechanisms a move draws anew.
+        penalty: A fault set counts exp(-penalty) times as much for each postselected detector that fires;
+            infinite: none may fire.
+        least_gap: The decoder must be at least so sure of its wrong prediction; None: that does not matter.
     """
 
     log_odds: Floats
     decoder: int
     share: float = 0.1
+    penalty: float = 0.0
+    least_gap: int | None = None
+
+    def has_condition_of(self, other: Level) -> bool:
+        """Whether the decoder fails on the same fault sets in the sense of both."""
+        return self.decoder == other.decoder and self.least_gap == other.least_gap
 
 
 class ChainStates:
@@ -133,6 +142,12 @@ class Moves:
         self._log_odds = np.array([level.log_odds for level in levels])
         odds = np.exp(self._log_odds)
         self._probabilities = odds / (1 + odds)
+        self._decoders = np.array([level.decoder for level in levels])
+        none = np.iinfo(np.int64).min
+        self._least_gaps = np.array(
+            [none if level.least_gap is None else level.least_gap for level in levels]
+        )
+        self._penalties = np.array([level.penalty for level in levels])
         self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
         self._starts, self._neighbours = _neighbours(model)
         self.set_shares([level.share for level in levels])
@@ -170,7 +185,9 @@ class Moves:
             1 - self._probabilities[level_of[:, None], states.members]
         )
         leaving = (rng.random(states.members.shape) >= stay) & (states.members != _FREE)
-        return self._decided(states, level_of, leaving, chain_of, births, np.ones(chains, dtype=np.bool_))
+        return self._decided(
+            states, level_of, leaving, chain_of, births, np.ones(chains, dtype=np.bool_), rng
+        )
 
     def replace(
         self, states: ChainStates, level_of: Indices, rng: np.random.Generator
@@ -194,16 +211,25 @@ class Moves:
         leaving = np.zeros(states.members.shape, dtype=np.bool_)
         leaving[np.flatnonzero(possible), rank[possible]] = True
         entering = np.flatnonzero(possible)
-        return self._decided(states, level_of, leaving, entering, new[entering], possible)
+        return self._decided(states, level_of, leaving, entering, new[entering], possible, rng)
 
     def fails(self, rows: Words, level_of: Indices) -> Bools:
-        """Whether the decoders of levels fail on rows."""
-        decoder_of = np.array([level.decoder for level in self.levels])[level_of]
+        """Whether the decoders of levels fail on rows, and are as sure as they must be."""
+        decoder_of = self._decoders[level_of]
         found = np.zeros(len(rows), dtype=np.bool_)
         for decoder in np.unique(decoder_of):
             which = np.flatnonzero(decoder_of == decoder)
-            found[which] = self.tests[decoder](rows[which])
+            wrong, gaps = self.tests[decoder].answers(rows[which])
+            found[which] = wrong.any(axis=1) & (gaps >= self._least_gaps[level_of[which]])
         return found
+
+    def log_penalties(self, rows: Words, level_of: Indices) -> Floats:
+        """Ln of the factors with which rows count because of the postselected detectors that fire."""
+        return log_penalty(self.model.fired(rows), self._penalties[level_of])
+
+    def are_allowed(self, rows: Words, level_of: Indices) -> Bools:
+        """Whether rows can be states of levels."""
+        return self.fails(rows, level_of) & np.isfinite(self.log_penalties(rows, level_of))
 
     def _decided(
         self,
@@ -213,6 +239,7 @@ class Moves:
         chain_of: Indices,
         births: Indices,
         possible: Bools,
+        rng: np.random.Generator,
     ) -> tuple[Bools, Bools]:
         chains = len(level_of)
         numbers = np.bincount(chain_of, minlength=chains)
@@ -224,15 +251,32 @@ class Moves:
         owners = np.concatenate([row, chain_of])
         order = np.argsort(owners, kind="stable")
         changes = xor_of_groups(self.model, events[order], (numbers + deaths)) ^ self.model.base
+        decided = changed
         rows = states.rows[changed] ^ changes[changed]
+        if self._penalties.any():
+            number = self.log_penalties(rows, level_of[changed])
+            number -= self.log_penalties(states.rows[changed], level_of[changed])
+            is_passed = np.log(rng.random(len(changed))) < number
+            changed, rows = changed[is_passed], rows[is_passed]
         accepted = changed[self.fails(rows, level_of[changed])]
         is_accepted = np.zeros(chains, dtype=np.bool_)
         is_accepted[accepted] = True
         states.rows[accepted] ^= changes[accepted]
         states.replace_members(accepted, leaving[accepted], births[is_accepted[chain_of]], numbers[accepted])
         was_decided = np.zeros(chains, dtype=np.bool_)
-        was_decided[changed] = True
+        was_decided[decided] = True
         return was_decided, is_accepted
+
+
+def log_penalty(fired: npt.NDArray[np.int64], penalties: float | Floats) -> Floats:
+    """Ln of the factor with which a fault set counts if so many postselected detectors fire.
+
+    Examples:
+        >>> log_penalty(np.array([0, 2]), 0.5).tolist(), log_penalty(np.array([0, 2]), np.inf).tolist()
+        ([0.0, -1.0], [0.0, -inf])
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(fired > 0, -fired * penalties, 0.0)
 
 
 def _neighbours(model: FaultModel) -> tuple[Indices, Indices]:

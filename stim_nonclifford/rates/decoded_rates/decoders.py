@@ -25,12 +25,14 @@ def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
     return decompositions(isinstance(decoder, str) and decoder in MATCHING_DECODERS)
 
 
-def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any) -> Predict:
+def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any, confidence: bool = False) -> Predict:
     """What a decoder predicts for the circuit with an error model.
 
     Args:
         model: The error model.
         decoder: The name of a decoder, or a ``sinter.Decoder``.
+        confidence: Whether to ask how sure it is: by the complementary gap, for the decoders of
+            ``GAP_DECODERS``.
 
     Returns:
         The predictions of batches of detection events. They are checked: a ``ValueError`` says what is wrong
@@ -40,27 +42,30 @@ def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any) -> Predict:
         ValueError: There is no such decoder, or it refuses the model.
     """
     # They import Sinter, which takes as long as this package: not at the top.
-    from ..decoding.decoders import checked_decoder, decoder_named
+    from ..decoding.decoders import checked_decoder, decoder_named, gap_decoder_named
     from ..decoding.kept_shot_decoding import KeptShotDecoding
 
     name = name_of_decoder(decoder)
-    decoder = decoder_named(decoder) if isinstance(decoder, str) else checked_decoder(decoder)
+    if isinstance(decoder, str):
+        decoder = gap_decoder_named(decoder) if confidence else decoder_named(decoder)
+    else:
+        decoder = checked_decoder(decoder)
     decoding = KeptShotDecoding(
         decoder,
         model,
         name=name,
         num_observables=model.num_observables,
-        confidence=False,
+        confidence=confidence,
         store_bytes=0,
     )
 
-    def predict(dets: npt.NDArray[np.uint8], /) -> npt.NDArray[np.uint8]:
-        predictions, is_discarded, _ = decoding.decode(dets)
+    def predict(dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        predictions, is_discarded, gaps = decoding.decode(dets)
         if is_discarded.any():
             raise ValueError(
                 f"The decoder {name} discards shots. The rate of the shots that such a decoder keeps is not"
                 " known from failing fault sets alone: count it with sinter, or with SoftDecodingSampler."
             )
-        return predictions
+        return predictions, gaps
 
     return predict

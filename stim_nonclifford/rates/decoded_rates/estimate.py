@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from .decoding import FailureTest, Predict
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
+from .kept import KeptShots, kept_shots
 from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
 from .mechanisms import FaultModel, Floats, Symptoms, families_of, fault_model
 from .plain_counts import PlainLevel
-from .results import DecodedErrorRate, DecodedLevel
+from .results import DecodedErrorRate, DecodedLevel, GapPoint
 
 __all__ = ["COVERAGE", "DecodedCircuit", "Goal", "decoded_rates"]
 
@@ -39,6 +40,9 @@ _MOST_PILOT_SHOTS = 1 << 20
 _STRONGER = 0.3
 _LARGEST_LOG_ODDS = math.log(0.5)
 _FIRST_SWEEPS = 144
+_SLOWER = 4
+"""Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
+
 _GROWTH = 1.4
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
@@ -54,12 +58,16 @@ class DecodedCircuit:
         predict: Its decoder.
         decoder: The name of the decoder.
         fault_table: Returns its faults.
+        postselected: The detectors that discard a shot.
+        confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
     """
 
     symptoms: Symptoms
     predict: Predict
     decoder: str
     fault_table: Callable[[], FaultTable]
+    postselected: tuple[int, ...] = ()
+    confidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,10 +106,19 @@ def decoded_rates(
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
     results: dict[int, DecodedErrorRate] = {}
-    for positions in families_of([circuit.symptoms for circuit in circuits]):
+    families = families_of([circuit.symptoms for circuit in circuits])
+    for positions in (part for family in families for part in _alike(circuits, family)):
         family = _Family([circuits[k] for k in positions], goal, seed, report)
         results.update(zip(positions, family.rates(), strict=True))
     return [results[k] for k in range(len(circuits))]
+
+
+def _alike(circuits: Sequence[DecodedCircuit], family: Sequence[int]) -> list[list[int]]:
+    """The circuits of a family that can be levels of one ladder: a curve over the gap needs its own."""
+    parts: dict[object, list[int]] = {}
+    for k in family:
+        parts.setdefault((circuits[k].postselected, k if circuits[k].confidence else -1), []).append(k)
+    return list(parts.values())
 
 
 class _Family:
@@ -113,7 +130,10 @@ class _Family:
         self._started = time.monotonic()
         self._circuits, self._goal, self._report = circuits, goal, report
         self._rng = np.random.default_rng(seed)
-        self._model: FaultModel = fault_model([circuit.symptoms for circuit in circuits])
+        self._model: FaultModel = fault_model(
+            [circuit.symptoms for circuit in circuits], circuits[0].postselected
+        )
+        self._gaps = circuits[0].confidence
         self._tests = [FailureTest(self._model, circuit.predict) for circuit in circuits]
         strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
         self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))
@@ -124,7 +144,8 @@ class _Family:
         self._low: LowAnchor | None = None
         self._profile: Profile | None = None
         self._base_is_known = False
-        self._first_place = 0  # of the strongest circuit below the anchor, in the ladder
+        self._stop_of: dict[int, int] = {}  # stops of the ladder by the places of circuits
+        self._kept: dict[int, KeptShots] = {}  # by circuits
 
     def rates(self) -> list[DecodedErrorRate]:
         """The results, in the order of the circuits."""
@@ -135,6 +156,7 @@ class _Family:
             self._count_above()
             if self._needs_ladder:
                 self._climb_down()
+            self._count_kept()
         except _TimeIsOver:
             if self._ladder is not None and len(self._ladder.sizes) >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
@@ -151,7 +173,8 @@ class _Family:
 
     @property
     def _needs_ladder(self) -> bool:
-        return self._base < self._above + len(self._circuits) - 1
+        is_above_some = self._base < self._above + len(self._circuits) - 1
+        return is_above_some or self._gaps or self._model.postselects
 
     def _check(self) -> None:
         limit = self._goal.max_seconds
@@ -182,6 +205,8 @@ class _Family:
             self._plain.append(self._piloted(self._stop(place), _RATE_OF_ANCHOR))
         enough = [k for k, level in enumerate(self._plain) if level.rate >= _RATE_OF_ANCHOR]
         self._base = enough[-1] if enough else 0
+        if self._model.postselects:  # shots that are counted are not kept: all circuits are in the ladder
+            self._base = min(self._base, self._above)
         anchor = self._plain[self._base]
         while anchor.failures < _PILOT_FAILURES:
             if anchor.shots > _MOST_PILOT_SHOTS and not anchor.failures:
@@ -202,7 +227,8 @@ class _Family:
 
     def _count_above(self) -> None:
         """Counts plain shots of the circuits with noise above that of the ladder, until they suffice."""
-        for level in self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]:
+        counted = self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
+        for level in () if self._model.postselects else counted:
             while self._is_far(level):
                 level.take(max(_PILOT_SHOTS, level.shots // 4), self._rng, self._check)
 
@@ -213,16 +239,23 @@ class _Family:
     def _climb_down(self) -> None:
         """Runs the ladder until all rates have the errors that are asked for."""
         anchor = self._plain[self._base]
-        self._first_place = max(self._base + 1 - self._above, 0)
-        places = range(self._first_place, len(self._circuits))
-        stops = [anchor.stop, *(self._stop(place) for place in places)]
-        ladder = ladder_down_from(
-            self._model, self._tests, stops, anchor.sets[:_COLUMNS], self._rng, self._check
-        )
+        stops = [anchor.stop]
+        penalty = 0.0
+        if self._model.postselects:
+            penalty = math.inf
+            stops.append(replace(anchor.stop, penalty=penalty))
+        first = self._base - self._above
+        if first >= 0:
+            self._stop_of[first] = len(stops) - 1
+        for place in range(max(first + 1, 0), len(self._circuits)):
+            self._stop_of[place] = len(stops)
+            stops.append(replace(self._stop(place), penalty=penalty))
+        starts = anchor.sets[:_COLUMNS]
+        ladder = ladder_down_from(self._model, self._tests, stops, starts, self._rng, self._check, self._gaps)
         self._ladder = ladder
         self._report(f"{len(ladder.levels)} levels of noise")
         costs = {"plain": anchor.shots * (1 + anchor.mean_events), "chains": 0.0}
-        sweeps = _FIRST_SWEEPS
+        sweeps = _FIRST_SWEEPS * (_SLOWER if self._gaps or self._model.postselects else 1)
         while True:
             self._run(ladder, sweeps)
             size = largest_enumerable(self._model.num_mechanisms)
@@ -232,7 +265,8 @@ class _Family:
             while True:
                 profile = self._profile = self._profiled(ladder, chains)
                 self._report_profile(profile)
-                targets = [k for k in ladder.stops_at if k or self._base >= self._above]
+                targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
+                targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max()) * profile.error_factor**2
                 if worst <= self._goal.relative_error**2:
                     return
@@ -260,9 +294,8 @@ class _Family:
 
     def _enumerate(self, ladder: Ladder, size: int) -> None:
         level = len(ladder.levels) - 1
-        decoder = ladder.levels[level].decoder
         odds = ladder.levels[level].log_odds
-        found = log_probability_of_lightest(self._model, self._tests[decoder], odds, size, self._check)
+        found = log_probability_of_lightest(self._model, ladder.last_allows, odds, size, self._check)
         if math.isfinite(found):
             mean = float((1 / (1 + np.exp(-odds))).sum())
             rest = mean ** (size + 1) / math.factorial(size + 1)
@@ -275,11 +308,39 @@ class _Family:
             raise ResourceLimitError(DECODERS_DIFFER) from None
 
     def _profiled(self, ladder: Ladder, chains: Chains) -> Profile:
-        levels = [self._plain[self._base], *self._plain[self._above + self._first_place :]]
-        counted = [
-            (number, level) for number, level in zip(ladder.stops_at, levels, strict=False) if level.shots
-        ]
+        counted = [(0, self._plain[self._base])]
+        counted += [(k, level) for k, level in self._plain_of_levels(ladder).items() if k and level.shots]
         return profile_of(ladder, chains, counted, self._low)
+
+    def _plain_of_levels(self, ladder: Ladder) -> dict[int, PlainLevel]:
+        """The plain shots of levels of the ladder, by their numbers."""
+        found = {0: self._plain[self._base]}
+        if not self._model.postselects:
+            for place, stop in self._stop_of.items():
+                if self._above + place < len(self._plain):
+                    found[ladder.stops_at[stop]] = self._plain[self._above + place]
+        return found
+
+    def _count_kept(self) -> None:
+        """Counts the shots that are kept, whether they are right or not."""
+        if not self._gaps and not self._model.postselects:
+            return
+        for circuit in range(len(self._circuits)):
+            self._kept[circuit] = kept_shots(
+                self._model,
+                self._model.log_odds[circuit],
+                self._tests[circuit],
+                [gap for _, gap in self._gap_levels],
+                self._goal.relative_error,
+                self._rng,
+                self._check,
+            )
+
+    @property
+    def _gap_levels(self) -> list[tuple[int, int]]:
+        """The levels with a least gap, by number, and that gap."""
+        levels = self._ladder.levels if self._ladder is not None else []
+        return [(k, level.least_gap) for k, level in enumerate(levels) if level.least_gap is not None]
 
     def _report_profile(self, profile: Profile) -> None:
         assert self._ladder is not None
@@ -308,7 +369,10 @@ class _Family:
         factor: float,
         sets: FailingSets,
     ) -> DecodedErrorRate:
-        of_observables = _rates_of_observables(self._model.num_observables, rate, error, factor, sets)
+        of_observables = sets.rates_of_observables(self._model.num_observables, rate, error, factor)
+        kept, kept_error = self._kept[circuit].kept() if circuit in self._kept else (1.0, 0.0)
+        wrong = rate
+        rate, error = rate / kept, math.hypot(error, rate * kept_error / kept) / kept if kept else 0.0
         study = FailureStudy(
             sets,
             self._model,
@@ -328,8 +392,12 @@ class _Family:
                 min(1.0, rate * factor_of_ends),
             ),
             coverage=COVERAGE,
-            observable_rates=tuple(rate for rate, _ in of_observables),
-            observable_errors=tuple(error for _, error in of_observables),
+            observable_rates=tuple(rate / kept for rate, _ in of_observables),
+            observable_errors=tuple(error / kept for _, error in of_observables),
+            kept=kept,
+            kept_error=kept_error,
+            kept_and_wrong=wrong,
+            gap_curve=self._gap_curve(circuit, wrong, error * kept),
             levels=levels,
             decodes=self._decodes,
             seconds=time.monotonic() - self._started,
@@ -340,15 +408,15 @@ class _Family:
             lightest=None if profile is None else profile.lightest,
             error_factor=factor,
             asked_relative_error=self._goal.relative_error,
-            _study=study if rate else None,
+            _study=study if rate and not self._model.postselects else None,
         )
 
     def _results(self) -> list[DecodedErrorRate]:
         results: dict[int, DecodedErrorRate] = {}
         for place, circuit in enumerate(self._order):
             number = self._above + place
-            if self._profile is not None and self._ladder is not None and number >= self._base:
-                level = self._ladder.stops_at[self._stop_number(place)]
+            if self._profile is not None and self._ladder is not None and place in self._stop_of:
+                level = self._ladder.stops_at[self._stop_of[place]]
                 rate, error = self._of_ladder(level)
                 factor = self._profile.error_factor
                 sets = self._ladder.failing_sets(level, self._profile.burn_in)
@@ -359,8 +427,15 @@ class _Family:
             results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
         return [results[k] for k in range(len(self._circuits))]
 
-    def _stop_number(self, place: int) -> int:
-        return 0 if self._above + place == self._base else 1 + place - self._first_place
+    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[GapPoint, ...]:
+        """Rates over the gap, the first one of all shots that are kept whatever the gap is."""
+        if not self._gaps or circuit not in self._kept:
+            return ()
+        counts = self._kept[circuit]
+        found = [GapPoint(0, *counts.kept(), wrong, error)]
+        for number, (level, gap) in enumerate(self._gap_levels):
+            found.append(GapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
+        return tuple(found)
 
     def _of_ladder(self, level: int) -> tuple[float, float]:
         """The rate of a level of the ladder, and its standard error."""
@@ -378,14 +453,11 @@ class _Family:
                 shown.append(self._level(mine, plain.stop, rate, error, plain, None, number >= self._above))
         if self._profile is None or ladder is None:
             return tuple(shown)
-        given: dict[int, PlainLevel | None] = dict.fromkeys(ladder.stops_at)
-        given[0] = self._plain[self._base]
-        plain_below = self._plain[self._above + self._first_place :]
-        given.update(zip(ladder.stops_at[1:], plain_below, strict=False))
+        plain_of = self._plain_of_levels(ladder)
+        given = {ladder.stops_at[stop] for stop in self._stop_of.values()}
         for k, level in enumerate(ladder.levels):
-            is_given = k in given and (k > 0 or self._base >= self._above)
-            stop = Stop(level.log_odds, level.decoder)
-            shown.append(self._level(mine, stop, *self._of_ladder(k), given.get(k), k, is_given))
+            stop = Stop(level.log_odds, level.decoder, level.penalty)
+            shown.append(self._level(mine, stop, *self._of_ladder(k), plain_of.get(k), k, k in given))
         return tuple(shown)
 
     def _level(
@@ -398,8 +470,9 @@ class _Family:
         number: int | None,
         is_given: bool,
     ) -> DecodedLevel:
-        size = accepted = exchanged = None
+        size = accepted = exchanged = least_gap = None
         if number is not None and self._ladder is not None:
+            least_gap = self._ladder.levels[number].least_gap
             size = float(np.mean([each[number] for each in self._ladder.sizes]))
             accepted = float(self._ladder.accepted[number] / max(1.0, self._ladder.decided[number]))
             if number < len(self._ladder.exchanged):
@@ -416,20 +489,10 @@ class _Family:
             accepted=accepted,
             exchanged=exchanged,
             is_given=is_given,
+            penalty=stop.penalty,
+            least_gap=least_gap,
         )
 
 
 def _counted_rate(level: PlainLevel) -> tuple[float, float]:
     return level.rate, math.sqrt(level.rate * (1 - level.rate) / level.shots)
-
-
-def _rates_of_observables(
-    count: int, rate: float, error: float, factor: float, sets: FailingSets
-) -> list[tuple[float, float]]:
-    """For each observable how often it is predicted wrongly, and the standard error."""
-    if count == 1 or not rate:
-        return [(rate, error)] * count
-    shares = [sets.share_with_wrong(observable) for observable in range(count)]
-    if not error:
-        return [(share * rate, 0.0) for share, _ in shares]
-    return [(share * rate, math.hypot(share * error, rate * spread * factor)) for share, spread in shares]

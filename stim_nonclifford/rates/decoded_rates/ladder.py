@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
-from .chains import ChainStates, Level, Moves
+from .chains import ChainStates, Level, Moves, log_penalty
 from .decoding import FailureTest
 from .failing.sets import FailingSets, Recorder
-from .mechanisms import FaultModel, Floats
+from .mechanisms import FaultModel, Floats, Words
 from .plain_shots import Indices
 
 __all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "ladder_down_from"]
@@ -32,6 +32,15 @@ _LARGEST_SHARE = 0.5
 _PATIENCE = 40
 """Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
 
+_LEAST_SURVIVING = 0.35
+_LEAST_SPREAD = 0.5
+"""Of numbers of postselected detectors that fire, for the next penalty."""
+
+_SURER = 0.4
+"""The part of the fault sets of a level that are to be in the next one, with a larger gap."""
+
+_MOST_GAP_LEVELS = 40
+_FEWEST_SURER = 4
 
 DECODERS_DIFFER = (
     "The decoders of neighbouring circuits hardly ever fail on the same fault sets, so that their rates"
@@ -47,10 +56,13 @@ class Stop:
     Attributes:
         log_odds: ln of the odds of each mechanism.
         decoder: The number of its decoder.
+        penalty: As of a ``Level``. Levels are put between one without a penalty and one at which it is
+            infinite, if they have the same odds.
     """
 
     log_odds: Floats
     decoder: int
+    penalty: float = 0.0
 
 
 def ladder_down_from(
@@ -60,6 +72,7 @@ def ladder_down_from(
     starts: Sequence[Indices],
     rng: np.random.Generator,
     check: Callable[[], None],
+    gaps: bool = False,
 ) -> Ladder:
     """Sets up the levels from the strongest noise to the weakest, and takes each column's fault set along.
 
@@ -70,6 +83,7 @@ def ladder_down_from(
         starts: A failing fault set of the first stop for each column, independent of each other.
         rng: What the moves are drawn with.
         check: Is called between moves; may raise to end the work.
+        gaps: Whether levels with larger and larger gaps follow the last stop.
 
     Returns:
         The ladder.
@@ -77,35 +91,91 @@ def ladder_down_from(
     Raises:
         ResourceLimitError: The decoders of neighbouring levels hardly ever fail on the same fault sets.
     """
-    columns = len(starts)
-    states = ChainStates.of(model, starts)
-    levels: list[Level] = []
+    climb = _Descent(model, tests, ChainStates.of(model, starts), rng, check)
     stops_at: list[int] = []
-    found: list[ChainStates] = []
-    share = 1 / (1 + float(states.sizes.mean()))
-    for number, stop in enumerate(stops):
+    for before, stop in zip([None, *stops], stops, strict=False):
+        if before is None:
+            climb.add(Level(stop.log_odds, stop.decoder))
+        elif stop.penalty != before.penalty:
+            climb.postselect(stop)
+        else:
+            climb.weaken(before, stop)
+        stops_at.append(len(climb.levels) - 1)
+    if gaps:
+        climb.widen_gaps()
+    return Ladder(model, tests, climb.levels, stops_at, climb.found)
+
+
+class _Descent:
+    """Sets up one level after the other.
+
+    Attributes:
+        levels: The levels.
+        found: The states of each.
+    """
+
+    def __init__(
+        self,
+        model: FaultModel,
+        tests: Sequence[FailureTest],
+        states: ChainStates,
+        rng: np.random.Generator,
+        check: Callable[[], None],
+    ) -> None:
+        self._model, self._tests, self._states, self._rng, self._check = model, tests, states, rng, check
+        self._share = 1 / (1 + float(states.sizes.mean()))
+        self.levels: list[Level] = []
+        self.found: list[ChainStates] = []
+
+    def add(self, level: Level) -> None:
+        """Adds a level; the states are taken along, and settle there."""
+        level.share = self._share
+        if self.levels:
+            before = self.levels[-1]
+            if not level.has_condition_of(before) or math.isinf(level.penalty) > math.isinf(before.penalty):
+                self._states = _allowed_in_both(
+                    self._model, self._tests, before, level, self._states, self._rng, self._check
+                )
+        moves = Moves(self._model, self._tests, [level])
+        self._share = level.share = _settle(moves, self._states, self._rng, self._check)
+        self.levels.append(level)
+        self.found.append(self._states.taken(np.arange(len(self._states.sizes))))
+
+    def weaken(self, before: Stop, stop: Stop) -> None:
+        """Adds levels down to weaker noise, with odds between those of two stops."""
         at = 0.0  # how far from the stop before
+        while at <= 1 - 1e-9:
+            spread = self._states.sums(stop.log_odds - before.log_odds).std() * (1 - at)
+            at += (1 - at) / max(1, math.ceil(spread / _SPACING))
+            is_there = at > 1 - 1e-9
+            odds = stop.log_odds if is_there else before.log_odds + at * (stop.log_odds - before.log_odds)
+            decoder = stop.decoder if at >= 0.5 else before.decoder
+            self.add(Level(odds, decoder, penalty=stop.penalty))
+
+    def postselect(self, stop: Stop) -> None:
+        """Adds levels with larger penalties, up to that at which no postselected detector fires."""
         while True:
-            if number == 0:
-                at, odds, decoder = 1.0, stop.log_odds, stop.decoder
-            else:
-                before = stops[number - 1]
-                spread = states.sums(stop.log_odds - before.log_odds).std() * (1 - at)
-                at += (1 - at) / max(1, math.ceil(spread / _SPACING))
-                is_there = at > 1 - 1e-9
-                odds = stop.log_odds if is_there else before.log_odds + at * (stop.log_odds - before.log_odds)
-                decoder = stop.decoder if at >= 0.5 else before.decoder
-            level = Level(odds, decoder, share)
-            if levels and decoder != levels[-1].decoder:
-                states = _failing_in_both(model, tests, levels[-1], level, states, rng, check)
-            share = _settle(Moves(model, tests, [level]), states, rng, check)
-            level.share = share
-            levels.append(level)
-            found.append(states.taken(np.arange(columns)))
-            if at > 1 - 1e-9:
-                stops_at.append(len(levels) - 1)
+            fired = self._model.fired(self._states.rows)
+            if (fired == 0).mean() >= _LEAST_SURVIVING:
                 break
-    return Ladder(model, tests, levels, stops_at, found)
+            penalty = self.levels[-1].penalty + _SPACING / max(float(fired.std()), _LEAST_SPREAD)
+            self.add(Level(stop.log_odds, stop.decoder, penalty=penalty))
+        self.add(Level(stop.log_odds, stop.decoder, penalty=stop.penalty))
+
+    def widen_gaps(self) -> None:
+        """Adds levels at which the decoder is surer and surer of its wrong prediction."""
+        last = self.levels[-1]
+        test = self._tests[last.decoder]
+        for _ in range(_MOST_GAP_LEVELS):
+            seen = np.sort(test.answers(self._states.rows)[1])
+            above = seen[seen > (seen[0] if self.levels[-1].least_gap is None else self.levels[-1].least_gap)]
+            if len(above) < _FEWEST_SURER:
+                return
+            least = max(int(seen[int((1 - _SURER) * len(seen))]), int(above[0]))
+            try:
+                self.add(Level(last.log_odds, last.decoder, penalty=last.penalty, least_gap=least))
+            except ResourceLimitError:
+                return  # some columns do not reach it
 
 
 def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> float:
@@ -137,7 +207,7 @@ def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: 
     return share
 
 
-def _failing_in_both(
+def _allowed_in_both(
     model: FaultModel,
     tests: Sequence[FailureTest],
     level: Level,
@@ -146,11 +216,14 @@ def _failing_in_both(
     rng: np.random.Generator,
     check: Callable[[], None],
 ) -> ChainStates:
-    """For each column a fault set of a level on which the decoder of the following level fails, too."""
-    moves = Moves(model, tests, [level])
-    test = tests[following.decoder]
+    """For each column a fault set of a level that can be a state of the following level, too."""
+    moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
+
+    def allowed(rows: Words) -> npt.NDArray[np.bool_]:
+        return target.are_allowed(rows, np.zeros(len(rows), dtype=np.intp))
+
     result = states.taken(np.arange(len(states.sizes)))
-    waiting = np.flatnonzero(~test(states.rows))
+    waiting = np.flatnonzero(~allowed(states.rows))
     for step in range(_PATIENCE * _STEPS_PER_LEVEL):
         if not len(waiting):
             return result
@@ -160,9 +233,9 @@ def _failing_in_both(
             some, np.zeros(len(waiting), dtype=np.intp), rng
         )
         states.put(waiting, some)
-        fails = test(some.rows)
-        result.put(waiting[fails], some.taken(np.flatnonzero(fails)))
-        waiting = waiting[~fails]
+        is_found = allowed(some.rows)
+        result.put(waiting[is_found], some.taken(np.flatnonzero(is_found)))
+        waiting = waiting[~is_found]
     raise ResourceLimitError(DECODERS_DIFFER)
 
 
@@ -260,7 +333,13 @@ class Ladder:
             one, other = number * self.columns + columns, (number + 1) * self.columns + columns
             up = self._states.taken(one).sums(self._steps[number])
             down = self._states.taken(other).sums(self._steps[number])
-            if self.levels[number].decoder != self.levels[number + 1].decoder:
+            this, following = self.levels[number], self.levels[number + 1]
+            if this.penalty != following.penalty:
+                for values, chains in ((up, one), (down, other)):
+                    fired = self._moves.model.fired(self._states.rows[chains])
+                    values += log_penalty(fired, following.penalty)
+                    values -= log_penalty(fired, this.penalty)
+            if not this.has_condition_of(following):
                 up[~self._moves.fails(self._states.rows[one], self._level_of[other])] = -np.inf
                 down[~self._moves.fails(self._states.rows[other], self._level_of[one])] = np.inf
             self.up[number].append(up)
@@ -269,11 +348,15 @@ class Ladder:
             self._states.exchange(one[swapped], other[swapped])
             self.exchanged[number] += self.columns, int(swapped.sum())
 
+    def last_allows(self, rows: Words) -> npt.NDArray[np.bool_]:
+        """Whether rows can be states of the last level."""
+        return self._moves.are_allowed(rows, np.full(len(rows), len(self.levels) - 1))
+
     def still_failing(self) -> npt.NDArray[np.bool_]:
         """Whether each chain's decoder still fails on its fault set if it is asked anew."""
         fails = np.zeros(len(self._level_of), dtype=np.bool_)
-        decoder_of = np.array([level.decoder for level in self.levels])[self._level_of]
-        for decoder in np.unique(decoder_of):
-            which = np.flatnonzero(decoder_of == decoder)
-            fails[which] = self._moves.tests[decoder].without_memory(self._states.rows[which])
+        for k, level in enumerate(self.levels):
+            which = slice(k * self.columns, (k + 1) * self.columns)
+            wrong, gaps = self._moves.tests[level.decoder].without_memory(self._states.rows[which])
+            fails[which] = wrong if level.least_gap is None else wrong & (gaps >= level.least_gap)
         return fails

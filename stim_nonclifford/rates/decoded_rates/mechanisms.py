@@ -116,6 +116,7 @@ class FaultModel:
         detector_words: The number of words for detectors.
         observable_words: The number of words for observables.
         symptoms: The symptom of each mechanism.
+        postselected: uint64, shape (detector_words,): the detectors that discard a shot.
     """
 
     num_detectors: int
@@ -126,6 +127,7 @@ class FaultModel:
     detector_words: int
     observable_words: int
     symptoms: tuple[Symptom, ...]
+    postselected: Words
 
     @property
     def num_mechanisms(self) -> int:
@@ -141,16 +143,29 @@ class FaultModel:
         """The words of the observables of rows."""
         return rows[:, self.detector_words : self.detector_words + self.observable_words]
 
+    @property
+    def postselects(self) -> bool:
+        """Whether there are detectors that discard a shot."""
+        return bool(self.postselected.any())
+
+    def fired(self, rows: Words) -> npt.NDArray[np.int64]:
+        """How many of the detectors that discard a shot fire in rows."""
+        if not self.postselects:
+            return np.zeros(len(rows), dtype=np.int64)
+        events = np.ascontiguousarray(rows[:, : self.detector_words] & self.postselected)
+        return np.unpackbits(events.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)
+
     def hashes(self, rows: Words) -> Words:
         """The hash values of the detection events of rows."""
         return rows[:, -_KEY_WORDS:]
 
 
-def fault_model(family: Sequence[Symptoms]) -> FaultModel:
+def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) -> FaultModel:
     """The mechanisms of circuits whose errors differ in their probabilities only.
 
     Args:
         family: The errors of each circuit.
+        postselected: The detectors that discard a shot.
 
     Returns:
         Their mechanisms, in the order of the first circuit.
@@ -170,6 +185,9 @@ def fault_model(family: Sequence[Symptoms]) -> FaultModel:
             row[-_KEY_WORDS:] ^= keys[detector]
         for observable in observables:
             row[detector_words + (observable >> 6)] ^= np.uint64(1 << (observable & 63))
+    mask = np.zeros(detector_words, dtype=np.uint64)
+    for detector in postselected:
+        mask[detector >> 6] |= np.uint64(1 << (detector & 63))
     probabilities = np.array([[each.probabilities[symptom] for symptom in symptoms] for each in family])
     return FaultModel(
         num_detectors=first.num_detectors,
@@ -180,6 +198,7 @@ def fault_model(family: Sequence[Symptoms]) -> FaultModel:
         detector_words=detector_words,
         observable_words=observable_words,
         symptoms=symptoms,
+        postselected=mask,
     )
 
 

@@ -31,16 +31,23 @@ class PlainShots:
         self._sums = np.cumsum(means)
         self.batch = int(np.clip(_MOST_EVENTS / max(self._sums[-1], 1e-300), 256, 1 << 16))
 
+    def rows(self, rng: np.random.Generator, shots: int) -> Words:
+        """The rows of so many shots, which should be at most ``batch``."""
+        return self._drawn(rng, shots)[0]
+
     def failures(self, rng: np.random.Generator, shots: int) -> list[Indices]:
         """The failing fault sets among so many shots, which should be at most ``batch``."""
+        rows, events, numbers = self._drawn(rng, shots)
+        failing = np.flatnonzero(self._fails.without_memory(rows)[0])
+        ends = np.cumsum(numbers)
+        return [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in failing]
+
+    def _drawn(self, rng: np.random.Generator, shots: int) -> tuple[Words, Indices, npt.NDArray[np.int64]]:
         total = self._sums[-1]
         numbers = rng.poisson(total, shots)
         events = np.searchsorted(self._sums, rng.random(int(numbers.sum())) * total, side="right")
         events = np.minimum(events, self._model.num_mechanisms - 1)
-        rows = xor_of_groups(self._model, events, numbers)
-        failing = np.flatnonzero(self._fails.without_memory(rows))
-        ends = np.cumsum(numbers)
-        return [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in failing]
+        return xor_of_groups(self._model, events, numbers), events, numbers
 
 
 def xor_of_groups(model: FaultModel, events: Indices, numbers: npt.NDArray[np.int64]) -> Words:

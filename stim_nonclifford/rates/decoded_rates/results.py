@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
 from .failing.study import FailureStudy
 
-__all__ = ["DecodedErrorRate", "DecodedLevel"]
+__all__ = ["DecodedErrorRate", "DecodedLevel", "GapPoint"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class DecodedLevel:
         accepted: The part of the changes that chains made, of those they had to ask the decoder about.
         exchanged: The part of the attempts that exchanged fault sets with the next weaker level.
         is_given: Whether it is the noise of a circuit; otherwise it was put between two, or above all.
+        penalty: Fault sets count exp(-penalty) times as much for each postselected detector that fires, and
+            ``rate`` is a mean of that; infinite: only kept shots count.
+        least_gap: The decoder is at least so sure; None: that does not matter.
     """
 
     strength: float
@@ -42,6 +46,44 @@ class DecodedLevel:
     accepted: float | None
     exchanged: float | None
     is_given: bool
+    penalty: float = 0.0
+    least_gap: int | None = None
+
+
+@dataclass(frozen=True)
+class GapPoint:
+    """Shots with at least some gap.
+
+    Attributes:
+        gap: The least gap, or confidence of the decoder: of PyMatching and Chromobius, in decibels.
+        kept: P(no postselected detector fires, and the gap is at least so large).
+        kept_error: Its standard error.
+        kept_and_wrong: P(the same, and an observable is predicted wrongly).
+        kept_and_wrong_error: Its standard error.
+    """
+
+    gap: int
+    kept: float
+    kept_error: float
+    kept_and_wrong: float
+    kept_and_wrong_error: float
+
+    @property
+    def logical_error_rate(self) -> float:
+        """Per kept shot."""
+        return self.kept_and_wrong / self.kept if self.kept else 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """Of ``logical_error_rate``; infinite if no kept shot, or no failing one, was found."""
+        if not self.kept or not self.kept_and_wrong:
+            return math.inf
+        return math.hypot(self.kept_error / self.kept, self.kept_and_wrong_error / self.kept_and_wrong)
+
+    @property
+    def attempts_per_kept_shot(self) -> float:
+        """1 / ``kept``; infinite if no kept shot was found."""
+        return 1 / self.kept if self.kept else math.inf
 
 
 @dataclass(frozen=True)
@@ -50,12 +92,16 @@ class DecodedErrorRate:
 
     Attributes:
         decoder: The name of the decoder.
-        logical_error_rate: P(any observable predicted wrongly).
+        logical_error_rate: P(any observable predicted wrongly), per kept shot.
         standard_error: Its standard error.
         interval: (low, high): holds the logical error rate with probability ``coverage``.
         coverage: Of the interval.
-        observable_rates: For each observable, P(it is predicted wrongly).
+        observable_rates: For each observable, P(it is predicted wrongly), per kept shot.
         observable_errors: Their standard errors.
+        kept: P(no postselected detector fires); 1 if none is postselected.
+        kept_error: Its standard error.
+        kept_and_wrong: P(the same, and any observable predicted wrongly).
+        gap_curve: With ``confidence=True``, rates over the gap; otherwise empty.
         levels: What was looked at, the strongest noise first. Circuits of a family share the levels.
         decodes: Number of calls of the decoders for single shots, for the whole family.
         seconds: What it took, for the whole family.
@@ -78,6 +124,10 @@ class DecodedErrorRate:
     coverage: float
     observable_rates: tuple[float, ...]
     observable_errors: tuple[float, ...]
+    kept: float
+    kept_error: float
+    kept_and_wrong: float
+    gap_curve: tuple[GapPoint, ...]
     levels: tuple[DecodedLevel, ...]
     decodes: int
     seconds: float = field(compare=False)
@@ -90,16 +140,6 @@ class DecodedErrorRate:
     asked_relative_error: float
     # The failing fault sets; None in a copy that was pickled.
     _study: FailureStudy | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def kept(self) -> float:
-        """1, as nothing is postselected."""
-        return 1.0
-
-    @property
-    def kept_and_wrong(self) -> float:
-        """The logical error rate, as nothing is postselected."""
-        return self.logical_error_rate
 
     @property
     def relative_error(self) -> float:
@@ -182,7 +222,8 @@ class DecodedErrorRate:
     def _known_sets(self) -> FailureStudy:
         if self._study is None:
             raise ValueError(
-                "This estimate has no failing fault sets: the rate is 0, or it was pickled. Estimate it anew."
+                "This estimate has no failing fault sets: the rate is 0, or is one of kept shots, or it was"
+                " pickled. Estimate it anew."
             )
         return self._study
 
@@ -204,7 +245,8 @@ class DecodedErrorRate:
             import matplotlib.pyplot as plt
 
             _, ax = plt.subplots(layout="constrained")
-        shown = [level for level in self.levels if level.rate > 0]
+        shown = [level for level in self.levels if level.rate > 0 and (level.is_given or self.kept == 1)]
+        shown = [level for level in shown if level.least_gap is None]
         options: dict[str, Any] = {
             "marker": "o",
             "markersize": 4,
@@ -266,8 +308,12 @@ class DecodedErrorRate:
         return [f"each observable: {shown}"]
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        header = ("strength", "faults", "rate", "shots", "failures", "size", "accepted", "exchanged")
-        rows = []
+        is_kept, is_gap = self.kept < 1, any(level.least_gap is not None for level in self.levels)
+        header: tuple[str, ...] = (
+            *("strength", "faults", *["penalty"] * is_kept, *["gap"] * is_gap, "rate"),
+            *("shots", "failures", "size", "accepted", "exchanged"),
+        )
+        rows: list[tuple[str, ...]] = []
         for level in self.levels:
             rate = f"{level.rate:.4g} ± {level.standard_error:.2g}"
             chains = [level.mean_size, level.accepted, level.exchanged]
@@ -275,6 +321,8 @@ class DecodedErrorRate:
                 (
                     f"{level.strength:.4g}{'' if level.is_given else '*'}",
                     f"{level.faults:.3g}",
+                    *[f"{level.penalty:.3g}"] * is_kept,
+                    *["" if level.least_gap is None else f"{level.least_gap}"] * is_gap,
                     rate,
                     f"{level.shots:,}" if level.shots else "",
                     f"{level.failures:,}" if level.shots else "",
@@ -286,9 +334,10 @@ class DecodedErrorRate:
     def __str__(self) -> str:
         low, high = self.interval
         lines = [
-            f"logical error rate (any observable, {self.decoder}): {self._rate_text()}",
+            f"logical error rate (any observable, {self.decoder}{self._per_kept}): {self._rate_text()}",
             f"{self.coverage:.0%} interval: {low:.4g} to {high:.4g}",
             f"{self.decodes:,} decodes, {self.seconds:.1f} s",
+            *self._kept_lines(),
             *self._observable_lines(),
             *self._remarks(),
         ]
@@ -298,7 +347,24 @@ class DecodedErrorRate:
             lines.append("")
             for row in (header, *rows):
                 lines.append("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+        if self.gap_curve:
+            lines += ["", f"{'gap':>5}  {'attempts per kept shot':>22}  logical error rate per kept shot"]
+            for point in self.gap_curve:
+                rate = f"{point.logical_error_rate:.4g} ± {point.relative_error:.1%}"
+                lines.append(f"{point.gap:5}  {point.attempts_per_kept_shot:22.4g}  {rate}")
         return "\n".join(lines)
+
+    @property
+    def _per_kept(self) -> str:
+        return "" if self.kept == 1 else ", per kept shot"
+
+    def _kept_lines(self) -> list[str]:
+        if self.kept == 1:
+            return []
+        return [
+            f"P(kept) = {self.kept:.6g} ± {self.kept_error:.1g}; P(kept and wrong) ="
+            f" {self.kept_and_wrong:.4g}"
+        ]
 
     def _repr_html_(self) -> str:
         low, high = self.interval

@@ -18,6 +18,7 @@ __all__ = [
     "checked_decoder",
     "decoder_named",
     "decompositions",
+    "gap_decoder_named",
     "installed_decoders",
     "known_decoders",
 ]
@@ -103,6 +104,27 @@ def decoder_named(name: str) -> sinter.Decoder:
     if name in _PLUGINS:
         return importlib.import_module(_PLUGINS[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]
+
+
+def gap_decoder_named(name: str) -> sinter.Decoder:
+    """The decoder with a name that says how sure it is, by the complementary gap where there is one.
+
+    Args:
+        name: As in ``decoder_named``.
+
+    Raises:
+        ValueError: As in ``decoder_named``.
+    """
+    found = decoder_named(name)
+    if name == "pymatching":
+        from .matching_gap import MatchingGapDecoder
+
+        return MatchingGapDecoder()
+    if name == "chromobius":
+        from .chromobius_gap import ChromobiusGapDecoder
+
+        return ChromobiusGapDecoder()
+    return found
 
 
 def checked_decoder(decoder: Any) -> sinter.Decoder:

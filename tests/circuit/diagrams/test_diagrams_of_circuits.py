@@ -314,7 +314,7 @@ def test_noise_can_be_left_out() -> None:
             assert found == str(circuit.without_noise().diagram(type))
     assert "ERROR" not in str(circuit.diagram(noise=False))
     noisy, quiet = (
-        Circuit(cultivation_circuit(distance=3, p=1e-3)).diagram("timeline-svg", noise=noise)
+        Circuit(cultivation_circuit(distance=3, p=1e-3)).diagram("timeline-svg", noise=noise, fold=False)
         for noise in (True, False)
     )
     widths = [float(re.findall(r'viewBox="0 0 ([\d.]+)', str(svg))[0]) for svg in (noisy, quiet)]

@@ -162,7 +162,7 @@ def test_failures_do_not_depend_on_what_was_asked_before() -> None:
     decoded = fails.decoded
     assert (fails(rows[::-1])[::-1] == first).all()
     assert fails.decoded < decoded + len(rows) // 10
-    assert (fails.without_memory(rows) == first).all()
+    assert (fails.without_memory(rows)[0] == first).all()
 
 
 def test_bennett_ratio_of_gaussians() -> None:

@@ -108,7 +108,7 @@ def test_decoders_that_fail_on_different_sets() -> None:
         ({"decoder": "pymatchng"}, r"There is no decoder 'pymatchng'"),
         ({"decoder": 3}, r"decoder is 3, which is neither a name"),
         ({"decoder": Wrapped}, r"decoder is the class Wrapped. Pass an object"),
-        ({"postselection_mask": "all"}, r"postselection_mask is not available with decoder="),
+        ({"postselection_mask": [True]}, r"postselection_mask"),
         ({"postselected_observables_mask": [True]}, r"postselected_observables_mask is not available"),
         ({"state_check": "T"}, r"state_check is not available"),
         ({"relative_error": 0}, r"relative_error must be a positive number"),

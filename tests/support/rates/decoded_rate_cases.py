@@ -59,7 +59,10 @@ def failure_test(circuit: snc.Circuit, model: FaultModel) -> FailureTest:
     )
     return FailureTest(
         model,
-        lambda dets: matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True),
+        lambda dets: (
+            matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True),
+            np.zeros(len(dets), dtype=np.int64),
+        ),
     )
 
 

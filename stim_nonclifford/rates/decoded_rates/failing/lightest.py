@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
-from ..decoding import FailureTest
-from ..mechanisms import FaultModel, Floats, log_probability_of_none
+from ..mechanisms import FaultModel, Floats, Words, log_probability_of_none
 
 __all__ = ["largest_enumerable", "log_probability_of_lightest"]
 
@@ -29,13 +29,17 @@ def largest_enumerable(mechanisms: int) -> int:
 
 
 def log_probability_of_lightest(
-    model: FaultModel, fails: FailureTest, log_odds: Floats, size: int, check: Callable[[], None]
+    model: FaultModel,
+    fails: Callable[[Words], npt.NDArray[np.bool_]],
+    log_odds: Floats,
+    size: int,
+    check: Callable[[], None],
 ) -> float:
     """The logarithm of the probability that at most so many mechanisms act and the decoder fails.
 
     Args:
         model: The mechanisms.
-        fails: The decoder.
+        fails: Whether the decoder fails on rows.
         log_odds: ln of their odds.
         size: The largest number of members.
         check: Is called now and then; may raise to end the work.
@@ -50,7 +54,7 @@ def log_probability_of_lightest(
             check()
             chosen = np.array(batch, dtype=np.intp).reshape(len(batch), members)
             rows = np.bitwise_xor.reduce(model.flips[chosen], axis=1) ^ model.base
-            failing = chosen[fails.without_memory(rows)]
+            failing = chosen[fails(rows)]
             terms.append(log_odds[failing].sum(axis=1))
     found = np.concatenate(terms)
     if not len(found):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,24 @@ class FailingSets:
         mean = sums.sum(axis=0) / len(column)
         spread = ((sums - mean * sizes) ** 2).sum(axis=0) * (count / max(count - 1, 1))
         return mean, np.sqrt(spread) / len(column) if count > 1 else np.full(mean.shape, np.inf)
+
+    def rates_of_observables(
+        self, count: int, rate: float, error: float, factor: float
+    ) -> list[tuple[float, float]]:
+        """For each observable how often it is predicted wrongly, and the standard error.
+
+        Args:
+            count: The number of observables.
+            rate: How often any is.
+            error: Its standard error; 0: the sets are all that fail.
+            factor: By how much errors are enlarged.
+        """
+        if count == 1 or not rate:
+            return [(rate, error)] * count
+        shares = [self.share_with_wrong(observable) for observable in range(count)]
+        if not error:
+            return [(share * rate, 0.0) for share, _ in shares]
+        return [(share * rate, math.hypot(share * error, rate * spread * factor)) for share, spread in shares]
 
     def share_with_wrong(self, observable: int) -> tuple[float, float]:
         """The part of the sets with which the prediction of an observable is wrong, and its error."""

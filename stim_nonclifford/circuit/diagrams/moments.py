@@ -9,9 +9,9 @@ import stim
 
 from ...dialect import is_expectation
 from ...simulation.compiler.program.flattening import unrolled
-from ..diagrams.drawn_gates import DrawnGate, drawn_gates_of
+from .drawn_gates import DrawnGate, drawn_gates_of
 
-__all__ = ["Glyph", "gates_by_tick"]
+__all__ = ["CONTROL", "CROSS", "NOT", "Glyph", "gates_by_tick", "glyphs_of"]
 
 CONTROL, NOT, CROSS = ".", "+", "x"
 """Symbols that are drawn, and not written."""
@@ -69,8 +69,8 @@ def gates_by_tick(circuit: stim.Circuit) -> list[list[Glyph]]:
     for part in unrolled(circuit):
         if part.name == "TICK":
             found.append([])
-        elif not _is_left_out(part):
-            found[-1] += _glyphs(part, num_records)
+        else:
+            found[-1] += glyphs_of(part, num_records)
         num_records += part.num_measurements
     return found
 
@@ -82,7 +82,15 @@ def _is_left_out(part: stim.CircuitInstruction) -> bool:
     return is_noise or part.name.startswith("HERALDED") or (part.name in _SKIPPED and not is_gate)
 
 
-def _glyphs(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph]:
+def glyphs_of(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph]:
+    """The gates of an instruction; none of noise and annotations.
+
+    Args:
+        part: The instruction.
+        num_records: Number of records before it.
+    """
+    if _is_left_out(part):
+        return
     drawn = drawn_gates_of(part, num_records)
     if drawn:
         for gate in drawn:

@@ -1,0 +1,55 @@
+"""What the finds of joins count, by the halves in which they were found."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from stim_nonclifford.rates.fault_sets.search.samples import SampledWeight
+
+
+def elementary(odds: np.ndarray, size: int) -> float:
+    return sum(math.prod(chosen) for chosen in combinations(odds.tolist(), size))
+
+
+@pytest.mark.parametrize("halves", [(1, 2), (2, 2), (2, 3), (3, 3)])
+@pytest.mark.parametrize("draws", [1, 1000, 10**6])
+def test_splits_count_1_on_average(halves: tuple[int, int], draws: int) -> None:
+    """So that sums over finds have the mean that they have if all count 1; and rarely found splits count less."""
+    odds = np.array([0.5, 0.3, 1e-2, 3e-3, 1e-3, 2e-4, 1e-4, 7e-5])
+    masses = elementary(odds, halves[0]), elementary(odds, halves[1])
+    sample = SampledWeight(odds[None, :], np.ones(1), halves, masses)
+    weight = sum(halves)
+    for members in combinations(range(len(odds)), weight):
+        splits = [
+            (*left, *(m for m in members if m not in left)) for left in combinations(members, halves[0])
+        ]
+        counts = sample._counts_of_splits(np.array(splits, dtype=np.uint32), draws)
+        assert counts.mean() == pytest.approx(1)
+        assert counts.min() > 0
+        assert counts.max() <= sample._most_of_splits(draws) * (1 + 1e-12)
+        # The inverse of the variance of the number of finds, over its mean.
+        variances = [
+            1
+            + draws
+            * (
+                math.prod(odds[list(s[: halves[0]])]) / masses[0]
+                + math.prod(odds[list(s[halves[0] :])]) / masses[1]
+            )
+            for s in splits
+        ]
+        products = counts * variances
+        assert products == pytest.approx(np.full(len(splits), products[0]))
+
+
+def test_what_a_find_counts_depends_on_the_number_of_draws() -> None:
+    """A pair of rare mechanisms with a likely one: with many draws, it counts less than the other splits."""
+    odds = np.array([0.5, 1e-3, 1e-3, 2e-3])
+    masses = elementary(odds, 1), elementary(odds, 2)
+    sample = SampledWeight(odds[None, :], np.ones(1), (1, 2), masses)
+    splits = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]], dtype=np.uint32)
+    few, many = (sample._counts_of_splits(splits, draws) for draws in (1, 1000))
+    assert many[0] < few[0] < 1 < many[1] == many[2]

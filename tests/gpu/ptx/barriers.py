@@ -82,11 +82,11 @@ class Removal:
 
 
 _UNUSED = {
-    "noise": ("read_then_write", "sums", "once"),
-    "simulate": ("block_for_each", "exclusive_sums"),
-    "simulate, one warp": ("block_for_each", "exclusive_sums"),
+    "noise": ("read_then_write", "sums", "once", "take 1"),
+    "simulate": ("block_for_each", "exclusive_sums", "take 1"),
+    "simulate, one warp": ("block_for_each", "exclusive_sums", "take 2", "sums 2"),
 }
-"""Functions that a kernel does not call."""
+"""Functions that a kernel does not call, and synchronizations that are not those of its teams."""
 
 _MEETINGS = {"noise": "asm", "simulate": "__syncthreads", "simulate, one warp": "__syncwarp"}
 """How the teams of a case meet."""
@@ -100,20 +100,11 @@ def removals(case: str) -> Iterator[Removal]:
     for place in _SYNCHRONIZATION.finditer(team):
         name = _FUNCTION.findall(team[: place.start()])[-1]
         numbers[name] = numbers.get(name, 0) + 1
-        if name in _UNUSED[case] or (name == "meet" and not place[0].startswith(_MEETINGS[case])):
+        number = f"{name} {numbers[name]}"
+        is_other_meeting = name == "meet" and not place[0].startswith(_MEETINGS[case])
+        if is_other_meeting or {name, number} & set(_UNUSED[case]):
             continue
-        if case == "simulate, one warp" and name not in (
-            "for_each",
-            "once",
-            "read_then_write",
-            "meet",
-            "take",
-        ):
-            continue
-        # A team of one warp takes numbers in another way.
-        if name == "take" and (numbers[name] == 1) != (case == "simulate, one warp"):
-            continue
-        yield Removal(case, f"{name} {numbers[name]}", place.start(), place.end())
+        yield Removal(case, number, place.start(), place.end())
 
 
 if __name__ == "__main__":

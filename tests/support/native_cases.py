@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +13,9 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford._native import CircuitStepKind as Kind
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.fault_sets.search.mechanisms import mechanisms_of, packed_words
-from stim_nonclifford.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, plain_attributes
 
-__all__ = ["CASES", "STEP_CASES", "Case", "wrong_plans"]
+__all__ = ["CASES", "STEP_CASES", "Case", "path_steps", "wrong_plans"]
 
 TEXT = """
     RX 0 1 2 3 4 5
@@ -164,11 +164,27 @@ def study() -> _native.FaultSetStudy:
     return found
 
 
+def path_steps(
+    *operations: tuple[int, int, int, int, int], angles: Sequence[tuple[float, float, int]]
+) -> Any:
+    """Steps of a path. An operation is kind, width, x, z and pivot; an angle is cosine, sine and bit."""
+    rows = np.zeros(len(operations), OPERATION_DTYPE)
+    segment = first = 0
+    for k, (kind, width, x, z, pivot) in enumerate(operations):
+        measures = kind == _native.MEASURE
+        end = first + (not measures)
+        rows[k] = (x, z, kind, width, 0, pivot, segment if measures else -1, segment, first, end)
+        segment, first = segment + measures, end
+    terms = np.array([(*angle, 0) for angle in angles], ROTATION_TERM_DTYPE)
+    return SimpleNamespace(operations=rows, rotation_terms=terms)
+
+
 def paths() -> _native.PathExpectations:
-    activate = (_native.ACTIVATE, 0, 0, 1, 0, 0, 0.8, 0.6, -1)
-    rotate = (_native.ROTATE, 1, 1, 0, 0, 0, 0.6, 0.8, 0)
-    measure = (_native.MEASURE, 1, 1, 0, 0, 0, 1.0, 0.0, 1)
-    return _native.PathExpectations([activate, rotate, measure], [(2, 0, 1, 0, False)], 2)
+    activate, rotate = (_native.ACTIVATE, 0, 0, 1, 0), (_native.ROTATE, 1, 1, 0, 0)
+    steps = path_steps(
+        activate, rotate, (_native.MEASURE, 1, 1, 0, 0), angles=[(0.8, 0.6, -1), (0.6, 0.8, 0)]
+    )
+    return _native.PathExpectations(steps, [(2, 0, 1, 0, False)], 2)
 
 
 SHOTS = {"seed": 1, "first_shot": 0, "shots": 3}
@@ -184,12 +200,14 @@ SIGNATURE_WORDS = -(-PLAN.num_signature_bits // 64)
 ROWS = (long(0, 2, 3), ints(0, 4, 1))
 WRONG_STARTS = arrays(ROWS[0], long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long())
 WRONG_BITS = [*arrays(ROWS[1]), ints(0, -4, 1)]
-OPERATION = (_native.ACTIVATE, 0, 0, 1, 0, 0, 0.8, 0.6, -1)
+STEPS = path_steps((_native.ACTIVATE, 0, 0, 1, 0), angles=[(0.8, 0.6, -1)])
 
 
-def changed(place: int, value: Any) -> list[tuple[Any, ...]]:
-    """A list of one operation of a path, with one number changed."""
-    return [(*OPERATION[:place], value, *OPERATION[place + 1 :])]
+def changed_steps(field: str, value: Any) -> Any:
+    """The steps of a path, with one number of the operation or of its term changed."""
+    steps = SimpleNamespace(operations=STEPS.operations.copy(), rotation_terms=STEPS.rotation_terms.copy())
+    (steps.operations if field in OPERATION_DTYPE.fields else steps.rotation_terms)[field] = value
+    return steps
 
 
 WRONG_WEIGHTS = [*WRONG_NUMBERS, 5, 65, 2**32 - 1]
@@ -452,24 +470,29 @@ CASES: dict[str, Case] = {
     ),
     "FaultSetStudy.total": Case({"weight": 1}, {"weight": WRONG_WEIGHTS}, study),
     "PathExpectations.__init__": Case(
-        {"operations": [OPERATION], "expectations": [(1, 0, 1, 0, False)], "num_bits": 0},
+        {"steps": STEPS, "expectations": [(1, 0, 1, 0, False)], "num_bits": 0},
         {
-            "operations": [
-                *(changed(0, kind) for kind in (-1, _native.WEAK_MEASURE, 4)),
-                changed(1, 1),
-                changed(1, -1),
-                changed(2, 2**63),
-                changed(3, 0),
-                changed(4, 1),
-                changed(4, -2),
-                changed(5, 1),
-                changed(5, -1),
-                changed(6, np.nan),
-                changed(7, np.inf),
-                changed(7, 0.7),
-                changed(8, 3),
-                [OPERATION, OPERATION],
-                [],
+            "steps": [
+                *(changed_steps("kind", kind) for kind in (-1, _native.WEAK_MEASURE, 4)),
+                *(changed_steps("width", width) for width in (1, -1)),
+                changed_steps("x", 2**63),
+                changed_steps("z", 0),
+                *(changed_steps("i_power", power) for power in (1, -2)),
+                *(changed_steps("pivot", pivot) for pivot in (1, -1)),
+                *(changed_steps("outcome", outcome) for outcome in (0, -2)),
+                changed_steps("segment", 1),
+                *(changed_steps("first_term", first) for first in (-1, 1)),
+                *(changed_steps("end_term", end) for end in (-1, 0, 2)),
+                changed_steps("cosine", np.nan),
+                *(changed_steps("sine", sine) for sine in (np.inf, 0.7)),
+                *(changed_steps("sign", sign) for sign in (-2, 0, 3)),
+                changed_steps("is_reversed", 1),
+                SimpleNamespace(operations=STEPS.operations, rotation_terms=STEPS.rotation_terms[:0]),
+                SimpleNamespace(
+                    operations=np.repeat(STEPS.operations, 2), rotation_terms=STEPS.rotation_terms
+                ),
+                SimpleNamespace(operations=STEPS.rotation_terms, rotation_terms=STEPS.operations),
+                SimpleNamespace(operations=None, rotation_terms=None),
                 None,
             ],
             "expectations": [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import stim
 
+from benchmarks.workloads import mirrored
 from stim_nonclifford import Circuit
 from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.cultivation import cultivation_circuit
@@ -136,6 +137,11 @@ def repetition(distance: int) -> SamplingPlan:
 
 def deep() -> SamplingPlan:
     return Circuit(DEEP).compile().record_plan()
+
+
+def certain_outcomes() -> SamplingPlan:
+    """Width 6: layers of T gates and their inverse, whose outcomes are certain without errors, and a qubit whose outcome is not."""
+    return Circuit(f"{mirrored(5, 0.05)}\nRX 5\nT 5\nMX 5").compile().record_plan()
 
 
 def t_circuit() -> SamplingPlan:

@@ -257,9 +257,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f"\n{table(results)}")
     if args.suite in PLOTS:
-        print(draw(results, (args.docs or args.out) / PLOTS[args.suite]))
+        print(draw(results, (args.docs / "plots" if args.docs else args.out) / PLOTS[args.suite]))
     if args.docs and args.suite in SECTIONS:
-        page = args.docs / "performance.md"
+        page = args.docs / "results" / "performance.md"
         text = filled(page.read_text(encoding="utf-8"), SECTIONS[args.suite], table(results))
         page.write_text(text, encoding="utf-8")
     return 0

@@ -6,7 +6,10 @@ other seeds and a loose target, and with little enumerated, so that nearly all o
 * d=3 cultivation at p = 10^-3 (exact value: arXiv 2609.18922), with drawn sets and with joined halves;
 * six qubits that must all flip, among 120 that flip rarely and are always caught: all of the logical error is
   in a single set of six mechanisms;
-* with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%.
+* with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%;
+* with ``--varied 400``, instead of these, so many estimates of different circuits with different targets:
+  cultivation and its S-proxy at d=3, and T states in other codes (``benchmarks/code_circuits.py``), compared
+  with estimates of which nearly all is enumerated.
 """
 
 from __future__ import annotations
@@ -15,14 +18,17 @@ import argparse
 import math
 import random
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.fault_sets.interface import estimate_rates
-from stim_nonclifford.fault_sets.search.limits import Limits
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+
+from .code_circuits import CIRCUITS, t_state_circuit
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,47 @@ def one_heavy_set(flip: float = 0.01, rare: float = 1e-4, num_rare: int = 120) -
     return snc.Circuit("\n".join(lines)), flip**6 / (flip**6 + (1 - flip) ** 6)
 
 
+def varied_circuits() -> Iterator[tuple[str, snc.Circuit]]:
+    """Small circuits of several kinds."""
+    for gate, p in (("T", 5e-4), ("T", 1e-3), ("T", 3e-3), ("S", 1e-3), ("S", 3e-3)):
+        yield f"d=3 cultivation, {gate}, {p}", snc.Circuit(cultivation_circuit(distance=3, p=p, gate=gate))  # type: ignore[arg-type]
+    for name, (code, noise) in CIRCUITS.items():
+        for p in (1e-3, 3e-3):
+            yield f"{name}, {p}", t_state_circuit(code, noise, p)
+
+
+def print_varied(runs: int, first_seed: int) -> None:
+    """Prints how many intervals of different circuits hold the true value, and how far off estimates are."""
+    known = []
+    for name, circuit in varied_circuits():
+        exact = circuit.logical_error_rate(
+            postselection_mask="all", seed=2**32, relative_error=1e-4, max_seconds=60
+        )
+        print(f"{name}: {exact.logical_error_rate:.7g}, known to {exact.relative_error:.1g}", flush=True)
+        known.append((name, planned(circuit, "all", None), exact))
+    pulls: list[float] = []
+    covered = 0
+    for run in range(runs):
+        name, asked, exact = known[run % len(known)]
+        target = (0.3, 0.1, 0.03)[run // len(known) % 3]
+        limits = FewExactWeights(target, may_draw=run // len(known) % 2 == 0)
+        found = estimate_rates([asked], limits, first_seed + run, 1, False)[0]
+        low, high = found.interval
+        # An exact value that is not quite known counts if it may be inside.
+        misses = not (low <= exact.interval[1] and exact.interval[0] <= high)
+        covered += not misses
+        error = math.hypot(found.standard_error, exact.standard_error)
+        pulls.append((found.logical_error_rate - exact.logical_error_rate) / (error or math.inf))
+        if misses or abs(pulls[-1]) > 3:
+            print(f"  {name}, target {target}, seed {first_seed + run}: {pulls[-1]:+.2f}", flush=True)
+    tails = {sigma: sum(abs(pull) > sigma for pull in pulls) for sigma in (1, 2, 3, 4)}
+    spread = math.sqrt(sum(pull**2 for pull in pulls) / len(pulls))
+    print(f"{covered} of {runs} intervals hold the value; |z| has a root mean square of {spread:.2f}")
+    for sigma, count in tails.items():
+        expected = runs * math.erfc(sigma / math.sqrt(2))
+        print(f"|z| > {sigma}: {count} of {runs}, of normal numbers {expected:.1f}")
+
+
 def main() -> None:
     """Prints a line for each circuit."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -77,7 +124,11 @@ def main() -> None:
     parser.add_argument("--relative_error", type=float, default=0.05)
     parser.add_argument("--max_seconds", type=float, default=None)
     parser.add_argument("--thinned", type=int, nargs="*", default=[], help="choices of detectors, as 4 7 8")
+    parser.add_argument("--varied", type=int, default=0, help="estimates of different circuits")
     arguments = parser.parse_args()
+    if arguments.varied:
+        print_varied(arguments.varied, arguments.first_seed)
+        return
     heavy, heavy_rate = one_heavy_set()
     d3 = snc.Circuit(cultivation_circuit(distance=3, p=1e-3))
     d3_rate = 8.982790954e-7

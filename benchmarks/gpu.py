@@ -27,15 +27,15 @@ from typing import Any
 import stim_nonclifford as snc
 from benchmarks.compare import CIRCUITS
 from benchmarks.gpu_work import Work, limits_of, noise_work, simulation_work
-from stim_nonclifford.compiler import RequestedOutputs
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.engines import CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu import CupyBackend
-from stim_nonclifford.engines.gpu.backend import Array
-from stim_nonclifford.engines.gpu.cuda_source import KernelLaunch
-from stim_nonclifford.engines.gpu.cupy_backend import CupyStream
-from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import SamplingPlan
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
+from stim_nonclifford.simulation.engines.gpu.backend import Array
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyStream
+from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.simulation.plan import SamplingPlan
 
 SWEEP_RATES = (5e-4, 1e-3, 2e-3, 3e-3, 5e-3)
 SWEEP_CALLS = [4**k for k in range(5, 19)]

@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.compare import CIRCUITS
 from benchmarks.gpu import WORKLOADS, Workload, chosen_workloads, cultivation
 from stim_nonclifford import EngineUnavailableError
-from stim_nonclifford.engines import CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu import CupyBackend
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
 
 SHOTS = {
     "d3": 100_000_000,

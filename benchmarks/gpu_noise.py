@@ -2,8 +2,9 @@
 
 The kernel is a sequence of sections, each of which warps execute a number of times that follows from the
 distribution of the number of events. What one execution costs was found from what the emulator of the
-kernels counts for circuits of postselected cultivation at four error rates (``tests/gpu/ptx/work.py``;
-machine code that ptxas 13.5 makes for sm_90). A test holds the model within 5% of these counts, at other
+kernels counts for circuits of postselected cultivation at four error rates
+(``tests/simulation/gpu/ptx/work.py``; machine code that ptxas 13.5 makes for sm_90).
+A test holds the model within 5% of these counts, at other
 error rates.
 """
 
@@ -15,7 +16,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stim_nonclifford.plan import BLOCK_SHOTS, SamplingPlan
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS, SamplingPlan
 
 __all__ = ["NoiseSections", "noise_sections"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
 from stim_nonclifford import _native
-from stim_nonclifford.engines.gpu.device_plan import DevicePlan
-from stim_nonclifford.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 __all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
 

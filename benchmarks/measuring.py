@@ -77,7 +77,7 @@ def machine() -> dict[str, Any]:
     import stim
 
     import stim_nonclifford as snc
-    from stim_nonclifford.engines.cpu import CpuEngine
+    from stim_nonclifford.simulation.engines.cpu import CpuEngine
 
     return {
         "processor": _processor(),

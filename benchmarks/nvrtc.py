@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from stim_nonclifford.engines.gpu.cuda_source import (
+from stim_nonclifford.simulation.engines.gpu.cuda_source import (
     COMPILE_OPTIONS,
     NOISE_TEAM,
     KernelLaunch,

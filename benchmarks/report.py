@@ -22,7 +22,7 @@ PLOTS = {
     "estimates_growth": "fault_sets.png",
 }
 SECTIONS = {"peers": "comparison", "surface": "surface codes", "first_shot": "first shot"}
-"""Sections of ``docs/performance.md`` that a suite fills."""
+"""Sections of ``docs/results/performance.md`` that a suite fills."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 """The palette of M. Okabe and K. Ito, whose colours remain distinct for colour-blind readers."""
 MARKERS, STYLES = ("o", "s", "^", "D", "v"), ("-", ":", "--", "-.")

@@ -70,7 +70,7 @@ def apart(text: str, mode: Mode, cache_bytes: int | None = None) -> Settings:
 
 def in_form(form: str, text: str, mode: Mode) -> Settings:
     """This package, with all tables of rows in one form."""
-    from stim_nonclifford import plan
+    from stim_nonclifford.simulation import plan
 
     setattr(plan, "_FORM", form)  # noqa: B010
     yield from ours(text, mode)

@@ -11,7 +11,7 @@ import stim
 
 import stim_nonclifford as snc
 from benchmarks.simulators import Mode
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 __all__ = ["CIRCUITS", "SUITES", "Workload", "many_mechanisms", "memory_circuit", "mirrored", "scrambled"]
 

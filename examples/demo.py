@@ -24,8 +24,8 @@ from pathlib import Path
 import sinter
 
 from sinter_plugin import error_rate
-from stim_nonclifford.cultivation.builder import GateChoice
-from stim_nonclifford.cultivation.files import circuit_file_name
+from stim_nonclifford.generators.cultivation.builder import GateChoice
+from stim_nonclifford.generators.cultivation.files import circuit_file_name
 
 ROOT = Path(__file__).parents[1]
 GATES: tuple[GateChoice, ...] = ("T", "S")

@@ -19,7 +19,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 import stim_nonclifford as snc
-from stim_nonclifford.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
+from stim_nonclifford.generators.distillation import PROTOCOL_CHOICES, ProtocolChoice, distillation_circuit
 
 COMPUTED = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 SAMPLED = (3e-3, 1e-2, 3e-2, 1e-1)

@@ -18,7 +18,7 @@ import sinter
 import stim
 
 import sinter_plugin
-from stim_nonclifford.cultivation.color_code import ColorCode
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
 
 mpl.use("Agg")
 

@@ -20,11 +20,15 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.cultivation.builder import GateChoice
-from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.sampling import SampleCounts
-from stim_nonclifford.teleportation import AVAILABLE_DISTANCES, CorrectionChoice, teleportation_circuit
-from stim_nonclifford.teleportation.protocol import build_teleportation
+from stim_nonclifford.generators.cultivation.builder import GateChoice
+from stim_nonclifford.generators.teleportation import (
+    AVAILABLE_DISTANCES,
+    CorrectionChoice,
+    teleportation_circuit,
+)
+from stim_nonclifford.generators.teleportation.protocol import build_teleportation
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.simulation.sampling import SampleCounts
 
 from .rates import interval, likelihood_region
 

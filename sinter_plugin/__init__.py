@@ -19,7 +19,7 @@ kind of file, and ``error_rate`` draws both in one figure.
 The rooms, each of which imports from earlier ones only: ``processes`` (where jobs run, and how they end),
 ``statistics`` (files of statistics and what their rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are
 counted by workers), ``commands`` and ``__main__`` (the command line). The decoders and their complementary
-gaps are in ``stim_nonclifford.decoding``.
+gaps are in ``stim_nonclifford.rates.decoding``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ from typing import Any
 
 import sinter
 
-from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
-from stim_nonclifford.decoding.gap_decoder import CompiledGapDecoder
-from stim_nonclifford.decoding.heralded_matching import CompiledHeraldedMatching, HeraldedMatchingDecoder
-from stim_nonclifford.decoding.kept_shot_decoding import ConfidentDecoder
-from stim_nonclifford.decoding.matching_gap import CompiledMatchingGap, MatchingGapDecoder
+from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
+from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
+from stim_nonclifford.rates.decoding.heralded_matching import (
+    CompiledHeraldedMatching,
+    HeraldedMatchingDecoder,
+)
+from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
+from stim_nonclifford.rates.decoding.matching_gap import CompiledMatchingGap, MatchingGapDecoder
 
 from .runs.collection import collect
 from .samplers.by_name import all_samplers

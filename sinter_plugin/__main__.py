@@ -17,6 +17,7 @@ Sinter's commands, for circuits with T gates:
   estimate  computes logical error rates from fault sets, however small, instead of sampling; its rows can be
             plotted beside those of collect
   plot      `sinter plot`
+  plot-gap  draws logical error against attempts per kept shot: counted by confidence gap, and computed
   combine   adds files up as `sinter combine` does, and refuses what would be counted twice, and files cut off
   predict   `sinter predict`
 
@@ -63,6 +64,10 @@ Examples:
         --type custom_y --y_func "__import__('sinter_plugin').error_rate(stat)" --yaxis "[log]rate" \\
         --group_func "f'{decoder} d={m.d}'" --out rates.png
 
+  Plot what discarding more shots by their gap brings, beside computed rates:
+
+    python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
+
   Plot errors per kept shot, and discarded shots, against the noise strength:
 
     python -m sinter_plugin plot --in stats.csv --x_func "m.p" --group_func "f'd={m.d}'" \\
@@ -90,11 +95,11 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
         print(_HELP, end="")
         return 0
     command, *rest = arguments
-    if command not in ("collect", "estimate", "plot", "combine", "predict"):
+    if command not in ("collect", "estimate", "plot", "plot-gap", "combine", "predict"):
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
-    if command in ("collect", "combine", "estimate"):
+    if command in ("collect", "combine", "estimate", "plot-gap"):
         try:
             if command == "collect":
                 from .commands.collect import collect
@@ -104,6 +109,10 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
                 from .commands.combine import combine
 
                 return combine(rest)
+            if command == "plot-gap":
+                from .commands.plot_gap import plot_gap
+
+                return plot_gap(rest)
             from .commands.estimate import estimate
 
             return estimate(rest)

@@ -1,24 +1,18 @@
 """Exact, Stim-compatible sampling of fault-tolerant circuits with T gates.
 
-The packages and modules, in the order in which data passes through them:
+The rooms, each of which imports from those before it only:
 
-``dialect``   reads circuit text, bare or tagged, and returns a ``stim.Circuit`` with tags
-``circuit``   the class ``Circuit``
-``compiler``  turns a circuit into a plan
-``plan``      a compiled circuit as plain arrays, which are all that engines read
-``engines``   draw shots from a plan
-``sampling``  returns the bits as Stim's arrays, as files and as counts
-``faults``    finds the faults of the circuit behind the events of a shot
-``fault_sets``  computes logical error rates without waiting for errors
-``decoding``  has decoders by name, and their confidence
-``decoded_rates``  computes logical error rates of circuits that are decoded
+``base``         what all of them use: checks of arguments, errors and warnings
+``dialect``      reads circuit text, bare or tagged, and returns a ``stim.Circuit`` with tags
+``interchange``  OpenQASM, Qiskit, Cirq: circuits read and written
+``simulation``   from a circuit to shots: ``compiler``, ``plan``, ``engines``, ``sampling``
+``rates``        logical error rates without waiting for errors, and decoders
+``circuit``      the class ``Circuit``, which offers all of the above
+``generators``   circuits of cultivation, of distillation and of a T gate that is teleported into a surface
+                 code; they are imported separately
+``commands``     the command line, ``stim-nonclifford`` or ``python -m stim_nonclifford``
 
-``base`` has what all of them use, such as the checks of arguments; ``errors`` has errors and warnings.
-``logical_errors`` says which questions about logical errors have an answer, and ``logical_states`` what a
-logical state is. ``plan_report`` describes the cost of a plan, and the instructions that cause it.
-``cultivation`` generates circuits of magic state cultivation, ``distillation`` of distillation, and
-``teleportation`` those of a T gate that is teleported into a surface code; they are imported separately.
-``commands`` is the command line, ``stim-nonclifford`` or ``python -m stim_nonclifford``.
+``native`` has the sources of the compiled module ``_native``, and ``kernels`` those of the GPU.
 """
 
 try:
@@ -30,8 +24,7 @@ except ModuleNotFoundError as error:
 
     raise ImportError(what_to_do(__path__[0]), name=error.name) from None
 
-from .circuit import Circuit, logical_error_rates
-from .errors import (
+from .base.errors import (
     EngineUnavailableError,
     InexactErrorModelWarning,
     RandomObservableWarning,
@@ -39,7 +32,8 @@ from .errors import (
     SlowShotsWarning,
     UnusedDetectorsWarning,
 )
-from .logical_states import LogicalStateCheck
+from .circuit import Circuit, logical_error_rates
+from .circuit.logical_states import LogicalStateCheck
 
 __version__ = "0.1.0"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .support.installed_wheel import wheel, wheel_python
-from .support.sinter_runs import Folder
+from .support.processes.installed_wheel import wheel, wheel_python
+from .support.processes.sinter_runs import Folder
 
 __all__ = ["folder", "wheel", "wheel_python"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
-WIDE = ("results.md", "instructions.md")
+WIDE = ("results/results.md", "reference/instructions.md")
 """Pages whose tables need the room of the table of contents."""
 
 _CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)

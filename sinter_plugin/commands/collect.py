@@ -35,7 +35,7 @@ import numpy.typing as npt
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.decoding.decoders import decoder_named, known_decoders
+from stim_nonclifford.rates.decoding.decoders import decoder_named, known_decoders
 
 from ..processes.executors import WorkersLostError, dask_executor, local_executor
 from ..processes.interrupts import interrupted_by_signals

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.logical_states import LogicalState, parsed_state
+from stim_nonclifford.circuit.logical_states import LogicalState, parsed_state
 
 from .state_check_argument import add_state_check
 

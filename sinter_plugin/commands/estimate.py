@@ -27,17 +27,17 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.decoded_circuits import exact_symptoms, rates_with_decoder
-from stim_nonclifford.circuit.fault_set_methods import planned
-from stim_nonclifford.decoded_rates import DecodedErrorRate
-from stim_nonclifford.decoded_rates.mechanisms import Symptoms
-from stim_nonclifford.decoded_rates.mechanisms import families_of as decoded_families
-from stim_nonclifford.decoding.decoders import decoder_named
-from stim_nonclifford.fault_sets import LogicalErrorRate
-from stim_nonclifford.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
-from stim_nonclifford.fault_sets.search.limits import Limits
-from stim_nonclifford.fault_sets.uncertainty import rate_text, uncertainty_of
-from stim_nonclifford.logical_states import parsed_state
+from stim_nonclifford.circuit.logical_states import parsed_state
+from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, rates_with_decoder
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates.mechanisms import Symptoms
+from stim_nonclifford.rates.decoded_rates.mechanisms import families_of as decoded_families
+from stim_nonclifford.rates.decoding.decoders import decoder_named
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.uncertainty import rate_text, uncertainty_of
 
 from ..processes.executors import CallingExecutor, WorkersLostError, dask_executor, lost_workers, num_slots_of
 from ..processes.interrupts import interrupted_by_signals

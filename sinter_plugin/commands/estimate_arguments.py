@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from stim_nonclifford.fault_sets.search.limits import DEFAULT_MAX_BYTES
+from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 
 from .sinter_internals import parse_collect_arguments
 from .state_check_argument import add_state_check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from stim_nonclifford.logical_states import LogicalState
+from stim_nonclifford.circuit.logical_states import LogicalState
 
 __all__ = ["add_state_check", "with_state_check"]
 

@@ -21,11 +21,6 @@ class Interrupt:
     def __init__(self) -> None:
         self._first: float | None = None
 
-    @property
-    def came(self) -> bool:
-        """Whether a signal has come."""
-        return self._first is not None
-
     def __call__(self, number: int, frame: Any) -> None:
         """Handles a signal."""
         now = time.monotonic()

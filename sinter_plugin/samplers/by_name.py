@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stim_nonclifford.decoding.decoders import GAP_DECODERS, installed_decoders
+from stim_nonclifford.rates.decoding.decoders import GAP_DECODERS, installed_decoders
 
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import sinter
 
 from stim_nonclifford.base.arguments import integer, number_of_shots
-from stim_nonclifford.sampling import CompiledDetectorSampler
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from .batch_size import BatchSize
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.decoding.decoders import DECODERS_WITHOUT_HERALDS
-from stim_nonclifford.logical_errors.coherent_noise import twirl_advice
-from stim_nonclifford.logical_errors.noiseless_outputs import outcome_dependent
-from stim_nonclifford.logical_errors.refusals import (
+from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
+from stim_nonclifford.simulation.logical_errors.coherent_noise import twirl_advice
+from stim_nonclifford.simulation.logical_errors.noiseless_outputs import outcome_dependent
+from stim_nonclifford.simulation.logical_errors.refusals import (
     warn_of_observables_flipped_by_chance,
     warn_of_random_outputs,
 )
@@ -63,7 +63,7 @@ def warn_of_decoding(
             warnings.warn(
                 f"Heralds tell the decoder {decoder} nothing: it explains each of the detectors"
                 f" {_listed(heralds)} alone, and not the errors that they announce. Use the decoder"
-                " pymatching, which reweights these. (docs/decoding.md)",
+                " pymatching, which reweights these. (docs/guides/decoding.md)",
                 snc.InexactErrorModelWarning,
                 stacklevel=stacklevel,
             )
@@ -77,7 +77,7 @@ def warn_of_decoding(
         warnings.warn(
             f"The circuit has {counted(len(found), 'detector')} {depend} not postselected: {_listed(found)}."
             " No error model describes this exactly, and decoding is worse than it could be. Postselect more"
-            " detectors, or check that the logical error rate is what you expect (docs/decoding.md)."
+            " detectors, or check that the logical error rate is what you expect (docs/guides/decoding.md)."
             f" {twirl_advice(compiled, found)}".rstrip(),
             snc.InexactErrorModelWarning,
             stacklevel=stacklevel,

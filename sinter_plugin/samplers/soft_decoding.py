@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
-from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.decoding.chromobius_gap import ChromobiusGapDecoder
-from stim_nonclifford.decoding.decoders import (
+from stim_nonclifford.circuit.logical_states import LogicalState, state_check_of
+from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder
+from stim_nonclifford.rates.decoding.decoders import (
     HERALDED_DECODERS,
     MATCHING_DECODERS,
     checked_decoder,
     decoder_named,
     decompositions,
 )
-from stim_nonclifford.decoding.heralded_matching import HeraldedMatchingDecoder
-from stim_nonclifford.decoding.kept_shot_decoding import KeptShotDecoding
-from stim_nonclifford.decoding.matching_gap import MatchingGapDecoder
-from stim_nonclifford.engines import EngineName
-from stim_nonclifford.logical_states import LogicalState, state_check_of
-from stim_nonclifford.sampling import CompiledDetectorSampler, KeptBatch
+from stim_nonclifford.rates.decoding.heralded_matching import HeraldedMatchingDecoder
+from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
+from stim_nonclifford.rates.decoding.matching_gap import MatchingGapDecoder
+from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.simulation.engines import EngineName
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from ..processes.parent_watch import EndsWithItsParent
 from ..statistics.row_warnings import shown_warnings

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
-from stim_nonclifford.circuit.fault_set_methods import checked_circuit
-from stim_nonclifford.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.engines import EngineName, EngineOptions
-from stim_nonclifford.logical_errors.refusals import detectors_left, warn_of_random_outputs
-from stim_nonclifford.logical_states import LogicalState
-from stim_nonclifford.sampling import CompiledDetectorSampler
+from stim_nonclifford.circuit.logical_states import LogicalState
+from stim_nonclifford.circuit.methods.fault_set_methods import checked_circuit
+from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from stim_nonclifford.simulation.engines import EngineName, EngineOptions
+from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, warn_of_random_outputs
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..processes.parent_watch import EndsWithItsParent
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
@@ -234,7 +234,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
                 warnings.warn(
                     f"{detectors_left(left, len(detectors))}: soft_postselect does not decode, and ignores"
                     " what they see. To decode them, use soft_pymatching or another soft_ decoder"
-                    " (docs/decoding.md); without a mask, all detectors discard.",
+                    " (docs/guides/decoding.md); without a mask, all detectors discard.",
                     snc.UnusedDetectorsWarning,
                     stacklevel=4,
                 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.logical_states import LogicalStateCheck, without_pauli_targets
+from stim_nonclifford.circuit.logical_states import LogicalStateCheck, without_pauli_targets
 
 __all__ = ["LogicalStateCheck", "check_state_without_noise", "frame_circuit"]
 

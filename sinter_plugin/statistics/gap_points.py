@@ -19,6 +19,7 @@ __all__ = [
     "GapPoint",
     "gap_calibration",
     "gap_points",
+    "has_gaps",
     "read_gap_stats",
     "write_gap_points",
 ]
@@ -157,6 +158,11 @@ def gap_calibration(
     ]
 
 
+def has_gaps(stats: sinter.TaskStats | sinter.AnonTaskStats) -> bool:
+    """Whether statistics have counts by gap."""
+    return any(_gaps(stats.custom_counts))
+
+
 def read_gap_stats(*paths: str | pathlib.Path) -> list[sinter.TaskStats]:
     """The statistics in files of Sinter that have counts by gap, added up by task.
 
@@ -167,7 +173,7 @@ def read_gap_stats(*paths: str | pathlib.Path) -> list[sinter.TaskStats]:
         The statistics with such counts.
     """
     found = sinter.read_stats_from_csv_files(*(str(arguments.path(each, "Each of paths")) for each in paths))
-    return [stats for stats in found if any(_gaps(stats.custom_counts))]
+    return [stats for stats in found if has_gaps(stats)]
 
 
 def write_gap_points(stats: Iterable[sinter.TaskStats], path: str | pathlib.Path) -> None:

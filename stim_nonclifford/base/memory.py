@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..errors import ResourceLimitError
+from .errors import ResourceLimitError
 
 __all__ = ["can_be_allocated", "check_result_bytes", "collector_paused", "machine_bytes", "memory_is_a_limit"]
 
@@ -111,7 +111,7 @@ def check_result_bytes(shots: int, num_bits: int, bit_packed: bool, instead: str
         >>> check_result_bytes(2**61, 3, True, "Use sample_counts.")
         Traceback (most recent call last):
         ...
-        stim_nonclifford.errors.ResourceLimitError: 2,305,843,009,213,693,952 shots of 3 bits need ...
+        stim_nonclifford.base.errors.ResourceLimitError: 2,305,843,009,213,693,952 shots of 3 bits need ...
     """
     packed = -(-num_bits // 8)
     # Bits are unpacked from rows that are packed.

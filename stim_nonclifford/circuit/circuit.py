@@ -14,21 +14,23 @@ import stim
 
 from ..base.arguments import array, choice, flag, path, text
 from ..base.masks import Mask, bools_of_mask, postselected_outputs
-from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
-from ..engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
-from ..faults import FaultTable
-from ..logical_states import LogicalState, LogicalStateCheck
-from ..plan_report import PlanMethod, PlanReport, plan_report
-from ..sampling import CompiledDetectorSampler, CompiledMeasurementSampler
-from .editing import CircuitEditing
-from .error_models import CircuitErrorModels
-from .fault_set_methods import CircuitFaultSets, checked_circuit
-from .given_faults import CircuitFaults
-from .logical_readout import CircuitLogicalReadout
-from .proxies import CircuitProxies
-from .record_conversion import CircuitRecordConversion
-from .state_vectors import CircuitStateVector
+from ..interchange import CircuitInterchange
+from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
+from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
+from ..simulation.faults import FaultTable
+from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+from .logical_states import LogicalState, LogicalStateCheck
+from .methods.editing import CircuitEditing
+from .methods.error_models import CircuitErrorModels
+from .methods.fault_set_methods import CircuitFaultSets, checked_circuit
+from .methods.given_faults import CircuitFaults
+from .methods.logical_readout import CircuitLogicalReadout
+from .methods.pictures import CircuitPictures
+from .methods.proxies import CircuitProxies
+from .methods.record_conversion import CircuitRecordConversion
+from .methods.state_vectors import CircuitStateVector
+from .plan_report import PlanMethod, PlanReport, plan_report
 
 __all__ = ["Circuit"]
 
@@ -42,6 +44,8 @@ class Circuit(
     CircuitLogicalReadout,
     CircuitFaults,
     CircuitFaultSets,
+    CircuitInterchange,
+    CircuitPictures,
 ):
     r"""A quantum circuit in Stim's language, with non-Clifford gates.
 

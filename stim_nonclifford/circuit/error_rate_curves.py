@@ -7,12 +7,12 @@ from typing import Any, overload
 
 from ..base.arguments import check_types, iterable
 from ..base.masks import Mask
-from ..decoded_rates.results import DecodedErrorRate
-from ..fault_sets.results import LogicalErrorRate
-from ..fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
-from ..logical_states import LogicalState, LogicalStateCheck
+from ..rates.decoded_rates.results import DecodedErrorRate
+from ..rates.fault_sets.results import LogicalErrorRate
+from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from .circuit import Circuit
-from .fault_set_methods import rates_of
+from .logical_states import LogicalState, LogicalStateCheck
+from .methods.fault_set_methods import rates_of
 
 __all__ = ["logical_error_rates"]
 
@@ -30,6 +30,7 @@ def logical_error_rates(
     max_bytes: int = DEFAULT_MAX_BYTES,
     seed: int | None = None,
     threads: int = 1,
+    confidence: bool = False,
     progress: bool = False,
 ) -> list[LogicalErrorRate]: ...
 
@@ -47,6 +48,7 @@ def logical_error_rates(
     max_bytes: int = DEFAULT_MAX_BYTES,
     seed: int | None = None,
     threads: int = 1,
+    confidence: bool = False,
     progress: bool = False,
 ) -> list[DecodedErrorRate]: ...
 
@@ -63,6 +65,7 @@ def logical_error_rates(
     max_bytes: int = DEFAULT_MAX_BYTES,
     seed: int | None = None,
     threads: int = 1,
+    confidence: bool = False,
     progress: bool = False,
 ) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
     """Logical error rates of several circuits; those that differ in the strength of noise share the work.
@@ -80,6 +83,7 @@ def logical_error_rates(
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: Number of threads.
+        confidence: As in ``Circuit.logical_error_rate``. Circuits share no work then.
         progress: Whether to print what is under way to stderr.
 
     Returns:
@@ -102,4 +106,5 @@ def logical_error_rates(
         seed,
         threads,
         progress,
+        confidence,
     )

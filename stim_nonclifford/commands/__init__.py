@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from ..errors import EngineUnavailableError, ResourceLimitError
+from ..base.errors import EngineUnavailableError, ResourceLimitError
 from .streams import as_flags, exit_code
 
 __all__ = ["main"]
@@ -31,6 +31,7 @@ COMMANDS = {
     "detect": "samples detection events and observable flips; can postselect",
     "analyze_errors": "writes the detector error model, for decoders",
     "diagram": "draws the circuit, with every gate as what it is",
+    "page": "writes a page for a browser: ticks, places of noise, malignant sets",
     "plan": "says what a shot costs, and which instructions cause it",
     "faults": "lists the smallest sets of faults that make a kept shot wrong",
     "estimate": "computes the logical error rate from fault sets, however small it is",
@@ -42,6 +43,7 @@ SINTER_COMMANDS = {
     "collect": "samples many circuits on many cores or machines, and saves the statistics",
     "combine": "adds up files of statistics",
     "plot": "plots statistics",
+    "plot-gap": "plots logical error against attempts per kept shot",
     "predict": "decodes files of detection events",
 }
 """The commands of ``sinter_plugin``."""

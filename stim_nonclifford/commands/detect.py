@@ -12,8 +12,8 @@ import argparse
 import contextlib
 from typing import Any
 
-from ..sampling import CompiledDetectorSampler
-from ..sampling.rows.shot_files import DetectionFiles
+from ..simulation.sampling import CompiledDetectorSampler
+from ..simulation.sampling.rows.shot_files import DetectionFiles
 from .options import (
     add_circuit,
     add_engine,

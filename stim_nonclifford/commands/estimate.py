@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--error_budget",
-        choices=("instruction", "qubit", "tick", "noise"),
-        help="also say what part of the rate comes from which line, qubit, tick or kind of noise",
+        choices=("instruction", "place", "qubit", "tick", "noise"),
+        help="also say what part of the rate comes from which line, gate, qubit, tick or kind of noise",
     )
     add_seed(parser)
 

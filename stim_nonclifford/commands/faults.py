@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from ..fault_sets import MalignantSet
+from ..rates.fault_sets import MalignantSet
 from .options import add_circuit, add_fault_sets, add_output, fault_set_arguments, whole_number
 from .streams import naming, output, read_circuit
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..circuit import Circuit
-from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from ..engines import EngineName
-from ..logical_states import LogicalState
-from ..sampling import ShotFormat
+from ..circuit.logical_states import LogicalState
+from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
+from ..simulation.engines import EngineName
+from ..simulation.sampling import ShotFormat
 
 __all__ = [
     "add_circuit",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from ..plan_report import PlanMethod
+from ..circuit.plan_report import PlanMethod
 from .options import add_circuit, add_output, add_postselection, masks_of
 from .streams import naming, read_circuit, write_text
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from ..base.errors import ResourceLimitError
 from ..circuit import Circuit
-from ..errors import ResourceLimitError
 
 __all__ = ["as_flags", "exit_code", "naming", "output", "read_circuit", "write_text"]
 

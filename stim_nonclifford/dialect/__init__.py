@@ -9,9 +9,9 @@ of other simulators, which is refused.
 """
 
 from .bare_gates import tagged_instruction
-from .control_pairs import groups_of_pairs
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
+from .feed_forward.control_pairs import groups_of_pairs
 from .gates import (
     CONDITIONAL_CARRIER,
     GATES,

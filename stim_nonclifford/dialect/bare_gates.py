@@ -9,9 +9,9 @@ from typing import Any
 
 import stim
 
-from .conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
-from .control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
 from .expectation_values import EXP_VAL, tagged_expectation
+from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
+from .feed_forward.control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
 from .gates import GateDefinition
 from .names import gate_named
 from .tags import NonCliffordGate, is_note, tag_of

@@ -1,8 +1,8 @@
 """The table of non-Clifford gates, with their names, tags, inverses and decompositions.
 
-Tags, bare names, inverses, the compiler's steps and ``docs/instructions.md`` are derived from ``GATES``. A
-new gate is one entry of this table. ``tests/dialect/test_gates.py`` fails until the entry is complete, and
-the tests' own simulator has the unitary of the gate.
+Tags, bare names, inverses, the compiler's steps and ``docs/reference/instructions.md`` are derived from
+``GATES``. A new gate is one entry of this table. ``tests/dialect/test_gates.py`` fails until the
+entry is complete, and the tests' own simulator has the unitary of the gate.
 
 Angles are in half-turns: 1 is π radians. exp(-i π/2 a P) is the rotation about P by the angle a.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .conditional import conditional_gate
+from .feed_forward.conditional import conditional_gate
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
 
 __all__ = ["forms_of_word", "gate_named"]

@@ -29,8 +29,8 @@ from functools import cache
 
 import stim
 
-from .control_pairs import groups_of_pairs
 from .expectation_values import EXP_VAL, expectation_products
+from .feed_forward.control_pairs import groups_of_pairs
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
 from .missing_channels import NOISE_CARRIERS, advice_on_channel, is_channel_in_tag
 from .names import forms_of_word, gate_named

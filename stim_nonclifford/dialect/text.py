@@ -11,14 +11,14 @@ import re
 
 import stim
 
+from ..base.errors import ResourceLimitError
 from ..base.memory import can_be_allocated
 from ..base.spelling import did_you_mean
-from ..errors import ResourceLimitError
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
-from .conditional import conditional_gate
-from .control_pairs import groups_of_pairs, is_classical, text_of_target
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
+from .feed_forward.conditional import conditional_gate
+from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .missing_channels import advice_on_channel
 from .tags import NonCliffordGate, gate_from_tag, is_note
@@ -96,8 +96,8 @@ def _refuse_other_kinds_of_text(text: str) -> None:
     if program:
         line = text.count("\n", 0, program.start("line")) + 1
         raise ValueError(
-            f"Line {line}: `{program['line'].strip()}`: this is OpenQASM, which Stim cannot read. Write the"
-            " circuit in Stim's language: H 0, CX 0 1, T 0, R_Z(0.25) 0 (angle in half-turns), M 0."
+            f"Line {line}: `{program['line'].strip()}`: this is OpenQASM. Read it with"
+            " Circuit.from_qasm(text); a circuit in Stim's language is H 0, CX 0 1, T 0, R_Z(0.25) 0, M 0."
         ) from None
 
 

@@ -1,4 +1,4 @@
-// Applies each step to the coefficient vector, as sections of a team; see `stim_nonclifford/engines/coefficients.py`.
+// Applies each step to the coefficient vector, as sections of a team; see `stim_nonclifford/simulation/engines/coefficients.py`.
 #pragma once
 
 #include "plan_image.h"

@@ -13,15 +13,15 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.dialect import RotationPart
-from stim_nonclifford.dialect.clifford_rotations import rotations_of_clifford
+from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
-from ..oracle.agreement import p_value
-from ..oracle.density_matrix import final_density_matrix, used_qubits
-from ..oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
-from ..support.error_models import symptoms
-from ..support.exact import convolve, exact_outputs, largest_difference, mask_of
+from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask_of
+from ..support.oracle.agreement import p_value
+from ..support.oracle.density_matrix import final_density_matrix, used_qubits
+from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
+from ..support.rates.error_models import symptoms
 
 ALPHA = 1e-7
 """Probability of a false alarm in the statistical test, over all of its comparisons."""

@@ -12,11 +12,11 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
-from ..oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
-from ..support.error_models import assert_same_model, symptoms
-from ..support.exact import convolve, exact_outputs, largest_difference, mask, mask_of
+from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask, mask_of
+from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
+from ..support.rates.error_models import assert_same_model, symptoms
 
 ALPHA = 1e-7
 """Probability of a false alarm in each statistical test, over all of its comparisons."""

@@ -13,10 +13,10 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.compiler.error_models.error_model_changes import conditioned, decomposed
+from stim_nonclifford.simulation.compiler.error_models.error_model_changes import conditioned, decomposed
 
-from ..support.error_models import largest_difference, symptoms
-from ..support.exact import mask_of
+from ..support.laws.exact import mask_of
+from ..support.rates.error_models import largest_difference, symptoms
 
 TASKS = ("surface_code:rotated_memory_x", "repetition_code:memory", "color_code:memory_xyz")
 FLAGS = (

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.cultivation import cultivation_circuit
-from stim_nonclifford.plan_report import PlannedOperation, PlanReport
+from stim_nonclifford.circuit.plan_report import PlannedOperation, PlanReport
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ..support.published_circuits import FOLDER, needs_published
 

@@ -10,8 +10,8 @@ import stim
 
 from stim_nonclifford import Circuit, ResourceLimitError
 
-from ..oracle.density_matrix import final_density_matrix
-from ..oracle.random_circuits import Family, random_circuit
+from ..support.oracle.density_matrix import final_density_matrix
+from ..support.oracle.random_circuits import Family, random_circuit
 
 NOISY = """
     R 0 1 2

@@ -17,9 +17,9 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import COMMANDS, SINTER_COMMANDS, main
-from stim_nonclifford.cultivation import cultivation_circuit, end_to_end_circuit
-from stim_nonclifford.distillation import distillation_circuit
-from stim_nonclifford.sampling import ShotFormat
+from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
+from stim_nonclifford.generators.distillation import distillation_circuit
+from stim_nonclifford.simulation.sampling import ShotFormat
 
 FORMATS = ("01", "b8", "r8", "ptb64", "hits", "dets")
 T_CIRCUIT = """

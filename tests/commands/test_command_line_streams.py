@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sinter
 
-from stim_nonclifford.cultivation import cultivation_circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 COMMAND = [sys.executable, "-m", "stim_nonclifford"]
 CIRCUIT = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n"

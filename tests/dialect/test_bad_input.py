@@ -14,7 +14,7 @@ import stim
 
 import stim_nonclifford
 from stim_nonclifford import Circuit, ResourceLimitError
-from stim_nonclifford.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 DETECTORS = "X_ERROR(0.1) 0\nM 0 0\n" + "DETECTOR rec[-1]\n" * 11 + "OBSERVABLE_INCLUDE(2) rec[-1]"
 

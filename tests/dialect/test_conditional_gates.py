@@ -18,18 +18,18 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.dialect import gate_named
-from stim_nonclifford.dialect.clifford_rotations import rotations_of_clifford
+from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
 from stim_nonclifford.dialect.gates import CliffordPart
-from stim_nonclifford.engines import CpuEngine, GpuEngine
-from stim_nonclifford.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 
-from ..compiler.test_exact_distribution import is_quick
-from ..oracle.density_matrix import record_distribution
-from ..oracle.instructions import Family
-from ..oracle.random_circuits import random_circuit
-from ..support.exact import exact_outputs, largest_difference, mask_of
-from ..support.instruction_lines import CONDITIONAL
+from ..simulation.compiler.test_exact_distribution import is_quick
+from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.oracle.density_matrix import record_distribution
+from ..support.oracle.instructions import Family
+from ..support.oracle.random_circuits import random_circuit
 from ..support.seeds import seeds
+from ..support.texts.instruction_lines import CONDITIONAL
 
 TOLERANCE = 1e-10
 NUM_SEEDS = 20
@@ -344,7 +344,7 @@ def test_diagram_shows_the_gate_on_its_qubits() -> None:
 
 def test_code_of_the_page() -> None:
     """Prints what the comments behind ``print`` say."""
-    page = (Path(__file__).parents[2] / "docs" / "feed_forward.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "feed_forward.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == 5
     for block in blocks:

@@ -14,9 +14,9 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford import Circuit
 
-from ..oracle.density_matrix import record_distribution
-from ..support.exact import exact_outputs, largest_difference, mask_of
-from ..support.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD, lines_of
+from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.oracle.density_matrix import record_distribution
+from ..support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD, lines_of
 
 TOLERANCE = 1e-10
 CONTEXTS = 6

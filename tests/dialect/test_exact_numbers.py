@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 import stim
 
-from stim_nonclifford import Circuit, cultivation, teleportation
+from stim_nonclifford import Circuit
 from stim_nonclifford.commands import main
-from stim_nonclifford.distillation import distillation_circuit
+from stim_nonclifford.generators import cultivation, teleportation
+from stim_nonclifford.generators.distillation import distillation_circuit
 
-from ..oracle.random_circuits import random_circuit
+from ..support.oracle.random_circuits import random_circuit
 
 MANY_DIGITS = [
     "X_ERROR(0.0012345678901) 0",

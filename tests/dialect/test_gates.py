@@ -15,8 +15,6 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.compiler.program.flattening import program_of
-from stim_nonclifford.compiler.program.steps import Clifford, Rotate
 from stim_nonclifford.dialect import (
     GATES,
     PRODUCT,
@@ -27,8 +25,10 @@ from stim_nonclifford.dialect import (
 )
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, FORMS_OF_WORD, TaggedForm
 from stim_nonclifford.dialect.tags import tag_of
+from stim_nonclifford.simulation.compiler.program.flattening import program_of
+from stim_nonclifford.simulation.compiler.program.steps import Clifford, Rotate
 
-from ..oracle.operators import PAULIS, Matrix, clifford, gate_unitary, kron, rotation
+from ..support.oracle.operators import PAULIS, Matrix, clifford, gate_unitary, kron, rotation
 
 ANGLES = (0.3, -1.234, 0.717)
 PRODUCT_TARGETS = "X0*!Y1*Z2"
@@ -301,10 +301,10 @@ def test_entries_do_not_collide() -> None:
 
 @every_gate
 def test_documentation(name: str) -> None:
-    """A row of docs/instructions.md, which is generated, has the description and all forms."""
+    """A row of docs/reference/instructions.md, which is generated, has the description and all forms."""
     gate = GATES[name]
     assert gate.description
-    page = (Path(__file__).parents[2] / "docs" / "instructions.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "instructions.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {name}[ (].*test_non_clifford_gate.*$", page, re.MULTILINE)
     assert gate.description in row
     for form in (form for owner, form in FORMS if owner == name):

@@ -206,7 +206,7 @@ def test_sections_of_pages() -> None:
 
 @pytest.mark.parametrize("section", SECTIONS.values())
 def test_the_page_of_figures_can_be_filled(section: str) -> None:
-    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    page = (DOCS / "results" / "performance.md").read_text(encoding="utf-8")
     assert "\n\nnew figures\n\n" in filled(page, section, "new figures")
 
 
@@ -229,7 +229,7 @@ def test_plots_are_small_pictures(suite: str, tmp_path: Path) -> None:
     path = draw(COMPARISON if suite == "peers" else results, tmp_path / PLOTS[suite])
     assert path.stat().st_size < MAX_PLOT_BYTES
     assert len(np.unique(np.asarray(Image.open(path)))) > 4  # not blank
-    assert (DOCS / PLOTS[suite]).stat().st_size < MAX_PLOT_BYTES
+    assert (DOCS / "plots" / PLOTS[suite]).stat().st_size < MAX_PLOT_BYTES
 
 
 def test_a_run_prints_saves_and_fills_the_page(
@@ -243,10 +243,13 @@ def test_a_run_prints_saves_and_fills_the_page(
     printed = capsys.readouterr().out
     results = json.loads((tmp_path / "surface.json").read_text())
     assert [row["name"] for row in results["rows"]] == ["small"]
-    (tmp_path / "performance.md").write_text((DOCS / "performance.md").read_text(encoding="utf-8"))
+    page = tmp_path / "results" / "performance.md"
+    page.parent.mkdir()
+    (tmp_path / "plots").mkdir()
+    page.write_text((DOCS / "results" / "performance.md").read_text(encoding="utf-8"))
     saved = ["--from", str(tmp_path / "surface.json"), "--docs", str(tmp_path), "--out", str(tmp_path)]
     assert compare.main(["surface", *saved]) == 0
     for row in table(results).splitlines():
-        assert row in (tmp_path / "performance.md").read_text(encoding="utf-8")
+        assert row in page.read_text(encoding="utf-8")
         assert row in printed
     assert compare.main(["surface", "--only", "other", "--out", str(tmp_path)]) == 1

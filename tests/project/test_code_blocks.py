@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from stim_nonclifford import EngineUnavailableError
-from stim_nonclifford.engines.gpu import CupyBackend
+from stim_nonclifford.simulation.engines.gpu import CupyBackend
 
 from ..support.code_block_context import CONTEXT
-from ..support.installed_wheel import ROOT, run
+from ..support.processes.installed_wheel import ROOT, run
 
 PAGES = [
     ROOT / "README.md",
     *(
         path
-        for path in sorted(ROOT.glob("docs/*.md"))
+        for path in sorted(ROOT.glob("docs/**/*.md"))
         if path.name not in ("instructions.md", "internals.md")
     ),
     *sorted(ROOT.glob("circuits/*/README.md")),

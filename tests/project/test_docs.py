@@ -11,14 +11,14 @@ import pytest
 import stim
 
 import sinter_plugin
-import stim_nonclifford.compiler
-from stim_nonclifford import cultivation, distillation, teleportation
-from stim_nonclifford.compiler.program.extent_limits import MAX_SECONDS
-from stim_nonclifford.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
-from stim_nonclifford.engines.auto import START_SECONDS
+import stim_nonclifford.simulation.compiler
+from stim_nonclifford.generators import cultivation, distillation, teleportation
+from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
+from stim_nonclifford.simulation.engines.auto import START_SECONDS
 
-from ..support.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from ..support.public_names import PUBLIC
+from ..support.texts.instruction_lines import CONDITIONAL, NON_CLIFFORD
 from .test_architecture import NATIVE_ROOMS, ROOMS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -39,8 +39,8 @@ PAGES = [
 
 
 def generator(name: str) -> ModuleType:
-    """A module of docs/, which is no package."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    """A module of docs/site/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / "site" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -52,7 +52,7 @@ def test_pictures_are_fresh() -> None:
     drawn = dict(generator("make_pictures").pictures())
     files = (*DOCS.glob("pictures/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
     assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
-        "run python docs/make_pictures.py"
+        "run python docs/site/make_pictures.py"
     )
 
 
@@ -60,7 +60,7 @@ def test_every_picture_is_shown() -> None:
     shown = {
         (page.parent / name).resolve()
         for page in PAGES
-        for name in re.findall(r"\((pictures/.*?\.svg)\)", page.read_text(encoding="utf-8"))
+        for name in re.findall(r"\(((?:\.\./)?pictures/.*?\.svg)\)", page.read_text(encoding="utf-8"))
     }
     assert shown == {file for file, _ in generator("make_pictures").pictures()}
 
@@ -76,7 +76,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 def test_instructions_that_are_said_to_be_refused_are_refused() -> None:
-    page = (DOCS / "coming_from.md").read_text(encoding="utf-8")
+    page = (DOCS / "start" / "coming_from.md").read_text(encoding="utf-8")
     block = page.split("are refused here, with an error that names the line:\n\n```\n")[1].split("```")[0]
     for instruction in block.splitlines():
         with pytest.raises(ValueError, match="Line 1"):
@@ -85,8 +85,8 @@ def test_instructions_that_are_said_to_be_refused_are_refused() -> None:
 
 
 def test_table_of_instructions_is_fresh() -> None:
-    page = (DOCS / "instructions.md").read_text(encoding="utf-8")
-    assert page == generator("make_instructions").table(), "run python docs/make_instructions.py"
+    page = (DOCS / "reference" / "instructions.md").read_text(encoding="utf-8")
+    assert page == generator("make_instructions").table(), "run python docs/site/make_instructions.py"
     tested = re.findall(r"test_(stim_instruction|non_clifford_gate|conditional_gate)\[(\w+)\]", page)
     assert {name for kind, name in tested if kind == "stim_instruction"} == set(stim.gate_data())
     assert {name for kind, name in tested if kind == "non_clifford_gate"} == set(NON_CLIFFORD)
@@ -115,21 +115,26 @@ def test_source_files_that_pages_name_exist() -> None:
 
 
 def test_passes_of_the_compiler_are_listed_in_their_order() -> None:
-    page = (DOCS / "internals.md").read_text(encoding="utf-8")
+    page = (DOCS / "developers" / "internals.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\d+\. \*\*.*?\*\* \(`(\w+)\.py`\)", page, re.MULTILINE)
-    described = re.findall(r"^\d+\. +``(\w+)``", stim_nonclifford.compiler.__doc__ or "", re.MULTILINE)
+    described = re.findall(
+        r"^\d+\. +``(\w+)``", stim_nonclifford.simulation.compiler.__doc__ or "", re.MULTILINE
+    )
     assert listed == described
     assert len(listed) >= 11
 
 
 def test_rooms_are_listed_in_their_order() -> None:
-    page = (DOCS / "internals.md").read_text(encoding="utf-8")
+    page = (DOCS / "developers" / "internals.md").read_text(encoding="utf-8")
     tables = re.findall(r"(?<=\|---\|---\|\n)(?:\|.*\n)+", page.split("## One shot's way")[0])
     rooms = [
         re.findall(r"`(\w+)(?:\.py)?`", re.sub(r"(\n\| [^|]*\|).*", r"\1", f"\n{table}")) for table in tables
     ]
-    python = dict.fromkeys(room.split(".")[0] for room in ROOMS)
-    assert rooms == [[room for room in python if room not in ("errors", "_native")], list(NATIVE_ROOMS)]
+    python = dict.fromkeys(room.split(".")[0] for room in ROOMS if room != "_native")
+    inner = dict.fromkeys(
+        ".".join(room.split(".")[:2]) for room in ROOMS if re.match("simulation.|rates.", room)
+    )
+    assert rooms == [list(python), [room.split(".")[1] for room in inner], list(NATIVE_ROOMS)]
 
 
 def test_limits_are_those_of_the_code() -> None:
@@ -142,7 +147,7 @@ def test_limits_are_those_of_the_code() -> None:
     assert effects is not None
     assert int(effects[1]) << 30 == MAX_EFFECT_BYTES
     seconds = {"twenty": 20.0}
-    for page in ("gpu.md", "which_tool.md"):
+    for page in ("guides/gpu.md", "start/which_tool.md"):
         text = (DOCS / page).read_text(encoding="utf-8")
         hand_over = re.search(r"more than (\w+) seconds (?:for all|on the CPU)", text)
         assert hand_over is not None, page
@@ -150,7 +155,7 @@ def test_limits_are_those_of_the_code() -> None:
 
 
 def test_tables_of_the_site_break_where_they_should() -> None:
-    tables = generator("site/tables")
+    tables = generator("tables")
     cell = "<td><strong>1.5(2)e-07*</strong>, 3e-08 [b], tree-12</td>"
     number = '<span class="number">{}</span>'
     assert tables.on_page_content(f"1e-07 {cell}") == (

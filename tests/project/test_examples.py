@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 import sinter
 
+import examples.cultivation.the_table
 import examples.rates
 import examples.teleported_t
-import examples.the_table
 import stim_nonclifford as snc
-from examples.failures import examine
-from examples.published import EXACT, FEWEST_FAULTS, TABLE_II
-from stim_nonclifford.cultivation import cultivation_circuit
+from examples.cultivation.failures import examine
+from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ..support.published_circuits import FOLDER, needs_published
 
@@ -79,7 +79,15 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
 @pytest.mark.slow
 @needs_published
 def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
-    arguments = ("-m", "examples.end_to_end", str(END_TO_END), "--shots", "4000", "--out", str(tmp_path))
+    arguments = (
+        "-m",
+        "examples.cultivation.end_to_end",
+        str(END_TO_END),
+        "--shots",
+        "4000",
+        "--out",
+        str(tmp_path),
+    )
     printed = run(*arguments).splitlines()
     assert printed[0].startswith("e2e_t_d3_p1e-3: 26 of 2162 detectors postselected")
     first = next(line for line in printed if line.startswith("     0 ")).split()
@@ -89,14 +97,16 @@ def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
 
 
 def test_sizes_are_those_of_table_ii() -> None:
-    lines = run("-m", "examples.the_table", "--sizes", "--d", "3", "5").splitlines()[1 : 1 + len(TABLE_II)]
+    lines = run("-m", "examples.cultivation.the_table", "--sizes", "--d", "3", "5").splitlines()[
+        1 : 1 + len(TABLE_II)
+    ]
     cells = [[int(cell) for cell in line.split()[-4:]] for line in lines]
     assert cells == [[row[3], row[3], row[5], row[5]] for row in TABLE_II.values()]
 
 
 @pytest.mark.slow
 def test_tables_iii_and_iv_are_counted_and_resumed(tmp_path: Path) -> None:
-    arguments = ("-m", "examples.the_table", "--out", str(tmp_path / "new"), "--p", "0.001")
+    arguments = ("-m", "examples.cultivation.the_table", "--out", str(tmp_path / "new"), "--p", "0.001")
     run(*arguments, "--shots", "20000", "--d", "5")
     printed = run(*arguments, "--shots", "30000", "--d", "3", "5")
     assert (tmp_path / "new" / "the_table.png").read_bytes().startswith(PNG)
@@ -121,9 +131,9 @@ def test_tables_iii_and_iv_are_counted_and_resumed(tmp_path: Path) -> None:
 def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
     # Seconds that suffice, so that the results depend on the seed alone.
     arguments = ("--p", "0.0001", "--relative_error", "0.5", "--seconds", "1000", "--out", str(tmp_path))
-    run("-m", "examples.the_table", "--d", "5", *arguments)
+    run("-m", "examples.cultivation.the_table", "--d", "5", *arguments)
     rows = sinter.read_stats_from_csv_files(tmp_path / "the_table.csv")
-    printed = run("-m", "examples.the_table", "--d", "3", "5", *arguments)
+    printed = run("-m", "examples.cultivation.the_table", "--d", "3", "5", *arguments)
     assert (tmp_path / "the_table.png").read_bytes().startswith(PNG)
     more = sinter.read_stats_from_csv_files(tmp_path / "the_table.csv")
     assert len(rows) == 4
@@ -144,7 +154,7 @@ def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_table_at_strengths_with_too_many_faults(tmp_path: Path) -> None:
     arguments = ("--d", "5", "--p", "0.02", "--seconds", "1", "--out", str(tmp_path))
-    printed = run("-m", "examples.the_table", *arguments)
+    printed = run("-m", "examples.cultivation.the_table", *arguments)
     lines = [line for line in printed.splitlines() if line.startswith("d=")]
     assert len(lines) == 2
     # Nothing is known of the rates, and the table says so.
@@ -154,17 +164,21 @@ def test_the_table_at_strengths_with_too_many_faults(tmp_path: Path) -> None:
 
 
 def test_rates_of_the_table_as_text() -> None:
-    known = examples.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 2.02e-9), 1.0)
-    far = examples.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 3e-6), 1.0)
-    none = examples.the_table.Rate(0.5, 0.0, 0.0, (0.0, 3e-6), 1.0)
+    known = examples.cultivation.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 2.02e-9), 1.0)
+    far = examples.cultivation.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 3e-6), 1.0)
+    none = examples.cultivation.the_table.Rate(0.5, 0.0, 0.0, (0.0, 3e-6), 1.0)
     assert list(map(str, (known, far, none))) == ["2.000(10)e-09", "2e-09 (to 3e-06)", "below 3e-06"]
-    assert examples.the_table.ratio_of(known, known) == "1.0000(71)"
-    assert examples.the_table.ratio_of(known, none) == examples.the_table.ratio_of(None, known) == "-"
+    assert examples.cultivation.the_table.ratio_of(known, known) == "1.0000(71)"
+    assert (
+        examples.cultivation.the_table.ratio_of(known, none)
+        == examples.cultivation.the_table.ratio_of(None, known)
+        == "-"
+    )
 
 
 def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
     distance = ("--d", "3", "--p", "0.002", "--seed", "3")
-    printed = run("-m", "examples.failures", *distance, "--count", "3", "--out", str(tmp_path))
+    printed = run("-m", "examples.cultivation.failures", *distance, "--count", "3", "--out", str(tmp_path))
     assert printed.count("reference engine:") == 3
     files = sorted(tmp_path.glob("*.stim"))
     assert len(files) == 3
@@ -181,7 +195,7 @@ def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
 def test_error_budget_names_the_stage(tmp_path: Path) -> None:
     out = tmp_path / "budget.png"
     arguments = ("--d", "3", "--p", "0.002", "--seed", "1", "--relative_error", "0.05", "--out", str(out))
-    printed = run("-m", "examples.error_budget", *arguments)
+    printed = run("-m", "examples.cultivation.error_budget", *arguments)
     assert "The logical error of d=3 comes from: cat check d=3" in printed
     stages = [
         line.split("%")[0].rsplit(" ", 1) for line in printed.splitlines() if line[:2].strip().isdigit()
@@ -264,7 +278,14 @@ def test_gap_calibration_of_color_codes(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_cultivation_end_to_end_collects_resumes_and_plots(tmp_path: Path) -> None:
     pytest.importorskip("chromobius")
-    command = ("-m", "examples.cultivation_end_to_end", "--processes", "1", "--out", str(tmp_path))
+    command = (
+        "-m",
+        "examples.cultivation.cultivation_end_to_end",
+        "--processes",
+        "1",
+        "--out",
+        str(tmp_path),
+    )
     run(*command, "--d2", "5", "--shots", "10000")
     run(*command, "--d2", "5", "--shots", "5000", "--check", "xy")
     printed = run(*command, "--d2", "5", "7", "--shots", "20000")
@@ -294,5 +315,5 @@ def test_examples_in_docstrings() -> None:
 
 def test_readme_names_every_example() -> None:
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
-    for file in (ROOT / "examples").glob("*.py"):
+    for file in (ROOT / "examples").rglob("*.py"):
         assert file.name == "__init__.py" or f"`{file.name}`" in readme

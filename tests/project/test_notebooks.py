@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ..support.installed_wheel import ROOT, run
+from ..support.processes.installed_wheel import ROOT, run
 
 NOTEBOOKS = sorted(ROOT.glob("docs/tutorials/*.ipynb"))
 

@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.compiler import RequestedOutputs
 from stim_nonclifford.dialect import GateDefinition, RotationPart, gates
-from stim_nonclifford.engines import CpuEngine
-from stim_nonclifford.plan import BLOCK_SHOTS
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
-from ..support.engine_cases import LAYERS
+from ..support.engines.engine_cases import LAYERS
 from ..support.public_names import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-INTERNALS = (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
+INTERNALS = (ROOT / "docs" / "developers" / "internals.md").read_text(encoding="utf-8")
 
 
 def code_blocks(indentation: str) -> list[str]:
-    """The Python of docs/internals.md with this indentation."""
+    """The Python of docs/developers/internals.md with this indentation."""
     fence = re.compile(rf"^{indentation}```python\n(.*?)^{indentation}```$", re.MULTILINE | re.DOTALL)
     return [re.sub(f"^{indentation}", "", code, flags=re.MULTILINE) for code in fence.findall(INTERNALS)]
 
@@ -68,13 +68,13 @@ def test_links_and_files_of_contributing_exist() -> None:
 @pytest.mark.parametrize(
     ("name", "file"),
     [
-        ("_HANDLERS", "stim_nonclifford/compiler/program/flattening.py"),
-        ("channel_of_patterns", "stim_nonclifford/compiler/program/flattening.py"),
-        ("_HALF_FAULTS", "stim_nonclifford/compiler/program/extent.py"),
-        ("_TAGS_OF_GATE", "tests/oracle/operators.py"),
-        ("_HERALDED_CHANNELS", "tests/oracle/density_matrix.py"),
-        ("EngineName", "stim_nonclifford/engines/options.py"),
-        ("engine_factory", "stim_nonclifford/engines/__init__.py"),
+        ("_HANDLERS", "stim_nonclifford/simulation/compiler/program/flattening.py"),
+        ("channel_of_patterns", "stim_nonclifford/simulation/compiler/program/flattening.py"),
+        ("_HALF_FAULTS", "stim_nonclifford/simulation/compiler/program/extent.py"),
+        ("_TAGS_OF_GATE", "tests/support/oracle/operators.py"),
+        ("_HERALDED_CHANNELS", "tests/support/oracle/density_matrix.py"),
+        ("EngineName", "stim_nonclifford/simulation/engines/options.py"),
+        ("engine_factory", "stim_nonclifford/simulation/engines/__init__.py"),
     ],
 )
 def test_names_of_internals_are_in_their_files(name: str, file: str) -> None:
@@ -91,7 +91,9 @@ def test_the_example_of_a_gate_is_one() -> None:
     assert found[0].decomposition() == (RotationPart("X", 0.25),)
     assert [gate.inverse for gate in found] == ["TX_DAG", "TX"]
     assert not {gate.name for gate in found} & set(gates.GATES)
-    flattening = (ROOT / "stim_nonclifford/compiler/program/flattening.py").read_text(encoding="utf-8")
+    flattening = (ROOT / "stim_nonclifford/simulation/compiler/program/flattening.py").read_text(
+        encoding="utf-8"
+    )
     for line in channel.splitlines()[:2]:
         assert line in flattening
 
@@ -135,7 +137,7 @@ def test_hooks_run_what_make_check_runs() -> None:
     recipes = (ROOT / "Makefile").read_text().replace("$(BIN)", ".venv/bin")
     for hook in hooks[:3]:
         assert hook.removesuffix(" --force-exclude") in recipes
-    assert hooks[3] == ".venv/bin/python docs/make_instructions.py"
+    assert hooks[3] == ".venv/bin/python docs/site/make_instructions.py"
 
 
 @pytest.mark.parametrize("code", [0, 3])

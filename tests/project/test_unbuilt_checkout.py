@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 import stim
 
-from ..support.installed_wheel import run
+from ..support.processes.installed_wheel import run
 
 PACKAGE = Path(__file__).parents[2] / "stim_nonclifford"
 IMPORTS = """

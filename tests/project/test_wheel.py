@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sinter
 
-from ..support.installed_wheel import ROOT, run
+from ..support.processes.installed_wheel import ROOT, run
 
 CULTIVATION = ROOT / "circuits" / "cultivation"
 
@@ -29,7 +29,7 @@ def test_code_of_the_readme_runs_from_the_wheel_alone(wheel_python: Path, tmp_pa
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
     assert len(blocks) == readme.count("```python") >= 4
-    code = "\n".join([*blocks, "print(snc.__file__, snc.cultivation.__file__)"])
+    code = "\n".join([*blocks, "print(snc.__file__, snc.generators.cultivation.__file__)"])
     printed = run(wheel_python, "-I", "-c", code, folder=tmp_path)
     assert "SampleCounts(shots=100000000, " in printed
     assert "Plan: 394 mechanisms" in printed

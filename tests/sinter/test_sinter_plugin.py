@@ -20,8 +20,8 @@ import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
 from sinter_plugin.samplers.batch_size import MAX_SHARE, MIN_SHOTS, BatchSize
 
-from ..support.fake_cupy import make_cupy
-from ..support.sinter_runs import (
+from ..support.engines.fake_cupy import make_cupy
+from ..support.processes.sinter_runs import (
     ERROR_IF_KEPT,
     FALSE_ALARM,
     KEPT_BY_ALL,

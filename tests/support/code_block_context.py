@@ -36,7 +36,7 @@ def memory(p):
 
 CONTEXT = {
     # Files of circuits, and of statistics with gaps; a circuit, a mask, a decoder.
-    "docs/decoding.md": _FILES
+    "docs/guides/decoding.md": _FILES
     + r"""
 pathlib.Path("circuits").mkdir()
 for p in (0.01, 0.02):
@@ -59,7 +59,7 @@ dets = circuit.compile_detector_sampler(seed=1).sample(100, bit_packed=True)
     "circuits/cultivation/README.md": r"""
 import pathlib
 
-from stim_nonclifford.cultivation import circuit_file_name, cultivation_circuit
+from stim_nonclifford.generators.cultivation import circuit_file_name, cultivation_circuit
 
 pathlib.Path("DIR").mkdir()
 name = circuit_file_name(distance=3, p=0.001, gate="S", noise="uniform")
@@ -72,13 +72,13 @@ pathlib.Path("circuits").mkdir()
 memory(0.01).to_file("circuits/d=3,p=0.01.stim")
 """,
     # Two files of circuits.
-    "docs/sinter.md": _FILES
+    "docs/guides/sinter.md": _FILES
     + r"""
 for name in ("a", "b"):
     memory(0.01).to_file(f"{name}.stim")
 """,
     # Tasks with a T state, of which observables follow the frame.
-    "docs/expectation_values.md": r"""
+    "docs/guides/expectation_values.md": r"""
 import sinter
 
 t_state = snc.Circuit('''

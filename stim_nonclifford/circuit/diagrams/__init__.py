@@ -12,6 +12,7 @@ from typing import Any
 import stim
 
 from ...base.notebook import Diagram, scrolled
+from .crumble import shown_by_crumble
 from .drawn_gates import with_errors_for_gates
 from .svg import on_white, with_gates, with_regions_of
 from .text import text_with_gates
@@ -65,5 +66,7 @@ def labelled_diagram(
         if type == "detslice-with-ops-svg":
             picture = with_regions_of(picture, str(s_proxy.diagram(type, **arguments)))
         return Diagram(on_white(picture))
+    if type.startswith("interactive"):
+        return shown_by_crumble(circuit).diagram(type, **arguments)
     found = s_proxy.diagram(type, **arguments)
     return Diagram(on_white(str(found))) if type.endswith("-svg") else found

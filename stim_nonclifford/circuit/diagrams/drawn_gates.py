@@ -10,7 +10,6 @@ from typing import Literal
 
 import stim
 
-from ...compiler.algebra.paulis import X, Y, Z, product_of
 from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
@@ -21,8 +20,9 @@ from ...dialect import (
     groups_of_pairs,
     is_expectation,
 )
+from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
-__all__ = ["Drawing", "DrawnGate", "Symbol", "with_errors_for_gates"]
+__all__ = ["Drawing", "DrawnGate", "Symbol", "drawn_gates_of", "with_errors_for_gates"]
 
 EXPECTATION = "EXP_VAL"
 _LETTERS = {X: "X", Y: "Y", Z: "Z"}
@@ -117,7 +117,7 @@ def _replaced(
             body = _replaced(instruction.body_copy(), gates, numbers, None)
             result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
         else:
-            drawn = list(_drawn(instruction, num_records))
+            drawn = drawn_gates_of(instruction, num_records)
             if not drawn:
                 result.append(instruction)
             for gate in drawn:
@@ -132,8 +132,17 @@ def _replaced(
     return result
 
 
+def drawn_gates_of(instruction: stim.CircuitInstruction, num_records: int | None) -> list[DrawnGate]:
+    """The gates of a tagged instruction; none if Stim draws it.
+
+    Args:
+        instruction: The instruction.
+        num_records: Number of records before it; None: records are written as in the circuit.
+    """
+    return list(_drawn(instruction, num_records))
+
+
 def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Iterator[DrawnGate]:
-    """The gates of an instruction; none if Stim draws it."""
     if is_expectation(instruction):
         for product in expectation_products(instruction):
             yield from _product_gate(EXPECTATION, product)

@@ -8,12 +8,12 @@ from itertools import product
 
 import stim
 
-from ...cultivation.builder import GATE_CHOICES
-from ...cultivation.end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, end_to_end_circuit
-from ...cultivation.files import circuit_file_name, end_to_end_file_name
-from ...cultivation.noise import NOISE_CHOICES
-from ...cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
-from ...cultivation.stages.cat_trees import VARIANT_CHOICES
+from ...generators.cultivation.builder import GATE_CHOICES
+from ...generators.cultivation.end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, end_to_end_circuit
+from ...generators.cultivation.files import circuit_file_name, end_to_end_file_name
+from ...generators.cultivation.noise import NOISE_CHOICES
+from ...generators.cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
+from ...generators.cultivation.stages.cat_trees import VARIANT_CHOICES
 from ..options import whole_number
 
 __all__ = ["add_arguments", "add_noise", "circuits", "strengths_of"]

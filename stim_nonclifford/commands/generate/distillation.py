@@ -9,8 +9,8 @@ from typing import get_args
 
 import stim
 
-from ...distillation.parities import PROTOCOL_CHOICES
-from ...distillation.protocol import GateChoice, distillation_circuit
+from ...generators.distillation.parities import PROTOCOL_CHOICES
+from ...generators.distillation.protocol import GateChoice, distillation_circuit
 
 __all__ = ["add_arguments", "circuits"]
 

@@ -8,9 +8,9 @@ from itertools import product
 
 import stim
 
-from ...cultivation.builder import GATE_CHOICES
-from ...teleportation.files import PROTOCOL_CHOICES, circuit_file_name
-from ...teleportation.protocol import (
+from ...generators.cultivation.builder import GATE_CHOICES
+from ...generators.teleportation.files import PROTOCOL_CHOICES, circuit_file_name
+from ...generators.teleportation.protocol import (
     AVAILABLE_DISTANCES,
     CORRECTION_CHOICES,
     injection_circuit,

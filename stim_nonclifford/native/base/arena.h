@@ -34,8 +34,10 @@ class MemoryBudget {
     bool take(size_t bytes, Allocate allocate) {
         if (!take(bytes)) return false;
         try {
+            hold_reserve();
             allocate();
         } catch (const std::bad_alloc&) {
+            let_reserve_go();
             give_back(bytes);
             return false;
         }
@@ -48,8 +50,23 @@ class MemoryBudget {
     size_t used() const { return used_.load(std::memory_order_relaxed); }
 
    private:
+    // Memory that is never touched. When the system has no more, it is let go, for what cannot do without memory, such as
+    // the outputs of the shots.
+    static constexpr size_t reserve_bytes = size_t{4} << 20;
+
+    void hold_reserve() {
+        const std::lock_guard lock(mutex_);
+        if (!reserve_) reserve_ = std::make_unique_for_overwrite<std::byte[]>(reserve_bytes);
+    }
+    void let_reserve_go() {
+        const std::lock_guard lock(mutex_);
+        reserve_.reset();
+    }
+
     const size_t limit_;
     std::atomic<size_t> used_ = 0;
+    std::mutex mutex_;
+    std::unique_ptr<std::byte[]> reserve_;
 };
 
 // Elements of `items` consecutive T each, stored in segments.

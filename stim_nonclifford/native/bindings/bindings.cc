@@ -191,13 +191,13 @@ NB_MODULE(_native, m) {
         } catch (const std::length_error& error) {
             PyErr_SetString(PyExc_MemoryError, error.what());
         } catch (const snc::ResourceLimit& error) {
-            const nb::object type = nb::module_::import_("stim_nonclifford.errors").attr("ResourceLimitError");
+            const nb::object type = nb::module_::import_("stim_nonclifford.base.errors").attr("ResourceLimitError");
             PyErr_SetString(type.ptr(), error.what());
         } catch (const snc::NotANumber& error) {
             PyErr_SetString(PyExc_FloatingPointError, error.what());
         }
     });
-    m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.engines.cpu.";
+    m.doc() = "The CPU engine in C++. Use it through stim_nonclifford.simulation.engines.cpu.";
     m.def("available_instruction_sets", &snc::available_instruction_sets, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");

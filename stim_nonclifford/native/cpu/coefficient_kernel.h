@@ -1,5 +1,5 @@
 // Activations and measurements of the coefficient vector. With rotation_kernel.h, the counterpart of
-// `stim_nonclifford/engines/coefficients.py`.
+// `stim_nonclifford/simulation/engines/coefficients.py`.
 //
 // Included by kernels_isa.cc, once per instruction set, inside its namespace.
 #pragma once

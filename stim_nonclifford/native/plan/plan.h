@@ -1,4 +1,4 @@
-// The plan as the engine reads it: the arrays of `stim_nonclifford/plan.py` with rows packed into words.
+// The plan as the engine reads it: the arrays of `stim_nonclifford/simulation/plan.py` with rows packed into words.
 #pragma once
 
 #include <bit>

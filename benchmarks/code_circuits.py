@@ -1,0 +1,283 @@
+"""T states in several codes: circuits that the search for fault sets was not tuned on.
+
+``python -m benchmarks.code_circuits`` estimates each of them, and compares with an estimate that asks for a
+smaller error (``--reference_error``), with another seed.
+
+A circuit resets all qubits, measures the X checks and twice the logical X, rotates about the logical Z to a T
+state, and measures all checks. If S on all qubits is a logical operator, it then measures T X T^-1 on all of
+them, as cultivation does, and all checks again. A noiseless end undoes the T and reads the logical X. Every
+check has an ancilla, and no flags, so that single faults may spread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+
+import stim_nonclifford as snc
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
+
+__all__ = [
+    "CIRCUITS",
+    "NOISES",
+    "Code",
+    "color_code",
+    "projective_plane",
+    "t_state_circuit",
+    "tetrahedron",
+    "toric",
+]
+
+Support = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A CSS code.
+
+    Attributes:
+        size: Number of data qubits.
+        x_checks: Supports of the X checks.
+        z_checks: Supports of the Z checks.
+        is_transversal: Whether X on all qubits, and with it S on all qubits, is a logical operator.
+    """
+
+    size: int
+    x_checks: tuple[Support, ...]
+    z_checks: tuple[Support, ...]
+    is_transversal: bool
+
+    def logical_z(self) -> Support:
+        """The first of the lightest logical Z operators."""
+        checks = span(self.z_checks)
+        return next(
+            support
+            for support in supports(self.size)
+            if all(len(support & check) % 2 == 0 for check in self.x_checks) and support not in checks
+        )
+
+    def logical_x(self) -> Support:
+        """An X operator that flips it."""
+        if self.is_transversal:
+            return frozenset(range(self.size))
+        z = self.logical_z()
+        return next(
+            support
+            for support in supports(self.size)
+            if all(len(support & check) % 2 == 0 for check in self.z_checks) and len(support & z) % 2
+        )
+
+
+def supports(size: int) -> Iterable[Support]:
+    """All sets of qubits, light ones first."""
+    return map(frozenset, chain.from_iterable(combinations(range(size), k) for k in range(1, size + 1)))
+
+
+def span(checks: Sequence[Support]) -> set[Support]:
+    """All products of checks."""
+    found: set[Support] = {frozenset()}
+    for check in checks:
+        found |= {check ^ other for other in found}
+    return found
+
+
+def color_code(distance: int) -> Code:
+    """The triangular color code; [[7,1,3]] is the Steane code."""
+    code = ColorCode.triangular(distance)
+    tiles = tuple(frozenset(code.data.index(site) for site in tile.data) for tile in code.tiles)
+    return Code(len(code.data), tiles, tiles, True)
+
+
+def tetrahedron() -> Code:
+    """[[15,1,3]]: the smallest three-dimensional color code, on which T is transversal."""
+    points = range(1, 16)
+    cells = [frozenset(point - 1 for point in points if point >> k & 1) for k in range(4)]
+    faces = [a & b for a, b in combinations(cells, 2)]
+    return Code(15, tuple(cells), tuple([*cells, *faces]), True)
+
+
+def projective_plane() -> Code:
+    """[[15,1,3]] on the real projective plane: qubits on the edges of its triangulation with six vertices."""
+    triangles = ["123", "134", "145", "156", "126", "235", "346", "245", "356", "246"]
+    edges = ["".join(pair) for pair in combinations("123456", 2)]
+    around = [frozenset(k for k, edge in enumerate(edges) if vertex in edge) for vertex in "123456"]
+    inside = [frozenset(k for k, edge in enumerate(edges) if set(edge) <= set(face)) for face in triangles]
+    return Code(15, tuple(around[:-1]), tuple(inside[:-1]), False)
+
+
+def toric(length: int) -> Code:
+    """[[2 L^2, 2, L]]; its second logical qubit stays in the state 0."""
+    sites = list(product(range(length), repeat=2))
+
+    def edge(x: int, y: int, direction: int) -> int:
+        return 2 * (length * (x % length) + y % length) + direction
+
+    stars = [
+        frozenset([edge(x, y, 0), edge(x, y, 1), edge(x - 1, y, 0), edge(x, y - 1, 1)]) for x, y in sites
+    ]
+    faces = [
+        frozenset([edge(x, y, 0), edge(x, y, 1), edge(x, y + 1, 0), edge(x + 1, y, 1)]) for x, y in sites
+    ]
+    return Code(2 * length**2, tuple(stars[:-1]), tuple(faces[:-1]), False)
+
+
+NOISES: dict[str, tuple[str, str, float, float]] = {
+    "uniform": ("DEPOLARIZE1({p})", "DEPOLARIZE2({p})", 1.0, 1.0),
+    "biased": ("PAULI_CHANNEL_1({q},{q},{r})", "PAULI_CHANNEL_2({pauli_2})", 1.0, 1.0),
+    "si1000": ("DEPOLARIZE1({tenth})", "DEPOLARIZE2({p})", 5.0, 2.0),
+}
+"""Noise after gates on one qubit and on two, and in units of p the errors of readouts and of resets."""
+
+
+class _Writer:
+    """The lines of a noisy circuit, and the number of measurements so far."""
+
+    def __init__(self, noise: str, p: float) -> None:
+        z = 0.8 * p / 3  # of a two-qubit Pauli channel, ZI, IZ and ZZ have 80%
+        pauli_2 = ",".join(str(z if k in (3, 12, 15) else 0.2 * p / 12) for k in range(1, 16))
+        names = {"p": p, "q": p / 12, "r": 10 * p / 12, "tenth": p / 10, "pauli_2": pauli_2}
+        one, two, readout, reset = NOISES[noise]
+        self._one, self._two = one.format(**names), two.format(**names)
+        self._readout, self._reset = min(0.5, readout * p), min(0.5, reset * p)
+        self.lines: list[str] = []
+        self.measured = 0
+
+    def gate(self, name: str, targets: Iterable[object]) -> None:
+        text = " ".join(map(str, targets))
+        self.lines.append(f"{name} {text}")
+
+    def after_one(self, qubits: Iterable[int]) -> None:
+        self.gate(self._one, qubits)
+
+    def reset(self, qubits: Sequence[int], basis: str = "") -> None:
+        self.gate(f"R{basis}", qubits)
+        self.gate(f"{'Z' if basis else 'X'}_ERROR({self._reset})", qubits)
+
+    def check(self, support: Support, basis: str, ancilla: int) -> int:
+        """Measures a product of Paulis by an ancilla; the number of the measurement."""
+        self.reset([ancilla], basis.replace("Z", ""))
+        for qubit in sorted(support):
+            pair = (ancilla, qubit) if basis == "X" else (qubit, ancilla)
+            self.gate("CX", pair)
+            self.gate(self._two, pair)
+        self.gate(f"M{basis.replace('Z', '')}({self._readout})", [ancilla])
+        self.measured += 1
+        return self.measured - 1
+
+    def product(self, support: Support, basis: str) -> int:
+        """The same without noise, and without an ancilla."""
+        self.gate("MPP", ["*".join(f"{basis}{qubit}" for qubit in sorted(support))])
+        self.measured += 1
+        return self.measured - 1
+
+    def annotate(self, name: str, *measurements: int) -> None:
+        self.gate(name, [f"rec[{k - self.measured}]" for k in measurements])
+
+
+def t_state_circuit(code: Code, noise: str = "uniform", p: float = 1e-3) -> snc.Circuit:
+    """A circuit of a T state in a code; see above.
+
+    Args:
+        code: The code.
+        noise: One of ``NOISES``.
+        p: Its strength.
+
+    Returns:
+        The circuit: all detectors are meant to be postselected, and observable 0 is the logical error.
+
+    Examples:
+        >>> t_state_circuit(color_code(3), p=1e-3).num_detectors
+        20
+    """
+    data, to, z, x = list(range(code.size)), _Writer(noise, p), code.logical_z(), code.logical_x()
+    ancillas = iter(range(code.size, 1000))
+    to.reset(data)
+    first = [to.check(check, "X", next(ancillas)) for check in code.x_checks]
+    reference = to.check(x, "X", next(ancillas))
+    to.annotate("DETECTOR", reference, to.check(x, "X", next(ancillas)))
+    to.gate("TPP_DAG", ["*".join(f"Z{qubit}" for qubit in sorted(z))])
+    to.after_one(sorted(z))
+    rounds = 2 if code.is_transversal else 1
+    for number in range(rounds):
+        for check in code.z_checks:
+            to.annotate("DETECTOR", to.check(check, "Z", next(ancillas)))
+        for check, before in zip(code.x_checks, first, strict=True):
+            to.annotate("DETECTOR", before, to.check(check, "X", next(ancillas)))
+        if code.is_transversal and number == 0:
+            to.gate("T_DAG", data)
+            to.after_one(data)
+            to.annotate("DETECTOR", reference, to.check(x, "X", next(ancillas)))
+            to.gate("T", data)
+            to.after_one(data)
+    for check in code.z_checks:
+        to.annotate("DETECTOR", to.product(check, "Z"))
+    for check, before in zip(code.x_checks, first, strict=True):
+        to.annotate("DETECTOR", before, to.product(check, "X"))
+    to.gate("TPP", ["*".join(f"Z{qubit}" for qubit in sorted(z))])
+    to.annotate("OBSERVABLE_INCLUDE(0)", reference, to.product(x, "X"))
+    return snc.Circuit("\n".join(to.lines))
+
+
+CIRCUITS = {
+    "[[7,1,3]]": (color_code(3), "uniform"),
+    "[[7,1,3]], si1000": (color_code(3), "si1000"),
+    "[[15,1,3]], 3D color code": (tetrahedron(), "uniform"),
+    "[[15,1,3]], 3D color code, biased": (tetrahedron(), "biased"),
+    "[[15,1,3]], RP^2": (projective_plane(), "si1000"),
+    "[[18,2,3]], toric": (toric(3), "biased"),
+    "[[19,1,5]], color code": (color_code(5), "uniform"),
+}
+"""Codes and noise."""
+
+
+def main() -> None:
+    """Prints a row for each circuit and strength."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--strengths", type=float, nargs="+", default=[3e-4, 1e-3, 3e-3])
+    parser.add_argument("--relative_error", type=float, default=0.01)
+    parser.add_argument("--reference_error", type=float, default=0.001)
+    parser.add_argument("--reference_seconds", type=float, default=90.0)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    print(
+        "| circuit | p | logical error rate | interval | CPU time | reference | CPU time | z |\n"
+        + 8 * "| --- "
+        + "|"
+    )
+    for (name, (code, noise)), p in product(CIRCUITS.items(), arguments.strengths):
+        circuit = t_state_circuit(code, noise, p)
+        found, seconds = [], []
+        for seed, error, most in (
+            (1, arguments.relative_error, None),
+            (2, arguments.reference_error, arguments.reference_seconds),
+        ):
+            begin = time.process_time()
+            found.append(
+                circuit.logical_error_rate(
+                    postselection_mask="all",
+                    seed=seed,
+                    relative_error=error,
+                    max_seconds=most,
+                    threads=arguments.threads,
+                )
+            )
+            seconds.append(time.process_time() - begin)
+        ours, reference = found
+        error = math.hypot(ours.standard_error, reference.standard_error)
+        difference = ours.logical_error_rate - reference.logical_error_rate
+        low, high = ours.interval
+        print(
+            f"| {name} | {p:g} | {ours.logical_error_rate:.5g} ± {ours.standard_error:.1g}"
+            f" | {low:.5g} to {high:.5g} | {seconds[0]:.1f} s"
+            f" | {reference.logical_error_rate:.6g} ± {reference.standard_error:.1g} | {seconds[1]:.1f} s"
+            f" | {difference / error if error else 0.0:+.1f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

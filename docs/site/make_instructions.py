@@ -1,0 +1,154 @@
+"""Writes docs/reference/instructions.md: every instruction, whether it is supported, and which test says so.
+
+python docs/site/make_instructions.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import stim
+
+from stim_nonclifford.dialect.expectation_values import tagged_expectation
+from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
+from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
+from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+
+TARGET = Path(__file__).parents[1] / "reference" / "instructions.md"
+
+NOTES = {
+    "CX": "may be controlled by a record; does nothing if controlled by a sweep bit, as in Stim's samplers",
+    "CY": "as CX",
+    "CZ": "as CX, with the classical target on either side",
+    "XCZ": "as CX, with the classical target second",
+    "YCZ": "as CX, with the classical target second",
+    "E": "alias CORRELATED_ERROR; with ELSE_CORRELATED_ERROR a chain of exclusive errors",
+    "ELSE_CORRELATED_ERROR": "the chain continues until the next E, whatever comes in between, as in Stim's samplers",
+    "I_ERROR": "does nothing, as in Stim; a tag on it is refused",
+    "II_ERROR": "does nothing, as in Stim; a tag on it is refused",
+    "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
+    "REPEAT": f"unrolled, if the compiler can follow it within {MAX_SECONDS} s; a long block of Clifford gates alone becomes one gate",
+    "DEPOLARIZE1": "any probability up to 1",
+    "DEPOLARIZE2": "any probability up to 1",
+    "PAULI_CHANNEL_1": "any probabilities that sum to at most 1",
+    "PAULI_CHANNEL_2": "any probabilities that sum to at most 1",
+}
+
+
+def table() -> str:
+    """The text of the page."""
+    lines = [
+        "# Instructions",
+        "",
+        f"Every instruction of Stim {stim.__version__} and every non-Clifford gate. All are exact: in circuits with T gates,",
+        "the distribution of the measurement record equals that of a density-matrix simulation to 10^-10.",
+        "`tests/simulation/compiler/test_exact_distribution.py` compares random circuits over all of them. `docs/site/make_instructions.py` writes",
+        "this page.",
+        "",
+        "## Stim's instructions",
+        "",
+        "| instruction | supported | exact | tested by | note |",
+        "|---|---|---|---|---|",
+    ]
+    for name in sorted(stim.gate_data()):
+        test = f"`test_every_instruction.py::test_stim_instruction[{name}]`"
+        lines.append(f"| {name} | yes | yes | {test} | {NOTES.get(name, '')} |")
+    lines += [
+        "",
+        "## Non-Clifford gates",
+        "",
+        "The arguments a, b and c are angles in half-turns: θ = aπ, φ = bπ, λ = cπ. P is a Pauli product. The tagged",
+        "instruction is the form for files that Stim and Sinter read. Rotations by multiples of 0.5 half-turns are",
+        "Clifford gates, and cost nothing. Bare angles of more than 4 half-turns are refused, as they are probably in",
+        "degrees: 45 degrees are 0.25.",
+        "",
+        "A tag on S, SPP, I, II, I_ERROR or II_ERROR must be one that this package knows. Other tags are notes, unless",
+        "they are tags of these gates on the wrong instruction, or of noise that other simulators have (leakage, loss,",
+        "relaxation). These are refused.",
+        "",
+        "| gate | meaning, up to a global phase | tagged instruction | inverse | supported | exact | tested by |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, gate in sorted(BARE_NAMES.items()):
+        meaning = gate.description if name == gate.name else f"alias of {gate.name}"
+        forms = " or ".join(
+            f"`{_example(gate, form)}`" for form in gate.forms if form.carrier != CONDITIONAL_CARRIER
+        )
+        test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
+        lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
+    lines += _conditional_section()
+    lines += [
+        "",
+        "## Annotations",
+        "",
+        "| instruction | meaning | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|---|",
+        "| EXP_VAL P | the expectation value of P in each shot: [expectation values](../guides/expectation_values.md) |"
+        f" `{tagged_expectation('X0*Y1 !Z3')}` | yes | yes |"
+        " `test_expectation_values.py::test_averages_given_the_records_so_far` |",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _conditional_section() -> list[str]:
+    lines = [
+        "",
+        "## Gates controlled by records",
+        "",
+        "The gates above that have a control take records and sweep bits as controls: `CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`.",
+        "So do the gates below: C_ before the name of any other gate on qubits. A sweep bit is 0, so that the gate is",
+        "not applied. Targets of the tagged CZ are all pairs of a control and a qubit. Stim reads it as Z controlled",
+        "by the record. [Feed-forward](../guides/feed_forward.md) says what such gates are for, and what they cost.",
+        "",
+        "| gate | targets | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|---|",
+    ]
+    names = [name for name, gate in stim.gate_data().items() if gate.unitary_matrix is not None]
+    definitions = {
+        f"C_{name}": conditional_gate(f"C_{name}") for name in [*names, "U3", "CS", "CT_DAG", "CH", "CCX"]
+    }
+    for name, gate in sorted(definitions.items()):
+        if gate is None:
+            continue  # C_X and the like are Stim's own CX
+        qubits = " ".join(map(str, range((gate.num_targets or 2) - 1)))
+        pairs = " ".join(f"rec[-1] {qubit}" for qubit in qubits.split())
+        form = gate.conditional_form
+        assert form is not None
+        call = _call(name, gate) + ("" if gate.name == name else f" = {gate.name}")
+        tagged = _example(gate, form).split("]")[0] + f"] {pairs}"
+        test = f"`test_every_instruction.py::test_conditional_gate[{name}]`"
+        lines.append(f"| {call} | rec[-1] {qubits} | `{tagged}` | yes | yes | {test} |")
+    for name, angle in sorted(PRODUCT_GATES.items()):
+        call = name if angle is not None else f"{name}(a)"
+        theta = "a" if angle is None else f"{angle}"
+        test = f"`test_every_instruction.py::test_conditional_gate[{name}]`"
+        tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta={theta}*pi)] rec[-1] 0 rec[-1] 1"
+        lines.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` | yes | yes | {test} |")
+    return lines
+
+
+LETTERS = "abc"
+
+
+def _call(name: str, gate: GateDefinition) -> str:
+    return name + (f"({', '.join(LETTERS[: len(gate.parameters)])})" if gate.parameters else "")
+
+
+def _inverse(gate: GateDefinition) -> str:
+    """The inverse gate with its angles. It is asked for the angles 1, 2, 3, so that each of them can be told apart."""
+    angles = gate.inverse_angles(tuple(range(1, len(gate.parameters) + 1)))
+    letters = [f"{'-' * (angle < 0)}{LETTERS[int(abs(angle)) - 1]}" for angle in angles]
+    return gate.inverse + (f"({', '.join(letters)})" if letters else "")
+
+
+def _example(gate: GateDefinition, form: TaggedForm) -> str:
+    values = [f"{'-' * form.inverted}{letter}" for letter in LETTERS]
+    angles = ", ".join(f"{key}={value}*pi" for key, value in zip(gate.parameters, values, strict=False))
+    targets = " ".join(str(k) for k in range(gate.num_targets or 0)) or "X0*Y1"
+    if form.product:
+        targets = "*".join(f"{pauli}{k}" for k, pauli in enumerate(form.product))
+    return f"{form.carrier}[{form.word}{f'({angles})' if angles else ''}] {targets}"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(table(), encoding="utf-8")

@@ -1,0 +1,187 @@
+"""``python -m sinter_plugin plot-gap``: logical error against attempts per kept shot, counted and computed.
+
+Rows with counts by confidence gap are curves: each gap is a threshold below which shots are discarded. Other
+counted rows, and rows that ``estimate`` has computed, are points. All have 95% intervals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import pathlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import sinter
+
+from ..statistics.error_rates import COVERAGE, error_rate
+from ..statistics.gap_points import gap_points, has_gaps
+from ..statistics.rows import ESTIMATE, FAULT_SETS
+
+__all__ = ["GapCurve", "curves_of", "plot_gap"]
+
+_MARKERS = "osD^vP*X"
+
+
+@dataclasses.dataclass(frozen=True)
+class GapCurve:
+    """What is drawn of one row.
+
+    Attributes:
+        label: Its name in the legend.
+        attempts: Shots for each kept shot.
+        rates: The logical error rate per kept shot and its interval; ``best`` is None if no error was seen.
+        is_curve: Whether the points are thresholds of one row.
+        is_computed: Whether they are computed from fault sets.
+    """
+
+    label: str
+    attempts: list[float]
+    rates: list[sinter.Fit]
+    is_curve: bool
+    is_computed: bool
+
+
+def plot_gap(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: The arguments.
+
+    Returns:
+        The exit code, 0.
+
+    Raises:
+        ValueError: No file has a row that can be drawn, or an expression fails.
+        OSError: A file cannot be read or written.
+        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m sinter_plugin plot-gap",
+        description="Draws the logical error rate per kept shot against attempts per kept shot.",
+    )
+    parser.add_argument("paths", nargs="+", metavar="FILE", help="CSV files of collect and estimate.")
+    parser.add_argument("--out", metavar="FILE", help="File of the picture; without it, a window opens.")
+    parser.add_argument(
+        "--group_func",
+        metavar="EXPRESSION",
+        default="f'{decoder} {metadata}'",
+        help="Python expression for the label of a row, as for `sinter plot`, with decoder, metadata and m"
+        " (fields of the metadata): for example \"f'{decoder} d={m.d}'\". Default: decoder and metadata.",
+    )
+    parser.add_argument(
+        "--filter_func", metavar="EXPRESSION", default="True", help="Python expression: which rows are drawn."
+    )
+    parser.add_argument("--title", default="", help="Title of the picture.")
+    args = parser.parse_args(arguments)
+    rows = sinter.read_stats_from_csv_files(*args.paths)
+    chosen = [row for row in rows if _evaluated("--filter_func", args.filter_func, row)]
+    curves = curves_of(chosen, lambda row: str(_evaluated("--group_func", args.group_func, row)))
+    if not curves:
+        raise ValueError("No row has a kept shot, so that there is nothing to draw.")
+    _draw(curves, args.title, args.out)
+    return 0
+
+
+def curves_of(
+    rows: Iterable[sinter.TaskStats], label_of: Callable[[sinter.TaskStats], str]
+) -> list[GapCurve]:
+    """What is drawn of rows of statistics; rows without a kept shot are left out.
+
+    Args:
+        rows: The rows.
+        label_of: Returns the label of a row.
+
+    Examples:
+        >>> row = sinter.TaskStats("id", "soft_postselect", {"d": 3}, shots=2000, errors=10, discards=1000)
+        >>> [curve] = curves_of([row], lambda row: row.decoder)
+        >>> curve.attempts, curve.rates[0].best
+        ([2.0], 0.01)
+    """
+    found = []
+    for row in rows:
+        label = label_of(row)
+        if row.decoder == FAULT_SETS:
+            kept = row.json_metadata[ESTIMATE].get("kept")
+            if kept:
+                found.append(GapCurve(label, [1 / kept], [error_rate(row)], False, True))
+        elif has_gaps(row):
+            points = [point for point in gap_points(row) if point.kept]
+            attempts = [point.shots / point.kept for point in points]
+            rates = [
+                error_rate(
+                    sinter.AnonTaskStats(
+                        shots=point.shots, errors=point.errors, discards=point.shots - point.kept
+                    )
+                )
+                for point in points
+            ]
+            found.append(GapCurve(label, attempts, rates, True, False))
+        elif row.shots > row.discards:
+            attempts = [row.shots / (row.shots - row.discards)]
+            found.append(GapCurve(label, attempts, [error_rate(row)], False, False))
+    return found
+
+
+def _evaluated(flag: str, expression: str, row: sinter.TaskStats) -> Any:
+    metadata = row.json_metadata
+    fields = metadata if isinstance(metadata, dict) else {}
+    shown = {key: value for key, value in fields.items() if key != ESTIMATE} if fields else metadata
+    values = {"decoder": row.decoder, "metadata": shown, "m": _Fields(fields), "stat": row, "math": math}
+    try:
+        return eval(expression, values)
+    except Exception as error:
+        raise ValueError(f"{flag} {expression!r} fails for the row of {shown!r}: {error!r}.") from None
+
+
+class _Fields:
+    """The fields of metadata as attributes; None where there is none, as in ``sinter plot``."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        return self._fields.get(name)
+
+
+def _draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
+    if out is not None:
+        import matplotlib as mpl
+
+        mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7.5, 5.0), layout="constrained")
+    for k, curve in enumerate(curves):
+        colour, marker = f"C{k % 10}", _MARKERS[k // 10 % len(_MARKERS)]
+        known = [(x, fit) for x, fit in zip(curve.attempts, curve.rates, strict=True) if fit.best is not None]
+        label = f"{curve.label} (computed)" if curve.is_computed else curve.label
+        xs, ys = [x for x, _ in known], [fit.best for _, fit in known]
+        if curve.is_curve:
+            ax.plot(xs, ys, "-", color=colour, label=label, linewidth=1.2)
+            lows, highs = [fit.low for fit in curve.rates], [fit.high for fit in curve.rates]
+            ax.fill_between(curve.attempts, lows, highs, color=colour, alpha=0.2, linewidth=0)
+        elif known:
+            errors = [[fit.best - fit.low for _, fit in known], [fit.high - fit.best for _, fit in known]]
+            face = "none" if curve.is_computed else colour
+            ax.errorbar(
+                xs, ys, errors, fmt=marker, color=colour, markerfacecolor=face, label=label, capsize=3
+            )
+        else:  # no error was seen: an upper end alone
+            highs = [fit.high for fit in curve.rates]
+            ax.plot(curve.attempts, highs, "v", color=colour, label=f"{label}, upper end", fillstyle="none")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="attempts per kept shot",
+        ylabel="logical error rate per kept shot",
+        title=title or f"bands and bars: {COVERAGE:.0%} intervals",
+    )
+    ax.grid(alpha=0.3, which="both")
+    ax.legend(fontsize="small")
+    if out is None:
+        plt.show()
+    else:
+        figure.savefig(pathlib.Path(out), dpi=150)
+    plt.close(figure)

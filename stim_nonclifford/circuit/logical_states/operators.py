@@ -1,0 +1,145 @@
+"""Logical operators as circuits name them: by EXP_VAL, and by observables with Pauli targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import stim
+
+from ...dialect import expectation_products, is_expectation
+
+__all__ = [
+    "expected_paulis",
+    "has_pauli_targets",
+    "observable_paulis",
+    "observables_with_records",
+    "pauli_product",
+    "shown_product",
+    "without_pauli_targets",
+]
+
+
+def pauli_product(targets: Iterable[stim.GateTarget], num_qubits: int) -> stim.PauliString:
+    """The product of Pauli targets; combiners and records are skipped.
+
+    Args:
+        targets: The targets; they may repeat a qubit, and be inverted.
+        num_qubits: Length of the result.
+
+    Examples:
+        >>> pauli_product([stim.target_x(0), stim.target_z(2, invert=True)], 3)
+        stim.PauliString("-X_Z")
+    """
+    product = stim.PauliString(num_qubits)
+    for target in targets:
+        if target.pauli_type in ("X", "Y", "Z"):
+            factor = stim.PauliString(num_qubits)
+            factor[target.value] = target.pauli_type
+            product *= -factor if target.is_inverted_result_target else factor
+    return product
+
+
+def shown_product(product: stim.PauliString) -> str:
+    """A product as targets of MPP.
+
+    Examples:
+        >>> shown_product(stim.PauliString("-X_Z"))
+        '!X0*Z2'
+    """
+    letters = [f"{'_XYZ'[product[qubit]]}{qubit}" for qubit in product.pauli_indices()]
+    return ("!" if product.sign == -1 else "") + "*".join(letters)
+
+
+def expected_paulis(circuit: stim.Circuit) -> Iterator[stim.PauliString]:
+    r"""The products whose expectation values a circuit asks for, in their order, with REPEAT blocks unrolled.
+
+    Examples:
+        >>> list(expected_paulis(stim.Circuit("REPEAT 2 {\nI[EXP_VAL(X, !Y)] 0 1\n}")))
+        [stim.PauliString("+X_"), stim.PauliString("-_Y"), stim.PauliString("+X_"), stim.PauliString("-_Y")]
+    """
+    return _expected(circuit, circuit.num_qubits)
+
+
+def _expected(circuit: stim.Circuit, num_qubits: int) -> Iterator[stim.PauliString]:
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            body = instruction.body_copy()
+            if next(_expected(body, num_qubits), None) is not None:
+                for _ in range(instruction.repeat_count):
+                    yield from _expected(body, num_qubits)
+        elif is_expectation(instruction):
+            for targets in expectation_products(instruction):
+                yield pauli_product(targets, num_qubits)
+
+
+def has_pauli_targets(instruction: stim.CircuitInstruction) -> bool:
+    """Whether an instruction is an OBSERVABLE_INCLUDE with Pauli targets."""
+    return instruction.name == "OBSERVABLE_INCLUDE" and any(
+        not target.is_measurement_record_target for target in instruction.targets_copy()
+    )
+
+
+def observable_paulis(circuit: stim.Circuit) -> dict[int, stim.PauliString]:
+    r"""The products of the Pauli targets of observables that have some.
+
+    Examples:
+        >>> circuit = stim.Circuit("MX 0\nOBSERVABLE_INCLUDE(1) rec[-1] X1\nOBSERVABLE_INCLUDE(1) X2")
+        >>> observable_paulis(circuit)
+        {1: stim.PauliString("+_XX")}
+    """
+    found: dict[int, stim.PauliString] = {}
+
+    def look(part: stim.Circuit) -> None:
+        for instruction in part:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                body = instruction.body_copy()
+                for _ in range(instruction.repeat_count % 2 or 2):  # a product, and so its own inverse
+                    look(body)
+            elif has_pauli_targets(instruction):
+                observable = int(instruction.gate_args_copy()[0])
+                product = pauli_product(instruction.targets_copy(), circuit.num_qubits)
+                before = found.get(observable, stim.PauliString(circuit.num_qubits))
+                found[observable] = before * product
+
+    look(circuit)
+    return found
+
+
+def observables_with_records(circuit: stim.Circuit) -> set[int]:
+    r"""The observables that records are part of.
+
+    Examples:
+        >>> circuit = stim.Circuit("MX 0\nOBSERVABLE_INCLUDE(1) rec[-1] X1\nOBSERVABLE_INCLUDE(0) X1")
+        >>> observables_with_records(circuit)
+        {1}
+    """
+    found: set[int] = set()
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            found |= observables_with_records(instruction.body_copy())
+        elif instruction.name == "OBSERVABLE_INCLUDE" and any(
+            target.is_measurement_record_target for target in instruction.targets_copy()
+        ):
+            found.add(int(instruction.gate_args_copy()[0]))
+    return found
+
+
+def without_pauli_targets(circuit: stim.Circuit) -> stim.Circuit:
+    r"""The circuit whose observables are sums of records alone.
+
+    Examples:
+        >>> print(without_pauli_targets(stim.Circuit("MX 0\nOBSERVABLE_INCLUDE(0) rec[-1] X1 Z2")))
+        MX 0
+        OBSERVABLE_INCLUDE(0) rec[-1]
+    """
+    result = stim.Circuit()
+    for instruction in circuit:
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            body = without_pauli_targets(instruction.body_copy())
+            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
+        elif has_pauli_targets(instruction):
+            records = [each for each in instruction.targets_copy() if each.is_measurement_record_target]
+            result.append(instruction.name, records, instruction.gate_args_copy(), tag=instruction.tag)
+        else:
+            result.append(instruction)
+    return result

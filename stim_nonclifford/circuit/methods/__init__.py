@@ -1,0 +1,1 @@
+"""The methods of ``Circuit`` by subject, each subject a class that ``Circuit`` inherits from."""

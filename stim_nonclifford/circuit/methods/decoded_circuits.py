@@ -1,0 +1,176 @@
+"""Circuits with decoders: what they must be, so that failing fault sets say what the rate is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import stim
+
+from ...base.arguments import flag
+from ...base.errors import InexactErrorModelWarning
+from ...base.masks import Mask, checked_mask
+from ...rates.decoded_rates.decoders import compiled_decoder, decompositions_for, name_of_decoder
+from ...rates.decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
+from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
+from ...rates.decoded_rates.results import DecodedErrorRate
+from ...rates.fault_sets.interface import search_arguments
+from ...rates.fault_sets.search.limits import Limits
+from ...simulation.compiler import CompiledCircuit
+from ...simulation.faults import FaultTable
+from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
+from ...simulation.logical_errors.refusals import check_logical_errors
+
+__all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
+
+
+class DecodableCircuit(Protocol):
+    """What is asked of a circuit."""
+
+    @property
+    def num_detectors(self) -> int: ...  # noqa: D102
+    @property
+    def num_observables(self) -> int: ...  # noqa: D102
+    def to_stim(self) -> stim.Circuit: ...  # noqa: D102
+    def compile(self) -> CompiledCircuit: ...  # noqa: D102
+    def _fault_table(self) -> FaultTable: ...
+    def detector_error_model(  # noqa: D102
+        self,
+        *,
+        decompose_errors: bool = ...,
+        approximate_disjoint_errors: float = ...,
+        ignore_decomposition_failures: bool = ...,
+        kind: Literal["s_proxy", "noise_only"] = ...,
+    ) -> stim.DetectorErrorModel: ...
+
+
+def check_only_decoded(postselected_observables_mask: Mask | None, state_check: object) -> None:
+    """Refuses what is not available together with a decoder.
+
+    Raises:
+        ValueError: Observables are postselected, or a state is checked.
+    """
+    for name, value in (
+        ("postselected_observables_mask", postselected_observables_mask),
+        ("state_check", state_check),
+    ):
+        is_asked = value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object)))
+        if is_asked:
+            raise ValueError(
+                f"{name} is not available with decoder=. Count errors with the sampler soft_pymatching"
+                " (docs/guides/decoding.md); without a decoder, logical_error_rate needs all detectors"
+                " postselected."
+            )
+
+
+def rates_with_decoder(
+    circuits: Iterable[DecodableCircuit],
+    decoder: Any,
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+    postselection_mask: Mask | None = None,
+    confidence: bool = False,
+) -> list[DecodedErrorRate]:
+    """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
+
+    Args:
+        circuits: The circuits.
+        decoder: The name of a decoder, or a ``sinter.Decoder``.
+        limits: Of these, the relative error at which it stops, and the seconds after which it does.
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+        postselection_mask: The detectors that discard a shot.
+        confidence: Whether to compute curves over how sure the decoder is.
+
+    Raises:
+        ResourceLimitError: Time was too short, or no failing shot is found.
+        TypeError: An argument is of the wrong type.
+        ValueError: A circuit or the decoder is none that this is possible for.
+    """
+    number, _, report = search_arguments(seed, threads, progress)
+    confidence = flag(confidence, "confidence")
+    asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
+    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report)
+
+
+def _decoded_circuit(
+    circuit: DecodableCircuit, decoder: Any, postselection_mask: Mask | None, confidence: bool
+) -> DecodedCircuit:
+    if circuit.num_observables == 0:
+        raise ValueError(
+            "The circuit has no observables, so there is nothing to predict. Declare an observable with"
+            " OBSERVABLE_INCLUDE."
+        )
+    if circuit.num_detectors == 0:
+        raise ValueError(
+            "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
+            " often its observables are flipped."
+        )
+    postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
+    symptoms = exact_symptoms(circuit)
+    predict = compiled_decoder(_model_for(circuit, decoder), decoder, confidence)
+    return DecodedCircuit(
+        symptoms, predict, name_of_decoder(decoder), circuit._fault_table, tuple(postselected), confidence
+    )
+
+
+def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
+    """The errors of a circuit, which must be independent and decide everything.
+
+    Args:
+        circuit: The circuit.
+
+    Returns:
+        What they flip, with their probabilities.
+
+    Raises:
+        ValueError: They do not decide everything, or exclude each other.
+    """
+    return symptoms_of(_exact_model(circuit))
+
+
+def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
+    """The errors that a circuit has, which must be independent and decide everything."""
+    tagged = circuit.to_stim()
+    if tagged == tagged.without_tags():  # a Clifford circuit
+        try:
+            return circuit.detector_error_model()
+        except ValueError:  # exclusive errors, or outputs that are random
+            pass
+    compiled = circuit.compile()
+    check_logical_errors(compiled, (), range(circuit.num_detectors))
+    detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
+    if detectors.any() or observables.any():
+        first = f"D{detectors.argmax()}" if detectors.any() else f"observable {observables.argmax()}"
+        raise ValueError(
+            f"{np.count_nonzero(detectors)} detectors and {np.count_nonzero(observables)} observables (the"
+            f" first is {first}) depend on outcomes of quantum measurements, and not on the faults alone, as"
+            " logical_error_rate with a decoder needs it. Count errors with the sampler"
+            " soft_pymatching (docs/guides/decoding.md), or ask for the circuit with S in place of T:"
+            " Circuit(circuit.s_proxy())."
+        )
+    try:
+        return circuit.detector_error_model(kind="noise_only")
+    except ValueError as error:
+        raise ValueError(
+            "Some errors of the circuit exclude each other, as those of HERALDED_ERASE or of E and"
+            " ELSE_CORRELATED_ERROR do, and no independent errors have their distribution, which"
+            " logical_error_rate with a decoder needs. Count errors with the sampler soft_pymatching"
+            f" (docs/guides/decoding.md). ({error})"
+        ) from error
+
+
+def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorModel:
+    """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
+    first, second = decompositions_for(decoder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InexactErrorModelWarning)  # nothing depends on quantum outcomes
+        try:
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **first)
+        except ValueError:
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **second)

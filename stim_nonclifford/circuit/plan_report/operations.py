@@ -1,0 +1,148 @@
+"""The operations of a plan, each with the instruction of the circuit that causes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialect import bare_name
+from ...simulation.compiler.algebra.paulis import Factors
+from ...simulation.compiler.program.program import Program
+from ...simulation.compiler.program.steps import Measure, Reset, Rotate, Step
+from ...simulation.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
+
+__all__ = ["PlannedOperation", "planned_operations"]
+
+
+@dataclass(frozen=True)
+class PlannedOperation:
+    """One operation on the coefficient vector, and the instruction of the circuit that causes it.
+
+    Attributes:
+        kind: ``"rotation"``, ``"activation"`` (a rotation that activates a coordinate, so that the vector
+            doubles), or ``"measurement"`` (which halves the vector).
+        width: Number of active coordinates of the vector: after an activation, before a measurement. In a
+            weak measurement, its own coordinate does not count.
+        coefficients: Number of coefficients that the operation reads or changes: 2^width, or 0 if it is
+            joined or diagonal.
+        joined: Whether the operation is applied together with the previous one: a rotation about the same
+            Pauli, or the measurement of a weak measurement.
+        diagonal: Whether the operation is a rotation that only changes the phases of coefficients. An engine
+            can keep the angle beside the vector instead of applying it.
+        half_turns: Angle of the rotation in half-turns (units of π radians) as in the circuit; 0.0 for a
+            measurement.
+        sign_controlled: Whether noise or earlier outcomes can reverse the angle.
+        outcome: Number of the measurement's outcome; None for rotations.
+        weak: Whether the operation is part of a weak measurement: a coordinate is activated and measured at
+            once, so that the vector need not grow.
+        pauli: The Pauli of the rotation or measurement on the qubits of the circuit, as in ``"X0*Z2"``.
+        instruction: Name of the instruction; a non-Clifford gate has its bare name.
+        line: Line of the instruction in the printed circuit, counted from 1.
+        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
+        step: Position of the instruction's step in the unrolled circuit, which differs between iterations.
+    """
+
+    kind: str
+    width: int
+    coefficients: int
+    joined: bool
+    diagonal: bool
+    half_turns: float
+    sign_controlled: bool
+    outcome: int | None
+    weak: bool
+    pauli: str
+    instruction: str
+    line: int
+    tick: int
+    step: int
+
+
+def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOperation, ...]:
+    """The rotations and measurements of a plan, in the order in which they are applied.
+
+    Args:
+        plan: The plan.
+        program: The steps of the circuit.
+
+    Returns:
+        The operations.
+    """
+    return tuple(_operations(plan, program))
+
+
+def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
+    names: dict[int, str] = {}
+    for operation, measured_in in zip(plan.operations, plan.operation_steps.tolist(), strict=True):
+        kind, is_weak = int(operation["kind"]), bool(operation["kind"] == WEAK_MEASURE)
+        width = int(operation["width"]) + (kind == ACTIVATE)
+        first, end = int(operation["first_term"]), int(operation["end_term"])
+        is_diagonal = kind == ROTATE and not operation["x"]
+        for k in range(first, end):
+            activates = k == first and kind != ROTATE
+            yield PlannedOperation(
+                kind="activation" if activates else "rotation",
+                width=width,
+                coefficients=0 if k > first or is_diagonal else 1 << width,
+                joined=k > first,
+                diagonal=not activates and _is_diagonal(operation),
+                half_turns=_half_turns(program, int(plan.rotation_term_steps[k])),
+                sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
+                outcome=None,
+                weak=is_weak,
+                **_place(program, int(plan.rotation_term_steps[k]), names),
+            )
+        if kind in (MEASURE, WEAK_MEASURE):
+            yield PlannedOperation(
+                kind="measurement",
+                width=width,
+                coefficients=0 if is_weak else 1 << width,
+                joined=is_weak,
+                diagonal=False,
+                half_turns=0.0,
+                sign_controlled=False,
+                outcome=int(operation["outcome"]),
+                weak=is_weak,
+                **_place(program, measured_in, names),
+            )
+
+
+def _is_diagonal(operation: np.void) -> bool:
+    """Whether the rotations of an operation only change the phases of coefficients."""
+    return operation["kind"] == WEAK_MEASURE or not operation["x"]
+
+
+def _place(program: Program, step: int, names: dict[int, str]) -> dict[str, Any]:
+    """The attributes of a ``PlannedOperation`` that describe its instruction.
+
+    ``names`` keeps the names of instructions by identity, as one with many targets has many operations.
+    """
+    place = program.places[step]
+    if id(place.source) not in names:
+        names[id(place.source)] = bare_name(place.source)
+    factors = program.labelled(_factors(program.steps[step]))
+    return {
+        "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
+        "instruction": names[id(place.source)],
+        "line": place.line,
+        "tick": place.tick,
+        "step": step,
+    }
+
+
+def _half_turns(program: Program, step: int) -> float:
+    rotation = program.steps[step]
+    assert isinstance(rotation, Rotate)
+    return rotation.half_turns
+
+
+def _factors(step: Step) -> Factors:
+    match step:
+        case Rotate(factors, _) | Measure(factors):
+            return factors
+        case Reset(qubit, pauli):
+            return ((qubit, pauli),)
+    raise AssertionError("operations come from rotations, measurements and resets")

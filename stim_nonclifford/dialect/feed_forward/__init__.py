@@ -1,0 +1,1 @@
+"""Gates that are applied if a measurement record is 1."""

@@ -1,0 +1,1 @@
+"""Generated circuits: cultivation, distillation, and a T gate that is teleported into a surface code."""

@@ -1,0 +1,230 @@
+"""Writes a noiseless circuit moment by moment, with qubits named by their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import stim
+
+from ...base.arguments import choice
+from .color_code import Coord
+
+GateChoice = Literal["T", "S"]
+GATE_CHOICES: tuple[GateChoice, ...] = get_args(GateChoice)
+Pauli = Literal["X", "Y", "Z"]
+
+CxMoment = tuple[tuple[Coord, Coord], ...]
+"""Simultaneous CX gates, as (control, target) pairs."""
+
+# Last coordinate of a detector that discards the shot when it fires; it is 0 for other detectors. As the
+# fourth coordinate, Sinter reads it with --postselect_detectors_with_non_zero_4th_coord.
+POSTSELECT = 1
+
+# Fourth coordinate of a detector that Chromobius ignores, as it is no check of the color code.
+_UNCOLORED = -1
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A named part of a circuit.
+
+    Attributes:
+        name: The name of the stage.
+        first_moment: The number of its first moment, counted from 0.
+    """
+
+    name: str
+    first_moment: int
+
+
+class CircuitBuilder:
+    """Builds a `stim.Circuit` from operations on coordinates.
+
+    A *moment* is the set of operations between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
+    site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`. In circuits for
+    decoders, they get `(x, y, t, color, flag)`, with the color of Chromobius, and a flag of 0 if they are for
+    the decoder.
+
+    Attributes:
+        circuit: The circuit written so far.
+        stages: The stages that have begun so far, in order.
+
+    Examples:
+        >>> builder = CircuitBuilder([(0, 0), (1, 0)])
+        >>> builder.reset(z=[(0, 0)], x=[(1, 0)])
+        >>> builder.tick()
+        >>> builder.t([(1, 0)])
+        >>> builder.tick()
+        >>> [record] = builder.measure(z=[(0, 0)])
+        >>> builder.detector((0, 0), [record])
+        >>> print(builder.circuit)
+        QUBIT_COORDS(0, 0) 0
+        QUBIT_COORDS(1, 0) 1
+        R 0
+        RX 1
+        TICK
+        S[T] 1
+        TICK
+        M 0
+        DETECTOR(0, 0, 2, 1) rec[-1]
+    """
+
+    def __init__(self, sites: Sequence[Coord], *, gate: GateChoice = "T", colored: bool = False) -> None:
+        """Declares the qubits.
+
+        Args:
+            sites: Coordinates of the qubits, in the order of their numbers.
+            gate: "T" if `t` and `t_dag` write tagged gates, "S" if they write plain S and S_DAG.
+            colored: Whether detectors get the fourth coordinate that Chromobius reads.
+
+        Raises:
+            ValueError: `gate` is neither "T" nor "S".
+        """
+        gate = choice(gate, "gate", GATE_CHOICES)
+        self.circuit = stim.Circuit()
+        self.stages: list[Stage] = []
+        self._tag = "T" if gate == "T" else ""
+        self._colored = colored
+        self._number = {site: k for k, site in enumerate(sites)}
+        self._num_moments = 0
+        for site, k in self._number.items():
+            self.circuit.append("QUBIT_COORDS", [k], site)
+
+    def begin_stage(self, name: str) -> None:
+        """Begins a stage at the current moment."""
+        self.stages.append(Stage(name, self._num_moments))
+
+    def tick(self) -> None:
+        """Ends the current moment."""
+        self.circuit.append("TICK")
+        self._num_moments += 1
+
+    def reset(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> None:
+        """Resets qubits to |+> (`x`) or |0> (`z`)."""
+        self._append("R", z)
+        self._append("RX", x)
+
+    def t(self, sites: Iterable[Coord]) -> None:
+        """Applies T = diag(1, exp(i pi/4)), or S in the S-proxy."""
+        self._append("S", sites, tag=self._tag)
+
+    def t_dag(self, sites: Iterable[Coord]) -> None:
+        """Applies the inverse of `t`."""
+        self._append("S_DAG", sites, tag=self._tag)
+
+    def cx(self, pairs: Iterable[tuple[Coord, Coord]]) -> None:
+        """Applies controlled X to (control, target) pairs."""
+        self._append("CX", [site for pair in pairs for site in pair])
+
+    def cx_moments(self, moments: Iterable[Iterable[tuple[Coord, Coord]]]) -> None:
+        """Applies CX gates moment by moment, with a TICK after each."""
+        for pairs in moments:
+            self.cx(pairs)
+            self.tick()
+
+    def feedback(self, pauli: Pauli, record: int, sites: Iterable[Coord]) -> None:
+        """Applies a Pauli to qubits if an outcome is 1.
+
+        Feedback takes no time, as the control system can track the Pauli instead of applying it. A moment
+        may therefore have operations on the same qubits after the feedback.
+
+        Args:
+            pauli: The Pauli.
+            record: Index of the outcome in the measurement record, counted from 0.
+            sites: The qubits.
+        """
+        [control] = self._lookbacks([record])
+        targets = [target for site in sites for target in (control, self._number[site])]
+        self.circuit.append({"X": "CX", "Z": "CZ"}[pauli], targets)
+
+    def measure(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> list[int]:
+        """Measures qubits: first those of `z`, then those of `x`.
+
+        Args:
+            x: Qubits to measure in the X basis.
+            z: Qubits to measure in the Z basis.
+
+        Returns:
+            The index of each outcome in the measurement record, counted from 0.
+        """
+        first = self.circuit.num_measurements
+        self._append("M", z)
+        self._append("MX", x)
+        return list(range(first, self.circuit.num_measurements))
+
+    def measure_product(self, pauli: Pauli, sites: Iterable[Coord]) -> int:
+        """Measures the product of one Pauli over several qubits, as a single perfect measurement.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+
+        Returns:
+            The index of the outcome in the measurement record, counted from 0.
+        """
+        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
+        self.circuit.append("MPP", stim.target_combined_paulis(factors))
+        record: int = self.circuit.num_measurements - 1
+        return record
+
+    def t_of_product(self, pauli: Pauli, sites: Iterable[Coord]) -> None:
+        """Applies exp(-i pi/8 P) for the product P of one Pauli over several qubits; SPP in the S-proxy.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+        """
+        factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
+        self.circuit.append("SPP", stim.target_combined_paulis(factors), tag=self._tag)
+
+    def expectation_value(self, pauli: Pauli, sites: Iterable[Coord], *, inverted: bool = False) -> None:
+        """Asks for the expectation value of the product of one Pauli over several qubits.
+
+        The product is also the next observable, so that error models know which errors flip its sign.
+
+        Args:
+            pauli: The Pauli that every qubit contributes.
+            sites: The qubits.
+            inverted: Whether to ask for the value with the other sign.
+        """
+        qubits = [self._number[site] for site in sites]
+        sign = "!" if inverted else ""
+        self.circuit.append("I", qubits, tag=f"EXP_VAL({sign}{pauli * len(qubits)})")
+        factors = [stim.target_pauli(qubit, pauli) for qubit in qubits]
+        self.circuit.append("OBSERVABLE_INCLUDE", factors, self.circuit.num_observables)
+
+    def detector(
+        self,
+        site: Coord,
+        records: Iterable[int],
+        *,
+        color: int | None = None,
+        postselect: bool = True,
+    ) -> None:
+        """Declares a detector: the parity of `records` is even unless there is an error.
+
+        Args:
+            site: The first two coordinates of the detector; the third is the current moment.
+            records: Indices in the measurement record, counted from 0.
+            color: What Chromobius reads: 0, 1 or 2 for an X check of the color code and 3, 4 or 5 for a Z
+                check, by the color of the tile; None for anything else.
+            postselect: Whether the detector discards the shot when it fires.
+        """
+        colors = ([_UNCOLORED if color is None else color]) if self._colored else []
+        coordinates = (*site, self._num_moments, *colors, POSTSELECT if postselect else 0)
+        self.circuit.append("DETECTOR", self._lookbacks(records), coordinates)
+
+    def observable(self, records: Iterable[int]) -> None:
+        """Declares the parity of `records` as observable 0: it is odd if the logical state is wrong."""
+        self.circuit.append("OBSERVABLE_INCLUDE", self._lookbacks(records), 0)
+
+    def _append(self, name: str, sites: Iterable[Coord], *, tag: str = "") -> None:
+        targets = [self._number[site] for site in sites]
+        if targets:
+            self.circuit.append(name, targets, tag=tag)
+
+    def _lookbacks(self, records: Iterable[int]) -> list[stim.GateTarget]:
+        now = self.circuit.num_measurements
+        return [stim.target_rec(record - now) for record in records]

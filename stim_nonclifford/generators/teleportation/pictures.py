@@ -1,0 +1,53 @@
+"""Draws the stages of the teleported T gate, moment by moment.
+
+`python docs/site/make_pictures.py` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..cultivation.drawing.panels import moments_of, panel_of, sites_of
+from ..cultivation.drawing.svg import Box, Panel, Picture
+from .injection import corner_of
+from .protocol import build_teleportation
+from .surface_code import Check
+from .surgery import Patches
+
+
+def all_pictures() -> Mapping[str, str]:
+    """Draws all pictures, for distance 3.
+
+    Returns:
+        The text of each SVG file, by file name.
+    """
+    patches = Patches.of_distance(3)
+    builder = build_teleportation(3)
+    sites = {qubit: site for qubit, site in sites_of(builder.circuit).items() if site in patches.merged.sites}
+    moments = moments_of(builder.circuit)
+    first_moment = {stage.name: stage.first_moment for stage in builder.stages}
+    apart = [*patches.magic.checks, *patches.target.checks]
+
+    def picture(name: str, checks: Sequence[Check], num_moments: int, last: Sequence[Panel] = ()) -> str:
+        first = first_moment[name]
+        panels = [panel_of(str(k + 1), moments[first + k], sites) for k in range(num_moments)]
+        return Picture(name, checks, patches.merged.sites, [*panels, *last]).svg()
+
+    z_logical = patches.target.column(patches.target.first_column)
+    correction = Panel("if the merge gave 1", [Box("feedback", "S", site) for site in z_logical])
+    return {
+        "layout.svg": Picture("layout", apart, patches.merged.sites, [Panel("", _roles(patches))]).svg(),
+        "injection.svg": picture("injection", apart, 7),
+        "merge.svg": picture("merge", patches.merged.checks, 6),
+        "split.svg": picture("split", apart, 1, [correction]),
+    }
+
+
+def _roles(patches: Patches) -> list[Box]:
+    """The roles of all qubits: data, ancillas of X and Z checks, seam, and the corner of the injection."""
+    boxes = []
+    for site in patches.merged.data:
+        letter = "T" if site == corner_of(patches.magic) else "S" if site in patches.seam else "D"
+        boxes.append(Box({"T": "rotate", "S": "feedback", "D": "data"}[letter], letter, site))
+    boxes += [Box("reset", check.pauli, check.ancilla) for check in patches.merged.checks]
+    return boxes

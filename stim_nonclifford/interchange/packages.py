@@ -1,0 +1,33 @@
+"""Imports packages of other languages, which are installed as extras."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["needed"]
+
+
+def needed(module: str, what: str, package: str, extra: str) -> Any:
+    """A module that belongs to an extra.
+
+    Args:
+        module: Its name.
+        what: What needs it, for the message.
+        package: What pip installs.
+        extra: The extra of this package that has it.
+
+    Raises:
+        ImportError: It is not installed; the message says what to install.
+
+    Examples:
+        >>> needed("math", "from_qasm", "math", "qasm").pi
+        3.14159...
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs {package}: {error}. Install it: pip install '{package}' or, in a clone of this"
+            f" package, pip install '.[{extra}]'."
+        ) from None

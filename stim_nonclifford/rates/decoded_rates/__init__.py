@@ -1,0 +1,15 @@
+"""Logical error rates of decoded circuits, however small: replica exchange over failing fault sets.
+
+* ``mechanisms`` has the errors of a circuit, each symptom once; ``decoders`` compiles decoders, and
+  ``decoding`` asks them, for equal detection events once.
+* ``plain_shots`` takes shots, ``plain_counts`` counts them; ``chains`` has the moves of chains over fault
+  sets on which the decoder fails, ``ladder`` the levels of noise and the exchange between them.
+* ``ratios`` is Bennett's estimate of the ratio of two levels; ``anchors`` makes rates with errors of all
+  that. ``failing`` has what failing sets say beyond the rate, ``kept`` counts kept shots.
+* ``estimate`` decides what is done, ``results`` are what users get.
+"""
+
+from .failing.failures import DecodedFailure
+from .results import DecodedErrorRate, DecodedLevel, GapPoint
+
+__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedLevel", "GapPoint"]

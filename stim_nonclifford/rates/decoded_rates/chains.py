@@ -1,0 +1,293 @@
+"""Chains over failing fault sets, one for each level and column, which take their steps together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .decoding import FailureTest
+from .mechanisms import FaultModel, Floats, Words
+from .plain_shots import Indices, xor_of_groups
+
+__all__ = ["ChainStates", "Level", "Moves", "log_penalty"]
+
+Bools = npt.NDArray[np.bool_]
+_FREE = -1
+
+
+@dataclass
+class Level:
+    """A strength of the noise, and the decoder that goes with it.
+
+    Attributes:
+        log_odds: ln of the odds of each mechanism.
+        decoder: The number of the decoder.
+        share: What part of the mechanisms a move draws anew.
+        penalty: A fault set counts exp(-penalty) times as much for each postselected detector that fires;
+            infinite: none may fire.
+        least_gap: The decoder must be at least so sure of its wrong prediction; None: that does not matter.
+    """
+
+    log_odds: Floats
+    decoder: int
+    share: float = 0.1
+    penalty: float = 0.0
+    least_gap: int | None = None
+
+    def has_condition_of(self, other: Level) -> bool:
+        """Whether the decoder fails on the same fault sets in the sense of both."""
+        return self.decoder == other.decoder and self.least_gap == other.least_gap
+
+
+class ChainStates:
+    """The fault sets of chains, all failing.
+
+    Attributes:
+        members: intp, shape (chains, room): the members first, then -1.
+        sizes: int64, shape (chains,): the number of members.
+        rows: uint64, shape (chains, words).
+    """
+
+    def __init__(self, members: Indices, sizes: npt.NDArray[np.int64], rows: Words) -> None:
+        self.members = members
+        self.sizes = sizes
+        self.rows = rows
+
+    @classmethod
+    def of(cls, model: FaultModel, sets: Sequence[Indices]) -> ChainStates:
+        """The states with given members."""
+        sizes = np.array([len(each) for each in sets], dtype=np.int64)
+        members = np.full((len(sets), int(sizes.max(initial=1))), _FREE, dtype=np.intp)
+        for row, each in zip(members, sets, strict=True):
+            row[: len(each)] = each
+        return cls(members, sizes, xor_of_groups(model, np.concatenate([*sets]).astype(np.intp), sizes))
+
+    def taken(self, chains: Indices) -> ChainStates:
+        """The states of some chains."""
+        return ChainStates(self.members[chains].copy(), self.sizes[chains].copy(), self.rows[chains].copy())
+
+    def put(self, chains: Indices, states: ChainStates) -> None:
+        """Replaces the states of some chains."""
+        self._make_room(states.members.shape[1])
+        self.members[chains, : states.members.shape[1]] = states.members
+        self.members[chains, states.members.shape[1] :] = _FREE
+        self.sizes[chains] = states.sizes
+        self.rows[chains] = states.rows
+
+    def exchange(self, one: Indices, other: Indices) -> None:
+        """Exchanges the states of chains."""
+        for values in (self.members, self.sizes, self.rows):
+            values[one], values[other] = values[other], values[one]
+
+    def sums(self, values: Floats) -> Floats:
+        """For each chain, the sum of values of its members.
+
+        Args:
+            values: Shape (mechanisms,), or (chains, mechanisms).
+        """
+        padded = np.append(values, 0.0)
+        return padded[self.members].sum(axis=1)
+
+    def _make_room(self, room: int) -> None:
+        more = room - self.members.shape[1]
+        if more > 0:
+            free = np.full((len(self.members), more), _FREE, dtype=np.intp)
+            self.members = np.hstack([self.members, free])
+
+    def replace_members(
+        self, chains: Indices, leaving: Bools, births: Indices, numbers: npt.NDArray[np.int64]
+    ) -> None:
+        """Takes members out of fault sets, and puts others in.
+
+        Args:
+            chains: The chains.
+            leaving: Shape (len(chains), room): which of their members leave.
+            births: The mechanisms that enter, those of one chain after the other.
+            numbers: How many enter each of the chains.
+        """
+        staying = (self.members[chains] != _FREE) & ~leaving
+        kept = staying.sum(axis=1)
+        sizes = kept + numbers
+        self._make_room(int(sizes.max(initial=1)))
+        compact = np.full((len(chains), self.members.shape[1]), _FREE, dtype=np.intp)
+        row, column = np.nonzero(staying)
+        compact[row, _ranks(kept)] = self.members[chains[row], column]
+        row = np.repeat(np.arange(len(chains)), numbers)
+        compact[row, kept[row] + _ranks(numbers)] = births
+        self.members[chains] = compact
+        self.sizes[chains] = sizes
+
+
+def _ranks(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """0, 1, ... for each group."""
+    ends = np.cumsum(numbers)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - numbers, numbers)
+
+
+class Moves:
+    """Proposes changes of the fault sets of chains, and makes those with which the decoder still fails.
+
+    ``refresh`` draws a share of the mechanisms anew, as if nothing was known of them: the law of all fault
+    sets stays as it is, so that its restriction to the failing ones does if others are refused.
+    ``replace`` puts a mechanism in the place of a member that shares a detector with it.
+    """
+
+    def __init__(self, model: FaultModel, tests: Sequence[FailureTest], levels: Sequence[Level]) -> None:
+        self.model = model
+        self.tests = tests
+        self.levels = levels
+        self._log_odds = np.array([level.log_odds for level in levels])
+        odds = np.exp(self._log_odds)
+        self._probabilities = odds / (1 + odds)
+        self._decoders = np.array([level.decoder for level in levels])
+        none = np.iinfo(np.int64).min
+        self._least_gaps = np.array(
+            [none if level.least_gap is None else level.least_gap for level in levels]
+        )
+        self._penalties = np.array([level.penalty for level in levels])
+        self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
+        self._starts, self._neighbours = _neighbours(model)
+        self.set_shares([level.share for level in levels])
+
+    def set_shares(self, shares: Sequence[float]) -> None:
+        """Sets which part of the mechanisms ``refresh`` draws anew, for each level."""
+        self.shares = np.array(shares)
+        means = -0.5 * np.log1p(-np.minimum(2 * self.shares[:, None] * self._probabilities, 1 - 1e-12))
+        self._totals = means.sum(axis=1)
+        # All levels in one ascending list: level l has the numbers from l to l + 1.
+        sums = np.cumsum(means, axis=1)
+        self._sums = (sums / sums[:, -1:] + np.arange(len(sums))[:, None]).ravel()
+
+    def refresh(
+        self, states: ChainStates, level_of: Indices, rng: np.random.Generator
+    ) -> tuple[Bools, Bools]:
+        """One move of each chain.
+
+        Returns:
+            For each chain, whether there was a change to decide on; and whether it was made.
+        """
+        chains, mechanisms = len(level_of), self.model.num_mechanisms
+        numbers = rng.poisson(self._totals[level_of])
+        chain_of = np.repeat(np.arange(chains), numbers)
+        levels = level_of[chain_of]
+        places = np.searchsorted(self._sums, levels + rng.random(len(chain_of)), side="right")
+        births = np.clip(places - levels * mechanisms, 0, mechanisms - 1)
+        # A mechanism that is drawn an even number of times does not act, and members decide for themselves.
+        keys, counts = np.unique(chain_of * mechanisms + births, return_counts=True)
+        keys = keys[counts % 2 == 1]
+        chain_of, births = keys // mechanisms, keys % mechanisms
+        is_new = ~(states.members[chain_of] == births[:, None]).any(axis=1)
+        chain_of, births = chain_of[is_new], births[is_new]
+        stay = 1 - self.shares[level_of][:, None] * (
+            1 - self._probabilities[level_of[:, None], states.members]
+        )
+        leaving = (rng.random(states.members.shape) >= stay) & (states.members != _FREE)
+        return self._decided(
+            states, level_of, leaving, chain_of, births, np.ones(chains, dtype=np.bool_), rng
+        )
+
+    def replace(
+        self, states: ChainStates, level_of: Indices, rng: np.random.Generator
+    ) -> tuple[Bools, Bools]:
+        """One move of each chain; returns as ``refresh``."""
+        chains = len(level_of)
+        rank = np.minimum((rng.random(chains) * states.sizes).astype(np.intp), states.sizes - 1)
+        old = states.members[np.arange(chains), rank]
+        degree = self._starts[old + 1] - self._starts[old]
+        chosen = np.minimum((rng.random(chains) * degree).astype(np.intp), degree - 1)
+        possible = (states.sizes > 0) & (degree > 0)
+        new = self._neighbours[np.where(possible, self._starts[old] + chosen, 0)]
+        number = (
+            self._log_odds[level_of, new]
+            - self._log_odds[level_of, old]
+            + np.log(np.maximum(degree, 1))
+            - np.log(np.maximum(self._starts[new + 1] - self._starts[new], 1))
+        )
+        possible &= np.log(rng.random(chains)) < number
+        possible &= ~(states.members == new[:, None]).any(axis=1)
+        leaving = np.zeros(states.members.shape, dtype=np.bool_)
+        leaving[np.flatnonzero(possible), rank[possible]] = True
+        entering = np.flatnonzero(possible)
+        return self._decided(states, level_of, leaving, entering, new[entering], possible, rng)
+
+    def fails(self, rows: Words, level_of: Indices) -> Bools:
+        """Whether the decoders of levels fail on rows, and are as sure as they must be."""
+        decoder_of = self._decoders[level_of]
+        found = np.zeros(len(rows), dtype=np.bool_)
+        for decoder in np.unique(decoder_of):
+            which = np.flatnonzero(decoder_of == decoder)
+            wrong, gaps = self.tests[decoder].answers(rows[which])
+            found[which] = wrong.any(axis=1) & (gaps >= self._least_gaps[level_of[which]])
+        return found
+
+    def log_penalties(self, rows: Words, level_of: Indices) -> Floats:
+        """Ln of the factors with which rows count because of the postselected detectors that fire."""
+        return log_penalty(self.model.fired(rows), self._penalties[level_of])
+
+    def are_allowed(self, rows: Words, level_of: Indices) -> Bools:
+        """Whether rows can be states of levels."""
+        return self.fails(rows, level_of) & np.isfinite(self.log_penalties(rows, level_of))
+
+    def _decided(
+        self,
+        states: ChainStates,
+        level_of: Indices,
+        leaving: Bools,
+        chain_of: Indices,
+        births: Indices,
+        possible: Bools,
+        rng: np.random.Generator,
+    ) -> tuple[Bools, Bools]:
+        chains = len(level_of)
+        numbers = np.bincount(chain_of, minlength=chains)
+        deaths = leaving.sum(axis=1)
+        changed = np.flatnonzero((numbers + deaths > 0) & possible)
+        # Rows of the changes: what leaves, then what enters, by chains.
+        row, column = np.nonzero(leaving)
+        events = np.concatenate([states.members[row, column], births])
+        owners = np.concatenate([row, chain_of])
+        order = np.argsort(owners, kind="stable")
+        changes = xor_of_groups(self.model, events[order], (numbers + deaths)) ^ self.model.base
+        decided = changed
+        rows = states.rows[changed] ^ changes[changed]
+        if self._penalties.any():
+            number = self.log_penalties(rows, level_of[changed])
+            number -= self.log_penalties(states.rows[changed], level_of[changed])
+            is_passed = np.log(rng.random(len(changed))) < number
+            changed, rows = changed[is_passed], rows[is_passed]
+        accepted = changed[self.fails(rows, level_of[changed])]
+        is_accepted = np.zeros(chains, dtype=np.bool_)
+        is_accepted[accepted] = True
+        states.rows[accepted] ^= changes[accepted]
+        states.replace_members(accepted, leaving[accepted], births[is_accepted[chain_of]], numbers[accepted])
+        was_decided = np.zeros(chains, dtype=np.bool_)
+        was_decided[decided] = True
+        return was_decided, is_accepted
+
+
+def log_penalty(fired: npt.NDArray[np.int64], penalties: float | Floats) -> Floats:
+    """Ln of the factor with which a fault set counts if so many postselected detectors fire.
+
+    Examples:
+        >>> log_penalty(np.array([0, 2]), 0.5).tolist(), log_penalty(np.array([0, 2]), np.inf).tolist()
+        ([0.0, -1.0], [0.0, -inf])
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(fired > 0, -fired * penalties, 0.0)
+
+
+def _neighbours(model: FaultModel) -> tuple[Indices, Indices]:
+    """For each mechanism those that share a detector with it, as starts and a list."""
+    by_detector: dict[int, list[int]] = {}
+    for k, (detectors, _) in enumerate(model.symptoms):
+        for detector in detectors:
+            by_detector.setdefault(detector, []).append(k)
+    starts, found = [0], []
+    for k, (detectors, _) in enumerate(model.symptoms):
+        near = {other for detector in detectors for other in by_detector[detector]} - {k}
+        found.append(np.array(sorted(near), dtype=np.intp))
+        starts.append(starts[-1] + len(near))
+    return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])

@@ -1,0 +1,498 @@
+"""From circuits and decoders to logical error rates: plain shots where they suffice, ladders below."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...base.errors import ResourceLimitError
+from ...simulation.faults import FaultTable
+from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
+from .decoding import FailureTest, Predict
+from .failing.lightest import largest_enumerable, log_probability_of_lightest
+from .failing.sets import FailingSets, failing_sets
+from .failing.study import FailureStudy
+from .kept import KeptShots, kept_shots
+from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
+from .mechanisms import FaultModel, Floats, Symptoms, families_of, fault_model
+from .plain_counts import PlainLevel
+from .results import DecodedErrorRate, DecodedLevel, GapPoint
+
+__all__ = ["COVERAGE", "DecodedCircuit", "Goal", "decoded_rates"]
+
+COVERAGE = 0.95
+"""The probability with which an interval contains the true rate."""
+
+_COLUMNS = 64
+_QUANTILE = 1.998
+"""Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
+
+_RATE_OF_ANCHOR = 0.01
+"""Plain shots anchor a ladder at the weakest noise at which about so many of them fail."""
+
+_PILOT_FAILURES = 100
+_PILOT_SHOTS = 1 << 13
+_MOST_PILOT_SHOTS = 1 << 20
+_STRONGER = 0.3
+_LARGEST_LOG_ODDS = math.log(0.5)
+_FIRST_SWEEPS = 144
+_SLOWER = 4
+"""Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
+
+_GROWTH = 1.4
+_FEWEST_FAILURES = 100
+_FEWEST_SWEEPS = 32
+"""Before so many, the columns have not been looked at."""
+
+
+@dataclass(frozen=True)
+class DecodedCircuit:
+    """A circuit that is decoded.
+
+    Attributes:
+        symptoms: Its errors.
+        predict: Its decoder.
+        decoder: The name of the decoder.
+        fault_table: Returns its faults.
+        postselected: The detectors that discard a shot.
+        confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
+    """
+
+    symptoms: Symptoms
+    predict: Predict
+    decoder: str
+    fault_table: Callable[[], FaultTable]
+    postselected: tuple[int, ...] = ()
+    confidence: bool = False
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop.
+
+    Attributes:
+        relative_error: Standard error over rate, for each circuit.
+        max_seconds: For each family of circuits; None: no limit.
+    """
+
+    relative_error: float
+    max_seconds: float | None
+
+
+class _TimeIsOver(Exception):
+    """``max_seconds`` have passed."""
+
+
+def decoded_rates(
+    circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
+) -> list[DecodedErrorRate]:
+    """The logical error rates of circuits; those that differ in the strength of the noise share the work.
+
+    Args:
+        circuits: The circuits.
+        goal: When to stop.
+        seed: 0 <= seed < 2^64.
+        report: Is told what is under way.
+
+    Returns:
+        One result for each circuit.
+
+    Raises:
+        ResourceLimitError: Nothing can be said in the time that there is, or no failing shot is found.
+        ValueError: A decoder returned something else than predictions, or is not deterministic.
+    """
+    results: dict[int, DecodedErrorRate] = {}
+    families = families_of([circuit.symptoms for circuit in circuits])
+    for positions in (part for family in families for part in _alike(circuits, family)):
+        family = _Family([circuits[k] for k in positions], goal, seed, report)
+        results.update(zip(positions, family.rates(), strict=True))
+    return [results[k] for k in range(len(circuits))]
+
+
+def _alike(circuits: Sequence[DecodedCircuit], family: Sequence[int]) -> list[list[int]]:
+    """The circuits of a family that can be levels of one ladder: a curve over the gap needs its own."""
+    parts: dict[object, list[int]] = {}
+    for k in family:
+        parts.setdefault((circuits[k].postselected, k if circuits[k].confidence else -1), []).append(k)
+    return list(parts.values())
+
+
+class _Family:
+    """Circuits whose errors differ in their probabilities only."""
+
+    def __init__(
+        self, circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
+    ) -> None:
+        self._started = time.monotonic()
+        self._circuits, self._goal, self._report = circuits, goal, report
+        self._rng = np.random.default_rng(seed)
+        self._model: FaultModel = fault_model(
+            [circuit.symptoms for circuit in circuits], circuits[0].postselected
+        )
+        self._gaps = circuits[0].confidence
+        self._tests = [FailureTest(self._model, circuit.predict) for circuit in circuits]
+        strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
+        self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))
+        self._plain: list[PlainLevel] = []  # above all circuits, then of circuits, the strongest first
+        self._above = 0  # how many are above all circuits
+        self._base = 0  # where the ladder begins
+        self._ladder: Ladder | None = None
+        self._low: LowAnchor | None = None
+        self._profile: Profile | None = None
+        self._base_is_known = False
+        self._stop_of: dict[int, int] = {}  # stops of the ladder by the places of circuits
+        self._kept: dict[int, KeptShots] = {}  # by circuits
+
+    def rates(self) -> list[DecodedErrorRate]:
+        """The results, in the order of the circuits."""
+        if not self._model.num_mechanisms:
+            return [self._without_noise(k) for k in range(len(self._circuits))]
+        try:
+            self._pilot()
+            self._count_above()
+            if self._needs_ladder:
+                self._climb_down()
+            self._count_kept()
+        except _TimeIsOver:
+            if self._ladder is not None and len(self._ladder.sizes) >= _FEWEST_SWEEPS:
+                self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
+            if not self._base_is_known or (self._needs_ladder and self._profile is None):
+                raise ResourceLimitError(
+                    f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
+                    " been looked at. Allow more time."
+                ) from None
+        return self._results()
+
+    @property
+    def _name(self) -> str:
+        return self._circuits[0].decoder
+
+    @property
+    def _needs_ladder(self) -> bool:
+        is_above_some = self._base < self._above + len(self._circuits) - 1
+        return is_above_some or self._gaps or self._model.postselects
+
+    def _check(self) -> None:
+        limit = self._goal.max_seconds
+        if limit is not None and time.monotonic() - self._started > limit:
+            raise _TimeIsOver
+
+    def _stop(self, place: int) -> Stop:
+        """The level of a circuit, by its place in the order of strength."""
+        circuit = self._order[place]
+        return Stop(self._model.log_odds[circuit], circuit)
+
+    def _pilot(self) -> None:
+        """Finds the level at which plain shots anchor the ladder."""
+        first = self._piloted(self._stop(0), _RATE_OF_ANCHOR)
+        above: list[PlainLevel] = []
+        while (above[0] if above else first).rate < _RATE_OF_ANCHOR:
+            weaker = (above[0] if above else first).stop
+            room = _LARGEST_LOG_ODDS - float(weaker.log_odds.max())
+            if room <= 1e-9:
+                break
+            stop = Stop(weaker.log_odds + min(room, _STRONGER), weaker.decoder)
+            above.insert(0, self._piloted(stop, _RATE_OF_ANCHOR))
+        self._plain, self._above = [*above, first], len(above)
+        while self._plain[-1].rate >= _RATE_OF_ANCHOR and len(self._plain) < self._above + len(
+            self._circuits
+        ):
+            place = len(self._plain) - self._above
+            self._plain.append(self._piloted(self._stop(place), _RATE_OF_ANCHOR))
+        enough = [k for k, level in enumerate(self._plain) if level.rate >= _RATE_OF_ANCHOR]
+        self._base = enough[-1] if enough else 0
+        if self._model.postselects:  # shots that are counted are not kept: all circuits are in the ladder
+            self._base = min(self._base, self._above)
+        anchor = self._plain[self._base]
+        while anchor.failures < _PILOT_FAILURES:
+            if anchor.shots > _MOST_PILOT_SHOTS and not anchor.failures:
+                raise ResourceLimitError(
+                    f"The decoder {self._name} failed in none of {anchor.shots:,} shots, with"
+                    f" {anchor.mean_events:.3g} errors per shot. If it can fail, that is too rare here."
+                )
+            anchor.take(max(_PILOT_SHOTS, anchor.shots // 2), self._rng, self._check)
+        self._base_is_known = True
+
+    def _piloted(self, stop: Stop, least: float) -> PlainLevel:
+        """A level with as many shots as tell whether its rate is at least so large."""
+        level = PlainLevel(self._model, self._tests, stop)
+        while level.failures < 30 and level.shots * least < 60:
+            level.take(max(256, _PILOT_SHOTS // 8), self._rng, self._check)
+        self._report(f"{level.mean_events:.3g} errors per shot: {level.failures} of {level.shots} failed")
+        return level
+
+    def _count_above(self) -> None:
+        """Counts plain shots of the circuits with noise above that of the ladder, until they suffice."""
+        counted = self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
+        for level in () if self._model.postselects else counted:
+            while self._is_far(level):
+                level.take(max(_PILOT_SHOTS, level.shots // 4), self._rng, self._check)
+
+    def _is_far(self, level: PlainLevel) -> bool:
+        wanted = max(_FEWEST_FAILURES, (1 - level.rate) / self._goal.relative_error**2)
+        return level.failures < wanted
+
+    def _climb_down(self) -> None:
+        """Runs the ladder until all rates have the errors that are asked for."""
+        anchor = self._plain[self._base]
+        stops = [anchor.stop]
+        penalty = 0.0
+        if self._model.postselects:
+            penalty = math.inf
+            stops.append(replace(anchor.stop, penalty=penalty))
+        first = self._base - self._above
+        if first >= 0:
+            self._stop_of[first] = len(stops) - 1
+        for place in range(max(first + 1, 0), len(self._circuits)):
+            self._stop_of[place] = len(stops)
+            stops.append(replace(self._stop(place), penalty=penalty))
+        starts = anchor.sets[:_COLUMNS]
+        ladder = ladder_down_from(self._model, self._tests, stops, starts, self._rng, self._check, self._gaps)
+        self._ladder = ladder
+        self._report(f"{len(ladder.levels)} levels of noise")
+        costs = {"plain": anchor.shots * (1 + anchor.mean_events), "chains": 0.0}
+        sweeps = _FIRST_SWEEPS * (_SLOWER if self._gaps or self._model.postselects else 1)
+        while True:
+            self._run(ladder, sweeps)
+            size = largest_enumerable(self._model.num_mechanisms)
+            if self._low is None and min(float(each.min()) for each in ladder.sizes) <= size:
+                self._enumerate(ladder, size)
+            chains = self._looked_at(ladder)
+            while True:
+                profile = self._profile = self._profiled(ladder, chains)
+                self._report_profile(profile)
+                targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
+                targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
+                worst = float(profile.variances[targets].max()) * profile.error_factor**2
+                if worst <= self._goal.relative_error**2:
+                    return
+                costs["plain"] = anchor.shots * (1 + anchor.mean_events)
+                costs["chains"] = float(
+                    (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()
+                )
+                of_counts = profile.count_variance
+                of_chains = max(float(profile.variances[targets].max()) - of_counts, 0.0)
+                if of_counts / costs["plain"] <= of_chains / costs["chains"]:
+                    break
+                anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._check)
+            sweeps = math.ceil(len(ladder.sizes) * (_GROWTH - 1))
+
+    def _run(self, ladder: Ladder, sweeps: int) -> None:
+        ladder.run(sweeps, self._rng, self._check)
+        changed = int((~ladder.still_failing()).sum())
+        if changed:
+            chains = len(ladder.levels) * _COLUMNS
+            raise ValueError(
+                f"The decoder {self._name} is not deterministic: it had failed on {chains} fault sets, and"
+                f" when it was asked again, on {changed} of them no more. Chains of failing fault sets have"
+                " no meaning then. Count errors: sinter collect, or SoftDecodingSampler."
+            )
+
+    def _enumerate(self, ladder: Ladder, size: int) -> None:
+        level = len(ladder.levels) - 1
+        odds = ladder.levels[level].log_odds
+        found = log_probability_of_lightest(self._model, ladder.last_allows, odds, size, self._check)
+        if math.isfinite(found):
+            mean = float((1 / (1 + np.exp(-odds))).sum())
+            rest = mean ** (size + 1) / math.factorial(size + 1)
+            self._low = LowAnchor(level, size, found, min(1.0, rest * math.exp(-found)))
+
+    def _looked_at(self, ladder: Ladder) -> Chains:
+        try:
+            return chains_of(ladder)
+        except ZeroDivisionError:
+            raise ResourceLimitError(DECODERS_DIFFER) from None
+
+    def _profiled(self, ladder: Ladder, chains: Chains) -> Profile:
+        counted = [(0, self._plain[self._base])]
+        counted += [(k, level) for k, level in self._plain_of_levels(ladder).items() if k and level.shots]
+        return profile_of(ladder, chains, counted, self._low)
+
+    def _plain_of_levels(self, ladder: Ladder) -> dict[int, PlainLevel]:
+        """The plain shots of levels of the ladder, by their numbers."""
+        found = {0: self._plain[self._base]}
+        if not self._model.postselects:
+            for place, stop in self._stop_of.items():
+                if self._above + place < len(self._plain):
+                    found[ladder.stops_at[stop]] = self._plain[self._above + place]
+        return found
+
+    def _count_kept(self) -> None:
+        """Counts the shots that are kept, whether they are right or not."""
+        if not self._gaps and not self._model.postselects:
+            return
+        for circuit in range(len(self._circuits)):
+            self._kept[circuit] = kept_shots(
+                self._model,
+                self._model.log_odds[circuit],
+                self._tests[circuit],
+                [gap for _, gap in self._gap_levels],
+                self._goal.relative_error,
+                self._rng,
+                self._check,
+            )
+
+    @property
+    def _gap_levels(self) -> list[tuple[int, int]]:
+        """The levels with a least gap, by number, and that gap."""
+        levels = self._ladder.levels if self._ladder is not None else []
+        return [(k, level.least_gap) for k, level in enumerate(levels) if level.least_gap is not None]
+
+    def _report_profile(self, profile: Profile) -> None:
+        assert self._ladder is not None
+        last = float(np.exp(profile.log_rates[-1]))
+        error = math.sqrt(float(profile.variances[-1])) * profile.error_factor
+        self._report(
+            f"{len(self._ladder.sizes)} sweeps, {self._decodes:,} decodes,"
+            f" {time.monotonic() - self._started:.0f} s: weakest noise {last:.3g} ± {error:.1%}"
+        )
+
+    @property
+    def _decodes(self) -> int:
+        return sum(test.decoded for test in self._tests)
+
+    def _without_noise(self, circuit: int) -> DecodedErrorRate:
+        wrong = self._tests[circuit].wrong(self._model.base[np.newaxis])
+        sets = failing_sets([np.zeros(0, dtype=np.intp)], wrong)
+        return self._result(circuit, float(wrong.any()), 0.0, (), 1.0, sets)
+
+    def _result(
+        self,
+        circuit: int,
+        rate: float,
+        error: float,
+        levels: tuple[DecodedLevel, ...],
+        factor: float,
+        sets: FailingSets,
+    ) -> DecodedErrorRate:
+        of_observables = sets.rates_of_observables(self._model.num_observables, rate, error, factor)
+        kept, kept_error = self._kept[circuit].kept() if circuit in self._kept else (1.0, 0.0)
+        wrong = rate
+        rate, error = rate / kept, math.hypot(error, rate * kept_error / kept) / kept if kept else 0.0
+        study = FailureStudy(
+            sets,
+            self._model,
+            self._model.log_odds[circuit],
+            self._tests[circuit],
+            self._circuits[circuit].fault_table,
+            factor,
+        )
+        profile, ladder = self._profile, self._ladder
+        factor_of_ends = math.exp(_QUANTILE * error / rate) if rate else 1.0
+        return DecodedErrorRate(
+            decoder=self._circuits[circuit].decoder,
+            logical_error_rate=rate,
+            standard_error=error,
+            interval=(
+                rate / factor_of_ends,
+                min(1.0, rate * factor_of_ends),
+            ),
+            coverage=COVERAGE,
+            observable_rates=tuple(rate / kept for rate, _ in of_observables),
+            observable_errors=tuple(error / kept for _, error in of_observables),
+            kept=kept,
+            kept_error=kept_error,
+            kept_and_wrong=wrong,
+            gap_curve=self._gap_curve(circuit, wrong, error * kept),
+            levels=levels,
+            decodes=self._decodes,
+            seconds=time.monotonic() - self._started,
+            columns=0 if profile is None else _COLUMNS,
+            sweeps=(0, 0) if profile is None or ladder is None else (len(ladder.sizes), profile.burn_in),
+            column_chi_squared=None if profile is None else profile.column_chi_squared,
+            halves=None if profile is None else profile.halves,
+            lightest=None if profile is None else profile.lightest,
+            error_factor=factor,
+            asked_relative_error=self._goal.relative_error,
+            _study=study if rate and not self._model.postselects else None,
+        )
+
+    def _results(self) -> list[DecodedErrorRate]:
+        results: dict[int, DecodedErrorRate] = {}
+        for place, circuit in enumerate(self._order):
+            number = self._above + place
+            if self._profile is not None and self._ladder is not None and place in self._stop_of:
+                level = self._ladder.stops_at[self._stop_of[place]]
+                rate, error = self._of_ladder(level)
+                factor = self._profile.error_factor
+                sets = self._ladder.failing_sets(level, self._profile.burn_in)
+            else:
+                rate, error, factor = *_counted_rate(self._plain[number]), 1.0
+                sets = self._plain[number].failing_sets()
+            levels = self._levels(self._model.log_odds[circuit])
+            results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
+        return [results[k] for k in range(len(self._circuits))]
+
+    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[GapPoint, ...]:
+        """Rates over the gap, the first one of all shots that are kept whatever the gap is."""
+        if not self._gaps or circuit not in self._kept:
+            return ()
+        counts = self._kept[circuit]
+        found = [GapPoint(0, *counts.kept(), wrong, error)]
+        for number, (level, gap) in enumerate(self._gap_levels):
+            found.append(GapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
+        return tuple(found)
+
+    def _of_ladder(self, level: int) -> tuple[float, float]:
+        """The rate of a level of the ladder, and its standard error."""
+        assert self._profile is not None
+        rate = float(np.exp(self._profile.log_rates[level]))
+        return rate, rate * math.sqrt(float(self._profile.variances[level])) * self._profile.error_factor
+
+    def _levels(self, mine: Floats) -> tuple[DecodedLevel, ...]:
+        """All levels, as seen from a circuit with given odds."""
+        ladder, shown = self._ladder, []
+        last = self._base if self._profile is not None else len(self._plain)
+        for number, plain in enumerate(self._plain[:last]):
+            if plain.shots:
+                rate, error = _counted_rate(plain)
+                shown.append(self._level(mine, plain.stop, rate, error, plain, None, number >= self._above))
+        if self._profile is None or ladder is None:
+            return tuple(shown)
+        plain_of = self._plain_of_levels(ladder)
+        given = {ladder.stops_at[stop] for stop in self._stop_of.values()}
+        for k, level in enumerate(ladder.levels):
+            stop = Stop(level.log_odds, level.decoder, level.penalty)
+            shown.append(self._level(mine, stop, *self._of_ladder(k), plain_of.get(k), k, k in given))
+        return tuple(shown)
+
+    def _level(
+        self,
+        mine: Floats,
+        stop: Stop,
+        rate: float,
+        error: float,
+        plain: PlainLevel | None,
+        number: int | None,
+        is_given: bool,
+    ) -> DecodedLevel:
+        size = accepted = exchanged = least_gap = None
+        if number is not None and self._ladder is not None:
+            least_gap = self._ladder.levels[number].least_gap
+            size = float(np.mean([each[number] for each in self._ladder.sizes]))
+            accepted = float(self._ladder.accepted[number] / max(1.0, self._ladder.decided[number]))
+            if number < len(self._ladder.exchanged):
+                tries, successes = self._ladder.exchanged[number]
+                exchanged = float(successes / tries)
+        return DecodedLevel(
+            strength=float(np.exp((stop.log_odds - mine).mean())),
+            faults=float((1 / (1 + np.exp(-stop.log_odds))).sum()),
+            rate=rate,
+            standard_error=error,
+            shots=plain.shots if plain else 0,
+            failures=plain.failures if plain else 0,
+            mean_size=size,
+            accepted=accepted,
+            exchanged=exchanged,
+            is_given=is_given,
+            penalty=stop.penalty,
+            least_gap=least_gap,
+        )
+
+
+def _counted_rate(level: PlainLevel) -> tuple[float, float]:
+    return level.rate, math.sqrt(level.rate * (1 - level.rate) / level.shots)

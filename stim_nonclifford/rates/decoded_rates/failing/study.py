@@ -1,0 +1,84 @@
+"""A circuit with its failing fault sets: which faults its mechanisms are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ....simulation.compiler import CompiledCircuit, RequestedOutputs
+from ....simulation.compiler.algebra.gf2 import ones
+from ....simulation.faults import FaultTable, located, noise_events
+from ....simulation.plan import SamplingPlan
+from ..decoding import FailureTest
+from ..mechanisms import FaultModel, Floats
+from .sets import FailingSets, Indices
+
+__all__ = ["FailureStudy"]
+
+
+@dataclass(frozen=True)
+class FailureStudy:
+    """What is known of a circuit with a decoder.
+
+    Attributes:
+        sets: Failing fault sets.
+        model: The mechanisms.
+        log_odds: ln of their odds in this circuit.
+        test: The decoder.
+        table_of: Returns the faults of the circuit.
+        error_factor: By how much standard errors are enlarged; see ``DecodedErrorRate``.
+    """
+
+    sets: FailingSets
+    model: FaultModel
+    log_odds: Floats
+    test: FailureTest
+    table_of: Callable[[], FaultTable]
+    error_factor: float
+
+    @cached_property
+    def table(self) -> FaultTable:
+        """The faults of the circuit."""
+        return self.table_of()
+
+    @property
+    def compiled(self) -> CompiledCircuit:
+        """The circuit, compiled."""
+        return self.table.compiled
+
+    @cached_property
+    def plan(self) -> SamplingPlan:
+        """A plan of the circuit for all detectors and observables."""
+        outputs = range(self.model.num_detectors + self.model.num_observables)
+        plan = self.compiled.detector_plan(RequestedOutputs.of(outputs))
+        if (plan.sites >= 0).any():
+            raise ValueError(
+                "Some errors of the circuit exclude each other. The places that failing fault sets come from"
+                " are not known then."
+            )
+        return plan
+
+    @cached_property
+    def mechanism_of(self) -> Indices:
+        """For each mechanism of the plan, that of the model: those that differ in what is no output are one.
+
+        Raises:
+            AssertionError: They have not the same probabilities.
+        """
+        number = {symptom: k for k, symptom in enumerate(self.model.symptoms)}
+        first, count = self.model.num_detectors, self.model.num_detectors + self.model.num_observables
+        found = np.full(self.plan.num_mechanisms, -1, dtype=np.intp)
+        for part in located(self.plan, noise_events(self.compiled)):
+            if part.mechanism >= 0 and found[part.mechanism] < 0:
+                outputs = ones(part.event.effect & ((1 << count) - 1))
+                detectors = tuple(output for output in outputs if output < first)
+                observables = tuple(output - first for output in outputs if output >= first)
+                found[part.mechanism] = number.get((detectors, observables), -1)
+        rates = np.bincount(found[found >= 0], self.plan.rates[found >= 0], minlength=len(number))
+        probabilities = -0.5 * np.expm1(-2 * rates)
+        if not np.allclose(probabilities, 1 / (1 + np.exp(-self.log_odds)), rtol=1e-6, atol=0):
+            raise AssertionError("the mechanisms of a plan are not those of the error model")
+        return found

@@ -1,0 +1,362 @@
+"""Replica exchange: columns of chains, one for each level, that exchange their fault sets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import ResourceLimitError
+from .chains import ChainStates, Level, Moves, log_penalty
+from .decoding import FailureTest
+from .failing.sets import FailingSets, Recorder
+from .mechanisms import FaultModel, Floats, Words
+from .plain_shots import Indices
+
+__all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "ladder_down_from"]
+
+_MOVES = "rrs"
+"""What a chain does between exchanges: draw a share of the mechanisms anew (r), replace a member (s)."""
+
+_STEPS_PER_LEVEL = 36
+_SPACING = 1.1
+"""Standard deviation, in a level, of the logarithm of the factor by which weights change to the next one."""
+
+_LEAST_PASSED, _MOST_PASSED = 0.3, 0.45
+_MOVES_PER_SHARE = 3
+_LARGEST_SHARE = 0.5
+_PATIENCE = 40
+"""Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
+
+_LEAST_SURVIVING = 0.35
+_LEAST_SPREAD = 0.5
+"""Of numbers of postselected detectors that fire, for the next penalty."""
+
+_SURER = 0.4
+"""The part of the fault sets of a level that are to be in the next one, with a larger gap."""
+
+_MOST_GAP_LEVELS = 40
+_FEWEST_SURER = 4
+
+DECODERS_DIFFER = (
+    "The decoders of neighbouring circuits hardly ever fail on the same fault sets, so that their rates"
+    " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), or give"
+    " circuits whose noise differs less."
+)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A level that there must be.
+
+    Attributes:
+        log_odds: ln of the odds of each mechanism.
+        decoder: The number of its decoder.
+        penalty: As of a ``Level``. Levels are put between one without a penalty and one at which it is
+            infinite, if they have the same odds.
+    """
+
+    log_odds: Floats
+    decoder: int
+    penalty: float = 0.0
+
+
+def ladder_down_from(
+    model: FaultModel,
+    tests: Sequence[FailureTest],
+    stops: Sequence[Stop],
+    starts: Sequence[Indices],
+    rng: np.random.Generator,
+    check: Callable[[], None],
+    gaps: bool = False,
+) -> Ladder:
+    """Sets up the levels from the strongest noise to the weakest, and takes each column's fault set along.
+
+    Args:
+        model: The mechanisms.
+        tests: The decoders.
+        stops: The levels that there must be, the strongest first.
+        starts: A failing fault set of the first stop for each column, independent of each other.
+        rng: What the moves are drawn with.
+        check: Is called between moves; may raise to end the work.
+        gaps: Whether levels with larger and larger gaps follow the last stop.
+
+    Returns:
+        The ladder.
+
+    Raises:
+        ResourceLimitError: The decoders of neighbouring levels hardly ever fail on the same fault sets.
+    """
+    climb = _Descent(model, tests, ChainStates.of(model, starts), rng, check)
+    stops_at: list[int] = []
+    for before, stop in zip([None, *stops], stops, strict=False):
+        if before is None:
+            climb.add(Level(stop.log_odds, stop.decoder))
+        elif stop.penalty != before.penalty:
+            climb.postselect(stop)
+        else:
+            climb.weaken(before, stop)
+        stops_at.append(len(climb.levels) - 1)
+    if gaps:
+        climb.widen_gaps()
+    return Ladder(model, tests, climb.levels, stops_at, climb.found)
+
+
+class _Descent:
+    """Sets up one level after the other.
+
+    Attributes:
+        levels: The levels.
+        found: The states of each.
+    """
+
+    def __init__(
+        self,
+        model: FaultModel,
+        tests: Sequence[FailureTest],
+        states: ChainStates,
+        rng: np.random.Generator,
+        check: Callable[[], None],
+    ) -> None:
+        self._model, self._tests, self._states, self._rng, self._check = model, tests, states, rng, check
+        self._share = 1 / (1 + float(states.sizes.mean()))
+        self.levels: list[Level] = []
+        self.found: list[ChainStates] = []
+
+    def add(self, level: Level) -> None:
+        """Adds a level; the states are taken along, and settle there."""
+        level.share = self._share
+        if self.levels:
+            before = self.levels[-1]
+            if not level.has_condition_of(before) or math.isinf(level.penalty) > math.isinf(before.penalty):
+                self._states = _allowed_in_both(
+                    self._model, self._tests, before, level, self._states, self._rng, self._check
+                )
+        moves = Moves(self._model, self._tests, [level])
+        self._share = level.share = _settle(moves, self._states, self._rng, self._check)
+        self.levels.append(level)
+        self.found.append(self._states.taken(np.arange(len(self._states.sizes))))
+
+    def weaken(self, before: Stop, stop: Stop) -> None:
+        """Adds levels down to weaker noise, with odds between those of two stops."""
+        at = 0.0  # how far from the stop before
+        while at <= 1 - 1e-9:
+            spread = self._states.sums(stop.log_odds - before.log_odds).std() * (1 - at)
+            at += (1 - at) / max(1, math.ceil(spread / _SPACING))
+            is_there = at > 1 - 1e-9
+            odds = stop.log_odds if is_there else before.log_odds + at * (stop.log_odds - before.log_odds)
+            decoder = stop.decoder if at >= 0.5 else before.decoder
+            self.add(Level(odds, decoder, penalty=stop.penalty))
+
+    def postselect(self, stop: Stop) -> None:
+        """Adds levels with larger penalties, up to that at which no postselected detector fires."""
+        while True:
+            fired = self._model.fired(self._states.rows)
+            if (fired == 0).mean() >= _LEAST_SURVIVING:
+                break
+            penalty = self.levels[-1].penalty + _SPACING / max(float(fired.std()), _LEAST_SPREAD)
+            self.add(Level(stop.log_odds, stop.decoder, penalty=penalty))
+        self.add(Level(stop.log_odds, stop.decoder, penalty=stop.penalty))
+
+    def widen_gaps(self) -> None:
+        """Adds levels at which the decoder is surer and surer of its wrong prediction."""
+        last = self.levels[-1]
+        test = self._tests[last.decoder]
+        for _ in range(_MOST_GAP_LEVELS):
+            seen = np.sort(test.answers(self._states.rows)[1])
+            above = seen[seen > (seen[0] if self.levels[-1].least_gap is None else self.levels[-1].least_gap)]
+            if len(above) < _FEWEST_SURER:
+                return
+            least = max(int(seen[int((1 - _SURER) * len(seen))]), int(above[0]))
+            try:
+                self.add(Level(last.log_odds, last.decoder, penalty=last.penalty, least_gap=least))
+            except ResourceLimitError:
+                return  # some columns do not reach it
+
+
+def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> float:
+    """Runs the chains of a level for a while, and finds the share of mechanisms to draw anew in a move.
+
+    The larger the share s, the more changes, and the more of them are refused. Their number is largest where
+    refusals are as frequent as 1 - 1/e, if a move with the share s is refused with probability 1 - e^(-cs).
+    """
+    level_of = np.zeros(len(states.sizes), dtype=np.intp)
+    share = float(moves.shares[0])
+    refused = np.zeros(len(level_of), dtype=np.int64)
+    moved = 0
+    for step in range(_STEPS_PER_LEVEL):
+        check()
+        if _MOVES[step % len(_MOVES)] == "s":
+            moves.replace(states, level_of, rng)
+            continue
+        decided, accepted = moves.refresh(states, level_of, rng)
+        refused += decided & ~accepted
+        moved += 1
+        if moved == _MOVES_PER_SHARE:
+            passed = 1 - float(refused.mean()) / moved
+            if passed > _MOST_PASSED:
+                share = min(_LARGEST_SHARE, 1.3 * share)
+            elif passed < _LEAST_PASSED:
+                share /= 1.3
+            moves.set_shares([share])
+            refused[:] = moved = 0
+    return share
+
+
+def _allowed_in_both(
+    model: FaultModel,
+    tests: Sequence[FailureTest],
+    level: Level,
+    following: Level,
+    states: ChainStates,
+    rng: np.random.Generator,
+    check: Callable[[], None],
+) -> ChainStates:
+    """For each column a fault set of a level that can be a state of the following level, too."""
+    moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
+
+    def allowed(rows: Words) -> npt.NDArray[np.bool_]:
+        return target.are_allowed(rows, np.zeros(len(rows), dtype=np.intp))
+
+    result = states.taken(np.arange(len(states.sizes)))
+    waiting = np.flatnonzero(~allowed(states.rows))
+    for step in range(_PATIENCE * _STEPS_PER_LEVEL):
+        if not len(waiting):
+            return result
+        check()
+        some = states.taken(waiting)
+        (moves.refresh if _MOVES[step % len(_MOVES)] == "r" else moves.replace)(
+            some, np.zeros(len(waiting), dtype=np.intp), rng
+        )
+        states.put(waiting, some)
+        is_found = allowed(some.rows)
+        result.put(waiting[is_found], some.taken(np.flatnonzero(is_found)))
+        waiting = waiting[~is_found]
+    raise ResourceLimitError(DECODERS_DIFFER)
+
+
+class Ladder:
+    """Columns of chains.
+
+    Attributes:
+        levels: The levels, the strongest noise first.
+        stops_at: The numbers of the levels that were asked for.
+        columns: The number of columns.
+        up: What was recorded in each level but the last, for each exchange: for each column, ln of the factor
+            by which the weight of the fault set would change in the next level; -inf if its decoder does
+            not fail.
+        down: The same factor of the fault set in the next level; inf if the decoder of this level does not
+            fail.
+        sizes: After each sweep, the numbers of members: shape (levels, columns).
+        decided: For each level, the changes that chains had to ask the decoder about.
+        accepted: Those that were made.
+        exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
+    """
+
+    def __init__(
+        self,
+        model: FaultModel,
+        tests: Sequence[FailureTest],
+        levels: Sequence[Level],
+        stops_at: Sequence[int],
+        states: Sequence[ChainStates],
+    ) -> None:
+        self.model, self.levels, self.stops_at = model, levels, stops_at
+        self._moves = Moves(model, tests, levels)
+        self.columns = len(states[0].sizes)
+        self._level_of = np.repeat(np.arange(len(levels)), self.columns)
+        room = max(each.members.shape[1] for each in states)
+        self._states = ChainStates(
+            np.vstack(
+                [
+                    np.pad(each.members, ((0, 0), (0, room - each.members.shape[1])), constant_values=-1)
+                    for each in states
+                ]
+            ),
+            np.concatenate([each.sizes for each in states]),
+            np.vstack([each.rows for each in states]),
+        )
+        self._steps = [after.log_odds - before.log_odds for before, after in itertools.pairwise(levels)]
+        self.up: list[list[Floats]] = [[] for _ in self._steps]
+        self.down: list[list[Floats]] = [[] for _ in self._steps]
+        self.sizes: list[Floats] = []
+        self.exchanged = np.zeros((len(self._steps), 2))
+        self.decided = np.zeros(len(levels))
+        self.accepted = np.zeros(len(levels))
+        self._recorders = {level: Recorder() for level in stops_at}
+        self._sweep = 0
+
+    def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
+        """Takes steps with all chains, each sweep followed by exchanges.
+
+        Args:
+            sweeps: How many sweeps.
+            rng: What they are drawn with.
+            check: Is called between steps; may raise to end the work.
+        """
+        for _ in range(sweeps):
+            for kind in _MOVES:
+                check()
+                move = self._moves.refresh if kind == "r" else self._moves.replace
+                decided, accepted = move(self._states, self._level_of, rng)
+                self.decided += decided.reshape(-1, self.columns).sum(axis=1)
+                self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
+            self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float64))
+            self._record()
+            self._exchange(rng)
+            self._sweep += 1
+
+    def _record(self) -> None:
+        for level, recorder in self._recorders.items():
+            if recorder.wants(self._sweep):
+                chains = slice(level * self.columns, (level + 1) * self.columns)
+                test = self._moves.tests[self.levels[level].decoder]
+                wrong = test.wrong(self._states.rows[chains])
+                recorder.add(self._sweep, self._states.members[chains], wrong)
+
+    def failing_sets(self, level: int, burn_in: int) -> FailingSets:
+        """Fault sets of the chains of a level that was asked for.
+
+        Args:
+            level: The number of the level.
+            burn_in: Sweeps to leave out.
+        """
+        return self._recorders[level].sets(burn_in)
+
+    def _exchange(self, rng: np.random.Generator) -> None:
+        columns = np.arange(self.columns)
+        for number in range(self._sweep % 2, len(self._steps), 2):
+            one, other = number * self.columns + columns, (number + 1) * self.columns + columns
+            up = self._states.taken(one).sums(self._steps[number])
+            down = self._states.taken(other).sums(self._steps[number])
+            this, following = self.levels[number], self.levels[number + 1]
+            if this.penalty != following.penalty:
+                for values, chains in ((up, one), (down, other)):
+                    fired = self._moves.model.fired(self._states.rows[chains])
+                    values += log_penalty(fired, following.penalty)
+                    values -= log_penalty(fired, this.penalty)
+            if not this.has_condition_of(following):
+                up[~self._moves.fails(self._states.rows[one], self._level_of[other])] = -np.inf
+                down[~self._moves.fails(self._states.rows[other], self._level_of[one])] = np.inf
+            self.up[number].append(up)
+            self.down[number].append(down)
+            swapped = np.log(rng.random(self.columns)) < up - down
+            self._states.exchange(one[swapped], other[swapped])
+            self.exchanged[number] += self.columns, int(swapped.sum())
+
+    def last_allows(self, rows: Words) -> npt.NDArray[np.bool_]:
+        """Whether rows can be states of the last level."""
+        return self._moves.are_allowed(rows, np.full(len(rows), len(self.levels) - 1))
+
+    def still_failing(self) -> npt.NDArray[np.bool_]:
+        """Whether each chain's decoder still fails on its fault set if it is asked anew."""
+        fails = np.zeros(len(self._level_of), dtype=np.bool_)
+        for k, level in enumerate(self.levels):
+            which = slice(k * self.columns, (k + 1) * self.columns)
+            wrong, gaps = self._moves.tests[level.decoder].without_memory(self._states.rows[which])
+            fails[which] = wrong if level.least_gap is None else wrong & (gaps >= level.least_gap)
+        return fails

@@ -1,0 +1,75 @@
+"""Plain shots of the mechanisms: failing fault sets, and how many shots they took."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .decoding import FailureTest
+from .mechanisms import FaultModel, Floats, Words
+
+__all__ = ["PlainShots", "members_of_events"]
+
+Indices = npt.NDArray[np.intp]
+
+_MOST_EVENTS = 1 << 18
+
+
+class PlainShots:
+    """Takes shots of one level of noise.
+
+    Each mechanism acts a Poisson number of times, and counts if that is odd: with the mean -ln(1 - 2q)/2 that
+    has probability q.
+    """
+
+    def __init__(self, model: FaultModel, log_odds: Floats, fails: FailureTest) -> None:
+        self._model = model
+        self._fails = fails
+        # q/(1 - q) = w: 1 - 2q = (1 - w) / (1 + w)
+        odds = np.exp(log_odds)
+        means = -0.5 * (np.log1p(-np.minimum(odds, 1 - 1e-12)) - np.log1p(odds))
+        self._sums = np.cumsum(means)
+        self.batch = int(np.clip(_MOST_EVENTS / max(self._sums[-1], 1e-300), 256, 1 << 16))
+
+    def rows(self, rng: np.random.Generator, shots: int) -> Words:
+        """The rows of so many shots, which should be at most ``batch``."""
+        return self._drawn(rng, shots)[0]
+
+    def failures(self, rng: np.random.Generator, shots: int) -> list[Indices]:
+        """The failing fault sets among so many shots, which should be at most ``batch``."""
+        rows, events, numbers = self._drawn(rng, shots)
+        failing = np.flatnonzero(self._fails.without_memory(rows)[0])
+        ends = np.cumsum(numbers)
+        return [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in failing]
+
+    def _drawn(self, rng: np.random.Generator, shots: int) -> tuple[Words, Indices, npt.NDArray[np.int64]]:
+        total = self._sums[-1]
+        numbers = rng.poisson(total, shots)
+        events = np.searchsorted(self._sums, rng.random(int(numbers.sum())) * total, side="right")
+        events = np.minimum(events, self._model.num_mechanisms - 1)
+        return xor_of_groups(self._model, events, numbers), events, numbers
+
+
+def xor_of_groups(model: FaultModel, events: Indices, numbers: npt.NDArray[np.int64]) -> Words:
+    """The rows of groups of mechanisms, which lie one after the other.
+
+    Args:
+        model: The mechanisms.
+        events: The mechanisms.
+        numbers: How many each group has.
+
+    Returns:
+        uint64, shape (groups, words).
+    """
+    rows = np.repeat(model.base[np.newaxis], len(numbers), axis=0)
+    some = np.flatnonzero(numbers)
+    if len(some):
+        starts = (np.cumsum(numbers) - numbers)[some]
+        rows[some] ^= np.bitwise_xor.reduceat(model.flips[events], starts, axis=0)
+    return rows
+
+
+def members_of_events(events: Indices) -> Indices:
+    """The mechanisms that occur an odd number of times."""
+    members, counts = np.unique(events, return_counts=True)
+    return members[counts % 2 == 1]

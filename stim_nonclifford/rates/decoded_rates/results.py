@@ -1,0 +1,379 @@
+"""Logical error rates of decoded circuits, as users get them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...base.arguments import integer
+from ...base.notebook import html_table
+from ..fault_sets.budget.table import ErrorBudget, Grouping
+from .failing.failures import DecodedFailure
+from .failing.study import FailureStudy
+
+__all__ = ["DecodedErrorRate", "DecodedLevel", "GapPoint"]
+
+
+@dataclass(frozen=True)
+class DecodedLevel:
+    """A strength of the noise at which failing fault sets were looked at.
+
+    Attributes:
+        strength: The odds of the mechanisms over those of the circuit that was asked about, on a geometric
+            mean.
+        faults: The mean number of mechanisms that act in a shot.
+        rate: The logical error rate.
+        standard_error: Of ``rate``.
+        shots: Plain shots taken.
+        failures: How many of them failed.
+        mean_size: The mean number of members of the failing fault sets of the chains; None without chains.
+        accepted: The part of the changes that chains made, of those they had to ask the decoder about.
+        exchanged: The part of the attempts that exchanged fault sets with the next weaker level.
+        is_given: Whether it is the noise of a circuit; otherwise it was put between two, or above all.
+        penalty: Fault sets count exp(-penalty) times as much for each postselected detector that fires, and
+            ``rate`` is a mean of that; infinite: only kept shots count.
+        least_gap: The decoder is at least so sure; None: that does not matter.
+    """
+
+    strength: float
+    faults: float
+    rate: float
+    standard_error: float
+    shots: int
+    failures: int
+    mean_size: float | None
+    accepted: float | None
+    exchanged: float | None
+    is_given: bool
+    penalty: float = 0.0
+    least_gap: int | None = None
+
+
+@dataclass(frozen=True)
+class GapPoint:
+    """Shots with at least some gap.
+
+    Attributes:
+        gap: The least gap, or confidence of the decoder: of PyMatching and Chromobius, in decibels.
+        kept: P(no postselected detector fires, and the gap is at least so large).
+        kept_error: Its standard error.
+        kept_and_wrong: P(the same, and an observable is predicted wrongly).
+        kept_and_wrong_error: Its standard error.
+    """
+
+    gap: int
+    kept: float
+    kept_error: float
+    kept_and_wrong: float
+    kept_and_wrong_error: float
+
+    @property
+    def logical_error_rate(self) -> float:
+        """Per kept shot."""
+        return self.kept_and_wrong / self.kept if self.kept else 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """Of ``logical_error_rate``; infinite if no kept shot, or no failing one, was found."""
+        if not self.kept or not self.kept_and_wrong:
+            return math.inf
+        return math.hypot(self.kept_error / self.kept, self.kept_and_wrong_error / self.kept_and_wrong)
+
+    @property
+    def attempts_per_kept_shot(self) -> float:
+        """1 / ``kept``; infinite if no kept shot was found."""
+        return 1 / self.kept if self.kept else math.inf
+
+
+@dataclass(frozen=True)
+class DecodedErrorRate:
+    """The logical error rate of a circuit with a decoder. Printed, it shows a table of the levels.
+
+    Attributes:
+        decoder: The name of the decoder.
+        logical_error_rate: P(any observable predicted wrongly), per kept shot.
+        standard_error: Its standard error.
+        interval: (low, high): holds the logical error rate with probability ``coverage``.
+        coverage: Of the interval.
+        observable_rates: For each observable, P(it is predicted wrongly), per kept shot.
+        observable_errors: Their standard errors.
+        kept: P(no postselected detector fires); 1 if none is postselected.
+        kept_error: Its standard error.
+        kept_and_wrong: P(the same, and any observable predicted wrongly).
+        gap_curve: With ``confidence=True``, rates over the gap; otherwise empty.
+        levels: What was looked at, the strongest noise first. Circuits of a family share the levels.
+        decodes: Number of calls of the decoders for single shots, for the whole family.
+        seconds: What it took, for the whole family.
+        columns: Number of independent ladders of chains; 0 if plain shots sufficed.
+        sweeps: Number of sweeps of each ladder, and how many of them were left out as burn-in.
+        column_chi_squared: The spread of the columns over what their own fluctuations explain, and the
+            degrees of freedom; None without chains.
+        halves: By how many standard errors the first half of the sweeps differs from the second one; None
+            without chains.
+        lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
+            failing sets anchors, and its standard error; None if these were not enumerated.
+        error_factor: By how much the standard error was enlarged because of these comparisons.
+        asked_relative_error: The ``relative_error`` at which it was to stop.
+    """
+
+    decoder: str
+    logical_error_rate: float
+    standard_error: float
+    interval: tuple[float, float]
+    coverage: float
+    observable_rates: tuple[float, ...]
+    observable_errors: tuple[float, ...]
+    kept: float
+    kept_error: float
+    kept_and_wrong: float
+    gap_curve: tuple[GapPoint, ...]
+    levels: tuple[DecodedLevel, ...]
+    decodes: int
+    seconds: float = field(compare=False)
+    columns: int
+    sweeps: tuple[int, int]
+    column_chi_squared: tuple[float, int] | None
+    halves: float | None
+    lightest: tuple[float, float] | None
+    error_factor: float
+    asked_relative_error: float
+    # The failing fault sets; None in a copy that was pickled.
+    _study: FailureStudy | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error over logical error rate; 0 if the rate is exact."""
+        return self.standard_error / self.logical_error_rate if self.logical_error_rate else 0.0
+
+    def error_budget(self, by: Grouping) -> ErrorBudget:
+        r"""What part of the logical error rate comes from which noise, and what less noise would bring.
+
+        Failing shots have more faults than others. Of these additional faults, ``share`` is the part that
+        comes from a group of noise. ``sensitivity`` is the slope d ln(rate) / d ln(strength): by how many
+        percent the rate falls if the group's noise is one percent weaker, and the decoder stays as it is. The
+        sensitivity of all noise together is the number of additional faults, nearly; for weak noise, that is
+        the number of faults that make the decoder fail. Errors are those of independent columns of chains.
+
+        Args:
+            by: What to divide by: ``"instruction"``, ``"qubit"``, ``"tick"``, ``"noise"``, or a function of a
+                place of noise, as in ``LogicalErrorRate.error_budget``.
+
+        Returns:
+            The budget; printed, a table.
+
+        Raises:
+            ValueError: No fault set fails; this is a copy that was pickled; or errors exclude each other.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit.generated(
+            ...     "repetition_code:memory",
+            ...     distance=3,
+            ...     rounds=1,
+            ...     before_round_data_depolarization=1e-4,
+            ...     before_measure_flip_probability=3e-4,
+            ... )
+            >>> rate = circuit.logical_error_rate(decoder="pymatching", seed=1)
+            >>> budget = rate.error_budget("noise")
+            >>> for group in budget.groups:
+            ...     print(f"{group.group:12} {group.share:.1f}  {group.sensitivity:.1f}")
+            DEPOLARIZE1  0.2  0.4
+            X_ERROR      0.8  1.6
+        """
+        from .failing.budget import decoded_budget  # SciPy takes as long to import as this package
+
+        return decoded_budget(
+            self._known_sets(), by, self.logical_error_rate, self.standard_error, self.interval
+        )
+
+    def failures(self, count: int = 10) -> list[DecodedFailure]:
+        r"""What the decoder gets wrong: failing fault sets without the faults that do not matter.
+
+        From fault sets that fail, faults are left out one after the other, the least probable first, as long
+        as the decoder still fails. What is left is counted.
+
+        Args:
+            count: How many to return at most.
+
+        Returns:
+            What most of the failing sets come down to, the most typical first. ``circuit.with_faults`` makes
+            a circuit of the ``faults`` of each.
+
+        Raises:
+            ValueError: As in ``error_budget``.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit.generated(
+            ...     "repetition_code:memory", distance=3, rounds=1, before_round_data_depolarization=1e-3
+            ... )
+            >>> rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
+            >>> for failure in rate.failures():
+            ...     print(*(fault.pauli for fault in failure.faults), failure.detectors)
+            X0 X4 (0, 1)
+            X0 X2 (1,)
+            X2 X4 (0,)
+        """
+        from .failing.failures import decoded_failures
+
+        return decoded_failures(self._known_sets(), integer(count, "count", 1))
+
+    def _known_sets(self) -> FailureStudy:
+        if self._study is None:
+            raise ValueError(
+                "This estimate has no failing fault sets: the rate is 0, or is one of kept shots, or it was"
+                " pickled. Estimate it anew."
+            )
+        return self._study
+
+    def __getstate__(self) -> dict[str, object]:
+        # Decoders cannot be pickled.
+        return {**self.__dict__, "_study": None}
+
+    def plot(self, ax: Any | None = None, **style: Any) -> Any:
+        """Draws the rates of all levels against the strength of the noise, with three standard errors.
+
+        Args:
+            ax: Matplotlib axes; None: new ones.
+            **style: Arguments of Matplotlib's ``errorbar``.
+
+        Returns:
+            The axes.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(layout="constrained")
+        shown = [level for level in self.levels if level.rate > 0 and (level.is_given or self.kept == 1)]
+        shown = [level for level in shown if level.least_gap is None]
+        options: dict[str, Any] = {
+            "marker": "o",
+            "markersize": 4,
+            "capsize": 2,
+            "label": self.decoder,
+        } | style
+        ax.errorbar(
+            [level.strength for level in shown],
+            [level.rate for level in shown],
+            yerr=[3 * level.standard_error for level in shown],
+            **options,
+        )
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xlabel="strength of the noise (1: this circuit)",
+            ylabel="logical error rate",
+        )
+        ax.grid(which="both", alpha=0.3)
+        ax.legend()
+        return ax
+
+    def _rate_text(self) -> str:
+        if not self.standard_error:
+            return f"{self.logical_error_rate:.6g} (exact)"
+        return f"{self.logical_error_rate:.4g} ± {self.standard_error:.2g} ({self.relative_error:.1%})"
+
+    def _remarks(self) -> list[str]:
+        lines = []
+        if self.relative_error > self.asked_relative_error:
+            lines.append(
+                f"relative error {self.relative_error:.2g}, not {self.asked_relative_error:g} as asked for:"
+                " time ended the search, or the error was enlarged"
+            )
+        if self.column_chi_squared is not None and self.halves is not None:
+            chi_squared, degrees = self.column_chi_squared
+            lines.append(
+                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
+                f" them as burn-in; columns differ by chi-squared {chi_squared:.1f} for {degrees} degrees of"
+                f" freedom, first and second half of the sweeps by {abs(self.halves):.1f} standard errors"
+            )
+        if self.lightest is not None:
+            difference, error = self.lightest
+            lines.append(
+                "anchored by plain shots over anchored by the exact sum over the lightest failing sets:"
+                f" {1 + difference:.3f} ± {error:.3f}"
+            )
+        if self.error_factor > 1:
+            lines.append(
+                f"chains or anchors disagree: the standard error was multiplied by {self.error_factor:.2f}"
+            )
+        return lines
+
+    def _observable_lines(self) -> list[str]:
+        if len(self.observable_rates) == 1:
+            return []
+        rates = zip(self.observable_rates, self.observable_errors, strict=True)
+        shown = ", ".join(f"L{k} {rate:.3g} ± {error:.1g}" for k, (rate, error) in enumerate(rates))
+        return [f"each observable: {shown}"]
+
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        is_kept, is_gap = self.kept < 1, any(level.least_gap is not None for level in self.levels)
+        header: tuple[str, ...] = (
+            *("strength", "faults", *["penalty"] * is_kept, *["gap"] * is_gap, "rate"),
+            *("shots", "failures", "size", "accepted", "exchanged"),
+        )
+        rows: list[tuple[str, ...]] = []
+        for level in self.levels:
+            rate = f"{level.rate:.4g} ± {level.standard_error:.2g}"
+            chains = [level.mean_size, level.accepted, level.exchanged]
+            rows.append(
+                (
+                    f"{level.strength:.4g}{'' if level.is_given else '*'}",
+                    f"{level.faults:.3g}",
+                    *[f"{level.penalty:.3g}"] * is_kept,
+                    *["" if level.least_gap is None else f"{level.least_gap}"] * is_gap,
+                    rate,
+                    f"{level.shots:,}" if level.shots else "",
+                    f"{level.failures:,}" if level.shots else "",
+                    *("" if value is None else f"{value:.2f}" for value in chains),
+                )
+            )
+        return header, rows
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [
+            f"logical error rate (any observable, {self.decoder}{self._per_kept}): {self._rate_text()}",
+            f"{self.coverage:.0%} interval: {low:.4g} to {high:.4g}",
+            f"{self.decodes:,} decodes, {self.seconds:.1f} s",
+            *self._kept_lines(),
+            *self._observable_lines(),
+            *self._remarks(),
+        ]
+        header, rows = self._table()
+        if rows:
+            widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
+            lines.append("")
+            for row in (header, *rows):
+                lines.append("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+        if self.gap_curve:
+            lines += ["", f"{'gap':>5}  {'attempts per kept shot':>22}  logical error rate per kept shot"]
+            for point in self.gap_curve:
+                rate = f"{point.logical_error_rate:.4g} ± {point.relative_error:.1%}"
+                lines.append(f"{point.gap:5}  {point.attempts_per_kept_shot:22.4g}  {rate}")
+        return "\n".join(lines)
+
+    @property
+    def _per_kept(self) -> str:
+        return "" if self.kept == 1 else ", per kept shot"
+
+    def _kept_lines(self) -> list[str]:
+        if self.kept == 1:
+            return []
+        return [
+            f"P(kept) = {self.kept:.6g} ± {self.kept_error:.1g}; P(kept and wrong) ="
+            f" {self.kept_and_wrong:.4g}"
+        ]
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        headline = [
+            (f"logical error rate ({self.decoder})", self._rate_text()),
+            (f"{self.coverage:.0%} interval", f"{low:.4g} to {high:.4g}"),
+            ("decodes", f"{self.decodes:,}"),
+            *(("note", line) for line in self._remarks()),
+        ]
+        return html_table([name for name, _ in headline], [[value for _, value in headline]]) + html_table(
+            *self._table()
+        )

@@ -1,0 +1,326 @@
+"""The complementary gap of color codes: Chromobius, with the logical operators as tiles."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sinter
+import stim
+from numpy.typing import NDArray
+
+from ...base.arguments import check_types, integer
+from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
+from .distinct_rows import DistinctRows
+from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
+
+__all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
+
+_BASES = {"X": 0, "Z": NUM_COLORS}
+"""Chromobius's number of the first of the three colors of X and of Z checks."""
+
+_COIN = 0.5
+"""The probability that models give an observable that is random without noise."""
+
+_DEFAULT_STORE_BYTES = 32 << 20
+_RESULT_BYTES = 8
+
+
+@dataclass(frozen=True)
+class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
+    r"""Chromobius, with the complementary gap as its confidence.
+
+    The logical operator of a basis becomes a detector: one more tile, outside of a boundary of the code (see
+    ``boundary_tile``). Both values of it are decoded, and the lighter error is the prediction. The gap is the
+    difference of the weights, in decibels. Chromobius's weights depend on the boundary, so the difference is
+    the mean over all boundaries, which predicts better than each of them. The gap of two logical operators is
+    the smaller one of their gaps. X and Z checks are decoded apart, and equal detection events of one basis
+    once.
+
+    This works for one logical qubit of a color code with boundaries, such as a triangular one, and for one or
+    two observables. One observable is flipped by errors of one basis alone: logical X or logical Z, as in a
+    memory experiment. For logical Y, a second observable tells X from Z errors.
+
+    An error that no detector sees limits the gap, unless its probability is 1/2: then the observable is
+    random without noise, as one of two may be if ``LogicalStateCheck`` uses the other. Errors that flip
+    ignored detectors alone (coordinate -1) are left out: postselect these.
+
+    The weights are those of Chromobius's matching, in which an error counts as often as it is matched: a gap
+    of g decibels is not the logarithm of a ratio of probabilities (see docs/guides/decoding.md).
+
+    Attributes:
+        store_bytes: Memory for detection events decoded before; 0 decodes those of every shot.
+
+    Examples:
+        A triangle of three tiles, the Steane code.
+
+        >>> model = stim.DetectorErrorModel("\n".join(f"error(0.01) {flipped} L0" for flipped in (
+        ...     "D0", "D1", "D2", "D0 D1", "D1 D2", "D0 D2", "D0 D1 D2"
+        ... )))
+        >>> for color in range(3):
+        ...     model.append("detector", [0, 0, 0, color], [stim.target_relative_detector_id(color)])
+        >>> decoder = ChromobiusGapDecoder().compile_decoder_for_dem(dem=model)
+        >>> predictions, gaps = decoder.decode_shots_bit_packed_with_confidence(
+        ...     bit_packed_detection_event_data=np.array([[0b000], [0b111]], dtype=np.uint8)
+        ... )
+        >>> predictions.tolist()
+        [[0], [1]]
+    """
+
+    store_bytes: int = _DEFAULT_STORE_BYTES
+
+    def __post_init__(self) -> None:
+        """Checks the argument.
+
+        Raises:
+            TypeError: It is not an integer.
+            ValueError: It is negative.
+        """
+        integer(self.store_bytes, "store_bytes", 0, (1 << 63) - 1)
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledChromobiusGap:
+        """Prepares the decoder for an error model.
+
+        Args:
+            dem: The model, with one or two observables. Detectors have Chromobius's fourth coordinate: 0,
+                1, 2 for X checks of red, green and blue tiles, 3, 4, 5 for Z checks, and -1 for others,
+                which are ignored.
+
+        Raises:
+            ValueError: A detector has no color; the model has not one or two observables; or an observable is
+                not a logical operator along a boundary.
+            ImportError: Chromobius is not installed.
+        """
+        check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
+        if dem.num_observables not in (1, 2):
+            raise ValueError(
+                "The complementary gap of a color code is defined for one logical qubit, which has one or two"
+                f" observables, but the error model has {dem.num_observables}."
+            )
+        colors = _colors(dem)
+        errors, constant, always = _errors(dem)
+        silent = [
+            ColoredError(p, (), flipped) for p, detectors, flipped in errors if not detectors and p != _COIN
+        ]
+        errors = [error for error in errors if any(colors[k] >= 0 for k in error[1])]
+        halves, sums = [], []
+        for name, first in _BASES.items():
+            mine = {k: color - first for k, color in colors.items() if 0 <= color - first < NUM_COLORS}
+            flips = _merged(
+                (p, tuple(k for k in detectors if k in mine), observables)
+                for p, detectors, observables in errors
+            )
+            try:
+                tiles = possible_tiles(flips, mine)
+            except ValueError as error:
+                raise ValueError(
+                    f"The complementary gap of a color code is that of one logical qubit, but {error}: {name}"
+                    " checks."
+                ) from None
+            if tiles:
+                halves.append(_Half(flips + silent, mine, tiles, self.store_bytes // 2))
+                sums.append(tiles[0][0].observables)
+        classes = range(1 << dem.num_observables)
+        number = {
+            sum((flipped & mask).bit_count() % 2 << k for k, mask in enumerate(sums)): flipped
+            for flipped in classes
+        }
+        if len(number) < len(classes):
+            raise ValueError(_refusal(dem.num_observables))
+        predictions = np.array([number[k] ^ always for k in range(len(number))], dtype=np.uint8)
+        return CompiledChromobiusGap(halves, predictions, sorted(constant), dem.num_detectors)
+
+
+class CompiledChromobiusGap(CompiledGapDecoder):
+    """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
+
+    def __init__(
+        self,
+        halves: Sequence[_Half],
+        predictions: NDArray[np.uint8],
+        constant: Sequence[int],
+        num_detectors: int,
+    ) -> None:
+        """Joins the bases.
+
+        Args:
+            halves: The decoders of one or of both bases.
+            predictions: uint8: the flipped observables as a mask, by the flipped logical operators (bit k is
+                that of half k).
+            constant: The detectors that are flipped before the halves decode them.
+            num_detectors: The number of detectors of the model.
+        """
+        self._halves = halves
+        self._predictions = predictions
+        self._constant = list(constant)
+        self._num_detectors = num_detectors
+
+    def decode_shots_bit_packed_with_confidence(
+        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """The predictions and their complementary gaps; see ``CompiledGapDecoder``."""
+        events = np.unpackbits(
+            bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
+        )
+        events[:, self._constant] ^= 1
+        flipped = np.zeros(len(events), dtype=np.intp)
+        gaps = np.full(len(events), np.inf)
+        for k, half in enumerate(self._halves):
+            advantage = half.advantages(events)
+            flipped |= (advantage < 0).astype(np.intp) << k
+            gaps = np.minimum(gaps, np.abs(advantage))
+        return self._predictions[flipped][:, np.newaxis], gaps * DECIBEL
+
+
+class _Half:
+    """The checks of one basis."""
+
+    def __init__(
+        self,
+        errors: Sequence[ColoredError],
+        colors: dict[int, int],
+        tiles: Sequence[Sequence[BoundaryTile]],
+        store_bytes: int,
+    ) -> None:
+        self._detectors = sorted(colors)
+        self._tiles = [self._accepted(errors, colors, possible) for possible in tiles]
+        self._rows = DistinctRows(
+            self._decode,
+            row_bytes=-(-len(self._detectors) // 8),
+            result_bytes=_RESULT_BYTES,
+            max_bytes=store_bytes,
+        )
+
+    def _accepted(
+        self, errors: Sequence[ColoredError], colors: dict[int, int], possible: Sequence[BoundaryTile]
+    ) -> _Tile:
+        """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
+        for tile in possible[:-1]:
+            try:
+                return _Tile(errors, colors, self._detectors, tile)
+            except ValueError:
+                continue
+        return _Tile(errors, colors, self._detectors, possible[-1])
+
+    def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """By how much the lightest error with the logical flip is heavier than the one without.
+
+        Args:
+            events: The detection events of all detectors, one byte each, shape (shots, num_detectors).
+
+        Returns:
+            float64, shape (shots,); negative if the flip is the likelier one.
+        """
+        rows = np.packbits(events[:, self._detectors], axis=1, bitorder="little")
+        return self._rows.results(rows).view(np.float64)[:, 0]
+
+    def _decode(self, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        mine = np.unpackbits(rows, axis=1, count=len(self._detectors), bitorder="little")
+        mean = np.mean([tile.advantages(mine) for tile in self._tiles], axis=0)
+        return mean[:, np.newaxis].view(np.uint8)
+
+
+class _Tile:
+    """Chromobius with the detectors of one basis, and the logical operator as a further tile."""
+
+    def __init__(
+        self, errors: Sequence[ColoredError], colors: dict[int, int], detectors: list[int], tile: BoundaryTile
+    ) -> None:
+        chromobius: Any = importlib.import_module("chromobius")
+        place = {k: j for j, k in enumerate(detectors)}
+        logical = len(detectors)
+        merged: dict[tuple[int, ...], float] = {}
+        for error in errors:
+            key = tuple(place[k] for k in error.detectors) + (logical,) * tile.is_flipped_by(error)
+            if key:
+                merged[key] = exactly_one(merged.get(key, 0.0), error.probability)
+        model = stim.DetectorErrorModel()
+        for key, p in merged.items():
+            model.append("error", p, [stim.target_relative_detector_id(k) for k in key])
+        for k, color in enumerate([*(colors[k] for k in detectors), tile.color]):
+            model.append("detector", [0, 0, 0, color], [stim.target_relative_detector_id(k)])
+        self._added = np.array([k in tile.added for k in detectors])
+        self._decoder: Any = chromobius.compile_decoder_for_dem(model)
+
+    def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """As for ``_Half``, of the detection events of its detectors."""
+        parity = np.bitwise_xor.reduce(events[:, self._added], axis=1)
+        without, with_flip = (
+            self._decoder.predict_weighted_obs_flips_from_dets_bit_packed(
+                np.packbits(np.c_[events, parity ^ flip], axis=1, bitorder="little")
+            )[1]
+            for flip in (0, 1)
+        )
+        return np.asarray(with_flip, dtype=np.float64) - without
+
+
+def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
+    """Chromobius's color of each detector."""
+    colors = {}
+    for k, coordinates in model.get_detector_coordinates().items():
+        if len(coordinates) < 4 or coordinates[3] not in range(-1, 2 * NUM_COLORS):
+            raise ValueError(
+                f"Detector D{k} has the coordinates ({', '.join(f'{value:g}' for value in coordinates)}), but"
+                " Chromobius reads its color from the fourth: 0, 1, 2 for X checks of red, green and blue"
+                " tiles, 3, 4, 5 for Z checks, -1 for detectors to ignore."
+            )
+        colors[k] = int(coordinates[3])
+    return colors
+
+
+def _errors(
+    model: stim.DetectorErrorModel,
+) -> tuple[list[tuple[float, tuple[int, ...], int]], set[int], int]:
+    """The errors of a model, none of which is likelier than not.
+
+    That an error likelier than 1/2 occurs is the rule, and that it does not is the error.
+
+    Returns:
+        The probability of each error, and the detectors and observables that it flips; and the detectors and
+        observables that are flipped as a rule.
+    """
+    errors = []
+    constant: set[int] = set()
+    always = 0
+    for error in model.flattened():
+        if error.type != "error":
+            continue
+        detectors: set[int] = set()
+        observables = 0
+        for target in error.targets_copy():
+            if target.is_relative_detector_id():
+                detectors ^= {target.val}
+            elif target.is_logical_observable_id():
+                observables ^= 1 << target.val
+        p = error.args_copy()[0]
+        if p > 0.5:
+            p, constant, always = 1 - p, constant ^ detectors, always ^ observables
+        if p > 0 and (detectors or observables):
+            errors.append((p, tuple(sorted(detectors)), observables))
+    return errors, constant, always
+
+
+def _merged(errors: Iterable[tuple[float, tuple[int, ...], int]]) -> list[ColoredError]:
+    merged: dict[tuple[tuple[int, ...], int], float] = {}
+    for p, detectors, observables in errors:
+        key = (detectors, observables)
+        merged[key] = exactly_one(merged.get(key, 0.0), p)
+    return [ColoredError(p, *key) for key, p in merged.items()]
+
+
+def _refusal(num_observables: int) -> str:
+    if num_observables == 1:
+        return (
+            "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
+            " errors flip it, or errors of both bases do. For logical Y, add logical X as a second"
+            " observable. If errors before the code is complete flip it, postselect their detectors and"
+            " choose condition_on_postselection=True."
+        )
+    return (
+        "The two observables are not logical operators of both bases along boundaries of a color code: closed"
+        " loops of errors flip a sum of them. If errors before the code is complete do, postselect their"
+        " detectors and choose condition_on_postselection=True."
+    )

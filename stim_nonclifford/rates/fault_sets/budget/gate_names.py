@@ -1,0 +1,72 @@
+"""Which gate a place of noise belongs to, as people name it: ``CX 3-7``."""
+
+from __future__ import annotations
+
+import stim
+
+from ....dialect import bare_name, is_expectation
+from ....simulation.compiler.program.flattening import unrolled
+
+__all__ = ["GateNames"]
+
+_NO_GATE = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS", "TICK", "MPAD"})
+
+
+class GateNames:
+    r"""The gates of a circuit by tick.
+
+    Args:
+        circuit: The circuit with tagged gates.
+
+    Examples:
+        >>> names = GateNames(stim.Circuit("CX 0 1\nDEPOLARIZE2(0.1) 0 1\nDEPOLARIZE1(0.1) 2\nTICK\nM 1"))
+        >>> names.of("DEPOLARIZE2", 0, (0, 1)), names.of("DEPOLARIZE1", 0, (2,)), names.of("M", 1, (1,))
+        ('CX 0-1', 'idle 2', 'M 1')
+    """
+
+    def __init__(self, circuit: stim.Circuit) -> None:
+        self._gates: list[list[tuple[str, tuple[int, ...]]]] = [[]]
+        for part in unrolled(circuit):
+            if part.name == "TICK":
+                self._gates.append([])
+            elif _is_gate(part):
+                name = bare_name(part)
+                for group in part.target_groups():
+                    qubits = tuple(target.value for target in group if _is_on_qubit(target))
+                    if qubits:
+                        self._gates[-1].append((name, qubits))
+
+    def of(self, instruction: str, tick: int, targets: tuple[int, ...]) -> str:
+        """The gate to which noise belongs: one of its tick, on its qubits, or on more than these.
+
+        Args:
+            instruction: The name of the noise, or of the measurement whose readout it is.
+            tick: Number of TICKs before it.
+            targets: Its qubits.
+        """
+        where = "-".join(map(str, targets))
+        data = stim.gate_data(instruction)
+        if data.produces_measurements and not instruction.startswith("HERALDED"):
+            return f"{instruction} {where}".strip()
+        around = [gate for gate in self._gates[tick] if set(gate[1]) >= set(targets)]
+        # The smallest gate that has all the qubits; of equal ones the last, as noise follows its gate.
+        found = min(reversed(around), key=lambda gate: len(gate[1]), default=None)
+        if found is None or not targets:
+            return f"{'idle' if len(targets) == 1 else instruction} {where}".strip()
+        name, qubits = found
+        if len(qubits) > len(targets):
+            return f"{name} at {where}"
+        return f"{name} {'-'.join(map(str, qubits))}"
+
+
+def _is_gate(part: stim.CircuitInstruction) -> bool:
+    data = stim.gate_data(part.name)
+    if part.name in _NO_GATE or is_expectation(part):
+        return False
+    if part.name.startswith("HERALDED") or (data.is_noisy_gate and not data.produces_measurements):
+        return bool(data.is_reset)
+    return not (part.name in ("I", "II") and not part.tag)
+
+
+def _is_on_qubit(target: stim.GateTarget) -> bool:
+    return bool(target.is_qubit_target or target.pauli_type in ("X", "Y", "Z"))

@@ -1,0 +1,136 @@
+"""Where the mechanisms of a plan come from: the noise channels of the circuit, and their part in each rate.
+
+A *place* is a noise channel on one group of targets, or a readout error of one measurement. Its *strength* s
+multiplies the probabilities that it has in the circuit, the arguments of its instruction; s is 1. Faults with
+the same effect are one mechanism, the rate of which is the sum of those of its places.
+
+With s, a channel with the probabilities s p_P of its patterns has the characters f_Q = 1 - 2 s Σ p_P over
+the P that anticommute with Q, so that its rates λ_P = 2^-m Σ_Q ± ln f_Q (``compiler.program.channels``)
+change by dλ_P / d ln s = 2^-m Σ_Q ± (1 / f_Q) df_Q / d ln s. Of a site, the probabilities themselves are
+proportional to s. Of a chain of correlated errors, the argument of each link is: it leaves less for the later
+ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ....simulation.compiler import CompiledCircuit
+from ....simulation.compiler.program.program import Program
+from ....simulation.compiler.program.steps import CorrelatedError, Measure, Noise
+from ....simulation.compiler.sweeps.effects import Fault
+from ....simulation.faults import located, noise_events
+from ....simulation.plan import SamplingPlan
+from ..search.laws import Floats
+from .gate_names import GateNames
+
+__all__ = ["NoisePlace", "NoiseSources", "noise_sources"]
+
+
+@dataclass(frozen=True)
+class NoisePlace:
+    """A noise channel on one group of its targets, or the readout error of one measurement.
+
+    Attributes:
+        line: Line of the instruction in the printed circuit, counted from 1.
+        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
+        instruction: Name of the instruction.
+        arguments: The numbers in its parentheses.
+        targets: The qubits of the channel or measurement: one group of its targets.
+        gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
+            ``idle 5`` if none acts there.
+    """
+
+    line: int
+    tick: int
+    instruction: str
+    arguments: tuple[float, ...]
+    targets: tuple[int, ...]
+    gate: str = ""
+
+
+@dataclass(frozen=True)
+class NoiseSources:
+    """What each place does to the mechanisms.
+
+    Attributes:
+        places: The places, in the order of the circuit.
+        mechanisms: int64, shape (entries,): of entry k, the mechanism.
+        of_places: int64, shape (entries,): and the place.
+        fractions: float64, shape (entries,): the part of the mechanism's events that come from the place.
+        derivatives: float64, shape (entries,): derivative by ln of the place's strength of the mechanism's
+            rate or, of a mechanism at a site, of its probability. NaN: the place also has a direction in
+            which the plan has no mechanism.
+    """
+
+    places: tuple[NoisePlace, ...]
+    mechanisms: npt.NDArray[np.int64]
+    of_places: npt.NDArray[np.int64]
+    fractions: npt.NDArray[np.float64]
+    derivatives: npt.NDArray[np.float64]
+
+
+def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources:
+    """The sources of a plan's mechanisms.
+
+    Args:
+        compiled: The circuit.
+        plan: A plan of it for detectors.
+    """
+    events = noise_events(compiled)
+    entries: dict[tuple[int, int], list[float]] = {}
+    for found in located(plan, events):
+        entry = entries.setdefault((found.mechanism, found.event.place), [0.0, 0.0])
+        entry[0] += found.amount
+        entry[1] += found.derivative
+    mechanisms = np.array([mechanism for mechanism, _ in entries], dtype=np.int64)
+    amounts = np.array([amount for amount, _ in entries.values()], dtype=np.float64)
+    known = mechanisms >= 0
+    totals = np.zeros(plan.num_mechanisms)
+    np.add.at(totals, mechanisms[known], amounts[known])
+    _check_totals(plan, totals)
+    fractions = np.zeros(len(amounts))
+    fractions[known] = amounts[known] / totals[mechanisms[known]]
+    gates = GateNames(compiled.circuit)
+    return NoiseSources(
+        places=tuple(_place_of(compiled.program, fault, gates) for fault in events.places),
+        mechanisms=mechanisms,
+        of_places=np.array([place for _, place in entries], dtype=np.int64),
+        fractions=fractions,
+        derivatives=np.array([derivative for _, derivative in entries.values()], dtype=np.float64),
+    )
+
+
+def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
+    place = program.places[fault.step]
+    match program.steps[fault.step]:
+        case Noise(_, groups, _):
+            qubits: Iterator[int] = iter(groups[fault.group])
+        case Measure(factors) | CorrelatedError(_, _, factors):
+            qubits = (qubit for qubit, _ in factors)
+        case _:
+            raise AssertionError("a fault stands at noise or at a measurement")
+    targets = tuple(program.labels[qubit] for qubit in qubits)
+    return NoisePlace(
+        line=place.line,
+        tick=place.tick,
+        instruction=place.source.name,
+        arguments=tuple(place.source.gate_args_copy()),
+        targets=targets,
+        gate=gates.of(place.source.name, place.tick, targets),
+    )
+
+
+def _check_totals(plan: SamplingPlan, totals: Floats) -> None:
+    """The parts of each mechanism make up its rate, or at a site its probability."""
+    expected = plan.rates.copy()
+    for site in np.unique(plan.sites[plan.sites >= 0]):
+        total = float(plan.rates[plan.sites == site].sum())
+        expected[plan.sites == site] *= -math.expm1(-total) / total
+    if not np.allclose(totals, expected, rtol=1e-9, atol=0):
+        raise AssertionError("the parts of a mechanism do not add up to it")

@@ -1,0 +1,233 @@
+"""From circuits to logical error rates."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ...base.arguments import flag, integer, seed_of
+from ...base.errors import ResourceLimitError
+from ...simulation.compiler import CompiledCircuit, RequestedOutputs
+from ...simulation.engines.cpu import MAX_THREADS
+from ...simulation.plan import SamplingPlan
+from .interval import COVERAGE
+from .results import LogicalErrorRate, WeightShare
+from .search.estimator import Estimator
+from .search.exploration import Exploration
+from .search.limits import Limits
+from .search.mechanisms import mechanisms_of
+from .search.two_searches import TwoSearches, decided_by_faults
+from .search.wrong_tool import WrongToolError, cause_of
+
+__all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
+
+_ROUNDING = 1e-9
+"""Relative error of sums of many numbers, generously."""
+
+_RATES = {"rates", "count_thresholds", "alias_thresholds", "alias_indices"}
+
+
+@dataclass(frozen=True)
+class PlannedCircuit:
+    """A circuit and what is asked of it.
+
+    Attributes:
+        compiled: The circuit, compiled.
+        requested: The observables, and the outputs that are postselected.
+    """
+
+    compiled: CompiledCircuit
+    requested: RequestedOutputs
+
+    @staticmethod
+    def of(compiled: CompiledCircuit, postselected: Collection[int]) -> PlannedCircuit:
+        """A circuit with its observables, in shots in which the postselected outputs are 0."""
+        num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
+        observables = range(num_detectors, num_detectors + num_observables)
+        return PlannedCircuit(compiled, RequestedOutputs.of(observables, postselected))
+
+    def plan(self) -> SamplingPlan:
+        """Its plan."""
+        return self.compiled.detector_plan(self.requested)
+
+    @contextlib.contextmanager
+    def naming_the_cause(self) -> Iterator[None]:
+        """Completes the message of a search that is refused."""
+        try:
+            yield
+        except WrongToolError as error:
+            cause = cause_of(self.compiled, self.plan(), self.requested.postselected)
+            raise ResourceLimitError(f"{error} {cause}".strip()) from error
+
+
+def exploration_of(
+    plans: Sequence[SamplingPlan],
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+) -> Exploration:
+    """What becomes known of the fault sets of plans that differ in their rates only.
+
+    Args:
+        plans: The plans.
+        limits: What it may cost.
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+
+    Raises:
+        ResourceLimitError: A plan has too many coins.
+        ValueError: An argument is out of range, or no shot is ever kept.
+    """
+    _check_kept(plans[0])
+    mechanisms = [mechanisms_of(plan) for plan in plans]
+    return Exploration(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
+
+
+def _searched(
+    plans: Sequence[SamplingPlan], limits: Limits, seed: int | None, threads: int, progress: bool
+) -> Exploration | TwoSearches:
+    """What is known of plans that differ in their rates only, after all searches; arguments as above."""
+    mechanisms = [mechanisms_of(plan) for plan in plans]
+    arguments = plans[0], mechanisms, limits, *search_arguments(seed, threads, progress)
+    if decided_by_faults(plans[0], mechanisms[0]):
+        return TwoSearches.of(*arguments)
+    known = Exploration(*arguments)
+    Estimator(known).run()
+    known.study.release()
+    return known
+
+
+def _check_kept(plan: SamplingPlan) -> None:
+    if plan.never_kept:
+        raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
+
+
+def search_arguments(
+    seed: int | None, threads: int, progress: bool
+) -> tuple[int, int, Callable[[str], None]]:
+    """Checks the arguments of a search that do not limit it.
+
+    Args:
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+
+    Returns:
+        The seed, the number of threads, and what is called with each line about what is under way.
+
+    Raises:
+        TypeError: One is of the wrong type.
+        ValueError: One is out of range.
+    """
+    threads = integer(threads, "threads", 1, MAX_THREADS)
+    report = _print_progress if flag(progress, "progress") else _say_nothing
+    return seed_of(seed), threads, report
+
+
+def estimate_rates(
+    circuits: Sequence[PlannedCircuit],
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+) -> list[LogicalErrorRate]:
+    """Logical error rates of circuits; those that differ in their rates only share the work.
+
+    Args:
+        circuits: The circuits.
+        limits: What the estimate of each family may cost.
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+    """
+    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+
+    plans = [circuit.plan() for circuit in circuits]
+    results: list[LogicalErrorRate | None] = [None] * len(plans)
+    for family in families_of(plans):
+        members = [plans[k] for k in family]
+        _check_kept(members[0])
+        # The strongest noise needs the most draws: they are made for it.
+        family = sorted(family, key=lambda k: -plans[k].mean_events)
+        with circuits[family[0]].naming_the_cause():
+            known = _searched([plans[k] for k in family], limits, seed, threads, progress)
+        for place, k in enumerate(family):
+            basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])
+            rate = rate_of(known, place, plans[k].num_outputs)
+            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=basis.budget)
+    return [result for result in results if result is not None]
+
+
+def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int) -> LogicalErrorRate:
+    """The result for one of the circuits."""
+    totals = known.totals(circuit)
+    patterns = known.error_patterns(circuit)
+    flips = np.zeros(num_observables)
+    for pattern, probability in patterns.items():
+        for observable in range(num_observables):
+            if pattern >> observable & 1:
+                flips[observable] += probability
+    weights = tuple(
+        WeightShare(
+            weight=weight,
+            method=stratum.method,
+            mass=mass,
+            draws=stratum.draws,
+            sets=stratum.sets,
+            signatures=stratum.signatures,
+            malignant=known.malignant(stratum),
+            passing=sums.passing,
+            kept=sums.kept,
+            kept_and_wrong=sums.wrong,
+            standard_error=sums.standard_error,
+        )
+        for weight, stratum, mass, sums in totals.by_weight
+    )
+    low, high = known.interval(circuit, COVERAGE)
+    return LogicalErrorRate(
+        kept=totals.kept,
+        kept_and_wrong=totals.wrong,
+        standard_error=totals.standard_error,
+        interval=((1 - _ROUNDING) * low, min(1.0, (1 + _ROUNDING) * high)),
+        coverage=COVERAGE,
+        weights=weights,
+        unexplored=totals.rest,
+        unexplored_passing=totals.rest_passing,
+        observable_flips=flips,
+        error_patterns=patterns,
+        seconds=known.seconds,
+    )
+
+
+def families_of(plans: Sequence[SamplingPlan]) -> list[list[int]]:
+    """Plans that differ in their rates only, by their positions."""
+    families: list[list[int]] = []
+    for k, plan in enumerate(plans):
+        for family in families:
+            if _differ_in_rates_only(plans[family[0]], plan):
+                family.append(k)
+                break
+        else:
+            families.append([k])
+    return families
+
+
+def _differ_in_rates_only(a: SamplingPlan, b: SamplingPlan) -> bool:
+    if len(a.rates) != len(b.rates):
+        return False
+    same = {field.name: getattr(a, field.name) for field in fields(a) if field.name in _RATES}
+    return replace(b, **same) == a
+
+
+def _print_progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _say_nothing(line: str) -> None:
+    del line

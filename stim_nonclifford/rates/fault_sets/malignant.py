@@ -1,0 +1,140 @@
+"""The fault sets that make a kept shot wrong, one by one, and the fewest faults that do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...base.arguments import integer, integer_or_none
+from ...simulation.faults import CircuitFault, NamedMechanisms
+from ...simulation.plan import SamplingPlan
+from .interface import exploration_of
+from .search.enumeration import enumerate_to
+from .search.exploration import Exploration
+from .search.limits import Limits
+from .search.wrong_tool import refuse
+
+__all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
+
+
+@dataclass(frozen=True)
+class MalignantSet:
+    """A set of error mechanisms that can make a kept shot wrong.
+
+    Attributes:
+        probability: That these mechanisms act, and no other one.
+        kept: Probability that the shot is then kept.
+        kept_and_wrong: The same, and that an observable is flipped.
+        causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
+            cause; no measurement can tell them apart. Where an error is more likely than none, the mechanism
+            is that something else happens. If that is another error, it is named here; if it is that nothing
+            happens, it has no name, and the entry may be empty.
+        faults: The faults of a shot in which these mechanisms act, and no other one: ``circuit.with_faults``
+            of them, and ``circuit.outcome_probabilities``, have the probabilities of this set. Usually that
+            is one fault per mechanism, the first of its causes. Mechanisms of the same place are one fault,
+            as X and Z of a depolarizing channel are Y. Errors that are more likely than none are there unless
+            a mechanism says otherwise.
+    """
+
+    probability: float
+    kept: float
+    kept_and_wrong: float
+    causes: tuple[tuple[CircuitFault, ...], ...]
+    faults: tuple[CircuitFault, ...]
+
+    @property
+    def weight(self) -> int:
+        """Number of mechanisms."""
+        return len(self.causes)
+
+
+@dataclass(frozen=True)
+class FaultDistance:
+    """The fewest error mechanisms that can make a kept shot wrong.
+
+    Attributes:
+        at_least: No smaller set can: all of them were looked at.
+        value: The distance, if a set of that size was found; otherwise None.
+    """
+
+    at_least: int
+    value: int | None
+
+    def __str__(self) -> str:
+        return f"at least {self.at_least}" if self.value is None else str(self.value)
+
+
+def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
+    """The fault distance, as far as all sets of up to ``max_weight`` mechanisms tell.
+
+    Args:
+        plan: The plan; it postselects what is postselected, and its outputs are the observables.
+        max_weight: The largest weight to look at.
+        threads: Number of threads.
+        max_bytes: Memory, about.
+    """
+    max_weight = integer(max_weight, "max_weight")
+    known = _exploration(plan, threads, max_bytes)
+    for weight in range(max_weight + 1):
+        enumerate_to(known, weight)
+        if len(known.strata) <= weight:
+            break
+        if known.strata[weight].malignant(known.values):
+            return FaultDistance(weight, weight)
+    return FaultDistance(len(known.strata), None)
+
+
+def malignant_sets(
+    plan: SamplingPlan,
+    named: NamedMechanisms[CircuitFault],
+    max_weight: int | None,
+    threads: int,
+    max_bytes: int,
+) -> list[MalignantSet]:
+    """All malignant sets, most probable to be kept and wrong first.
+
+    Args:
+        plan: The plan, as in ``fault_distance``.
+        named: The faults behind its mechanisms.
+        max_weight: The largest weight to look at; None: that of the smallest sets.
+        threads: Number of threads.
+        max_bytes: Memory, about.
+
+    Raises:
+        ResourceLimitError: There are too many sets to look at.
+    """
+    max_weight = integer_or_none(max_weight, "max_weight")
+    known = _exploration(plan, threads, max_bytes)
+    odds = known.odds[0]
+    found: list[MalignantSet] = []
+    weight = 0
+    while weight <= known.max_weight and (weight <= max_weight if max_weight is not None else not found):
+        enumerate_to(known, weight)
+        if len(known.strata) <= weight:
+            refuse(f"there are too many sets of {weight} mechanisms that pass them")
+        values = known.values
+        members = (
+            known.study.sets_with(weight, values.wrong).reshape(-1, weight)
+            if weight
+            else np.zeros((int(np.any(values.wrong[:1] > 0)), 0), dtype=np.uint32)
+        )
+        keys = (
+            known.study.number_keys(members.ravel(), weight) if weight else np.zeros(len(members), np.uint32)
+        )
+        for each, key in zip(members.tolist(), keys.tolist(), strict=True):
+            found.append(
+                MalignantSet(
+                    probability=known.probability_of_nothing(0) * float(np.prod(odds[each])),
+                    kept=known.coin_factor(0) * float(values.kept[key]),
+                    kept_and_wrong=known.coin_factor(0) * float(values.wrong[key]),
+                    causes=tuple(named.causes(mechanism) for mechanism in sorted(each)),
+                    faults=named.faults(sorted(each)),
+                )
+            )
+        weight += 1
+    return sorted(found, key=lambda each: -each.probability * each.kept_and_wrong)
+
+
+def _exploration(plan: SamplingPlan, threads: int, max_bytes: int) -> Exploration:
+    return exploration_of([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)

@@ -1,0 +1,81 @@
+"""Enumerates the weights that cost little, from 0 on, and says what the next one would cost."""
+
+from __future__ import annotations
+
+import math
+
+from .costs import of_enumeration
+from .exploration import Exploration
+from .wrong_tool import refuse
+
+__all__ = ["enumerate_cheap", "enumerate_to", "expected_enumeration"]
+
+_REST_OF_RATE = 1e-3
+"""Sets are listed up to the weight beyond which P(kept and wrong) grows by less than this part of it."""
+
+_REST_WITHOUT_RATE = 1e-9
+"""Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
+
+_MAX_PAIRS = 0.25
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to list. Of larger sets, a
+smaller part passes."""
+
+_TOLERANCE = 3.0
+"""How many times as many steps as expected an enumeration may take."""
+
+
+def enumerate_to(known: Exploration, last: int) -> None:
+    """Enumerates all weights up to one, as long as the limits allow."""
+    for weight in range(len(known.strata), min(last, known.max_weight) + 1):
+        if not known.enumerate(weight, known.limits.exact_steps):
+            return
+
+
+def enumerate_cheap(known: Exploration) -> None:
+    """Enumerates as many weights as cost little.
+
+    Raises:
+        ResourceLimitError: Nearly all pairs pass the checks, and larger sets are too many to list.
+    """
+    for weight in range(len(known.strata), known.max_weight + 1):
+        max_steps = known.limits.exact_steps
+        if weight >= 2:
+            steps, sets, keys = expected_enumeration(known, weight)
+            is_cheap = weight == 2 or of_enumeration(steps, sets, keys) <= known.limits.first_cost
+            if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
+                return
+            max_steps = min(max_steps, _TOLERANCE * steps)
+        if not known.enumerate(weight, max_steps):
+            return
+        if weight == 2:
+            _check_pruning(known)
+
+
+def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float, float]:
+    """Steps, sets and signatures of the first weight that is not exact, from those of the weights before."""
+    before, last = known.exact(weight - 2), known.exact(weight - 1)
+    branching = known.study.branching
+    if weight == 2:
+        # Single mechanisms are no guide: pairs of equal ones pass the checks, too.
+        twins = float(known.study.num_twins)
+        return max(twins, float(known.odds.shape[1])), twins, twins
+    steps = max(last.steps, known.odds.shape[1]) * branching
+    sets = last.sets * (last.sets / before.sets if before.sets else branching)
+    keys = last.signatures * (last.signatures / before.signatures if before.signatures else 1.0)
+    return steps, sets, keys
+
+
+def _check_pruning(known: Exploration) -> None:
+    """Refuses where nearly all pairs pass the checks, and larger sets are too many to list."""
+    for c in range(len(known.odds)):
+        fraction = known.exact(2).passing(c) / float(known.masses[c, 2])
+        if fraction < _MAX_PAIRS:
+            continue
+        enough = _REST_OF_RATE * known.totals(c).wrong or _REST_WITHOUT_RATE
+        weight = next((k for k in range(3, known.max_weight + 1) if known.rest(c, k + 1) < enough), 2)
+        num_sets = math.comb(known.odds.shape[1], weight)
+        if num_sets > known.limits.exact_sets:
+            refuse(
+                f"{fraction:.0%} of the pairs of mechanisms pass them, and there are"
+                f" {float(num_sets):.2g} sets of {weight}"
+            )

@@ -1,0 +1,228 @@
+"""Decides where more is looked at, until the error is small enough.
+
+Every weight that matters is sampled a little first. That tells what each way of looking at it costs, and
+what error it leaves: all of its sets, more draws, or a larger join. Of all that can be done next, for all
+weights and circuits, what takes away most of the error for its cost is done.
+
+All decisions follow from counts and sums that depend on the seed alone; only ``max_seconds`` looks at a
+clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from operator import methodcaller
+
+from .costs import of_draws, of_enumeration, of_join
+from .enumeration import enumerate_cheap, expected_enumeration
+from .exploration import Exploration
+from .samples import MISSED_COUNTS, Outlook, SampledWeight
+from .study import MAX_WEIGHT
+from .wrong_tool import refuse
+
+__all__ = ["ENOUGH", "Estimator"]
+
+_FIRST_SETS = 2e4
+"""About how many sets the first sample of a weight should find."""
+
+_FIRST_HALVES = 200_000
+_FEWEST_HALVES = 1000
+
+_FIRST_DRAW_COST = 0.2
+"""Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
+
+_GROWTHS = (1.0, 3.0, 9.0, 27.0)
+"""The sizes of further samples of a weight, as multiples of the sample that there is."""
+
+_Gain = Callable[[Callable[[Outlook], float]], float]
+
+ENOUGH = 0.8
+"""The search ends when the square of the error is this part of the square that was asked for."""
+
+_FIRST_COST = 0.5
+"""Seconds that a single action may cost even if less was spent on all before it."""
+
+_NOTHING = 1e-15
+"""Without a wrong set, the search aims at an upper limit of about this logical error rate."""
+
+_WORK_FOR_NOTHING = 0.1
+"""If this part of the work limit has found no wrong set, the search ends."""
+
+_LARGEST_GROWTH = 25.0
+"""By how much a join that is to find the first set of a weight has more combinations than the one before."""
+
+
+@dataclass(frozen=True)
+class _Action:
+    """Something that can be done next.
+
+    Attributes:
+        cost: In seconds of one core.
+        gain: By how much the sum over circuits of (error / error asked for)^2 falls.
+        run: Does it.
+    """
+
+    cost: float
+    gain: float
+    run: Callable[[], object]
+
+
+class Estimator:
+    """Looks at fault sets until the logical error rates of their circuits are known well enough.
+
+    Args:
+        known: The circuits, and what is known so far.
+    """
+
+    def __init__(self, known: Exploration) -> None:
+        self._known = known
+        self._can_enumerate = True
+
+    def run(self) -> None:
+        """Looks at all weights, and then again where that helps most."""
+        enumerate_cheap(self._known)
+        if len(self._known.strata) < min(3, self._known.max_weight + 1):
+            refuse(f"there are too many sets of {len(self._known.strata)} mechanisms that pass them")
+        self._check_events()
+        self._sample_first()
+        while not self._is_done():
+            possible = [each for each in self._actions() if each.gain > 0 and self._has_time(each.cost)]
+            if not possible:
+                return
+            max(possible, key=lambda action: action.gain / action.cost).run()
+            self._sample_first()
+
+    def look_closer(self, weight: int) -> None:
+        """Joins more halves of a weight, if it is a sampled one and the limits allow more."""
+        stratum = self._known.strata[weight]
+        if isinstance(stratum, SampledWeight):
+            halves = self._most_halves(stratum, math.sqrt(_LARGEST_GROWTH) * stratum.halves)
+            if self._has_time(self._cost_of_join(stratum, halves)):
+                self._known.join(stratum, halves)
+
+    def _sample_first(self) -> None:
+        """A first sample of every weight that may matter."""
+        known = self._known
+        while (weight := len(known.strata)) <= known.max_weight and any(
+            known.rest_passing(c, weight) * known.coin_factor(c) > self._negligible(c)
+            for c in range(len(known.odds))
+        ):
+            if known.is_out_of_time:
+                return
+            steps = self._expected_draw_steps(weight)
+            stratum = known.sample_of(weight)
+            if of_draws(steps, _FIRST_SETS) < _FIRST_DRAW_COST and steps <= known.limits.draw_steps:
+                known.draw(stratum, _FIRST_SETS / known.next_passing_odds(weight))
+            if not stratum.rounds or known.may_join(stratum):
+                passing = known.passing_odds(stratum)
+                most = min(_FIRST_HALVES, known.limits.join_draws)
+                halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
+                known.join(stratum, max(_FEWEST_HALVES, halves))
+            known.strata.append(stratum)
+
+    def _check_events(self) -> None:
+        """Refuses where sets matter that are larger than those that can be looked at."""
+        known = self._known
+        for c in range(len(known.odds)):
+            allowed = known.limits.relative_error * (known.totals(c).kept or known.factor(c))
+            if known.is_cut and known.rest(c, known.max_weight + 1) * known.coin_factor(c) > allowed:
+                mean = float(known.masses[c, 1])
+                refuse(
+                    f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
+                    checks_are_weak=False,
+                )
+
+    def _negligible(self, circuit: int) -> float:
+        """Probability of unexplored weights that does no harm to the interval."""
+        return 0.1 * math.sqrt(self._allowed(circuit))
+
+    def _allowed(self, circuit: int) -> float:
+        """The square of the error that was asked for."""
+        allowed = self._known.limits.relative_error * self._known.totals(circuit).wrong
+        # Where no wrong set was found, an upper limit far below all that can be compared with it.
+        return (allowed or _NOTHING * self._known.factor(circuit)) ** 2
+
+    def _excess(self, circuit: int) -> float:
+        """How far the square of the error is above what is aimed at, in units of what was asked for."""
+        error = self._known.totals(circuit).error_with(MISSED_COUNTS)
+        return error**2 / self._allowed(circuit) - ENOUGH
+
+    def _is_done(self) -> bool:
+        return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))
+
+    def _has_time(self, cost: float) -> bool:
+        """Whether that may be done: it costs not much more than all before, and is within the limits."""
+        known = self._known
+        spent = known.spent
+        if cost > max(_FIRST_COST, spent) or spent + cost > known.limits.work:
+            return False
+        found = any(known.totals(c).wrong for c in range(len(known.odds)))
+        if not found and spent + cost > _WORK_FOR_NOTHING * known.limits.work:
+            return False
+        return known.seconds_left >= cost * known.seconds_per_cost
+
+    def _actions(self) -> Iterator[_Action]:
+        """All that can be done next, of every weight that is not exact."""
+        known = self._known
+        excess = [max(0.0, self._excess(c)) for c in range(len(known.odds))]
+        units = [known.factor(c) ** 2 / self._allowed(c) for c in range(len(known.odds))]
+        for weight in range(known.num_exact, len(known.strata)):
+            stratum = known.strata[weight]
+            assert isinstance(stratum, SampledWeight)
+            outlooks = known.outlooks(stratum)
+
+            def gain(error: Callable[[Outlook], float], outlooks: list[Outlook] = outlooks) -> float:
+                return sum(
+                    min(most, unit * (outlook.error - error(outlook)))
+                    for most, unit, outlook in zip(excess, units, outlooks, strict=True)
+                )
+
+            if weight == known.num_exact and self._can_enumerate:
+                steps, sets, keys = expected_enumeration(known, weight)
+                if known.limits.may_enumerate(weight, steps, keys):
+                    cost = of_enumeration(steps, sets, keys)
+                    yield _Action(cost, gain(lambda _: 0.0), partial(self._enumerate, weight, 3 * steps))
+            yield from self._samplings(stratum, gain)
+
+    def _samplings(self, stratum: SampledWeight, gain: _Gain) -> Iterator[_Action]:
+        """Draws and joins of several sizes."""
+        known = self._known
+        limits = known.limits
+        if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
+            return
+        steps = stratum.draw_steps or self._expected_draw_steps(stratum.weight)
+        outlook = known.outlooks(stratum)[0]
+        for growth in _GROWTHS:
+            density = growth * stratum.density
+            draws = density * stratum.passing(0)
+            if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
+                error = methodcaller("with_draws", density)
+                yield _Action(of_draws(steps, draws), gain(error), partial(known.draw, stratum, density))
+            if not known.may_join(stratum):
+                continue
+            halves = self._most_halves(stratum, outlook.halves_for(density))
+            error = methodcaller("with_join", halves)
+            yield _Action(
+                self._cost_of_join(stratum, halves), gain(error), partial(known.join, stratum, halves)
+            )
+
+    def _expected_draw_steps(self, weight: int) -> float:
+        """Steps of a search for draws: those of an enumeration of the sets with one mechanism less."""
+        last = self._known.num_exact - 1
+        branching = max(2.0, self._known.study.branching)
+        return float(self._known.exact(last).steps) * branching ** (weight - 1 - last)
+
+    def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
+        return of_join(halves, halves**2 / stratum.scale * self._known.passing_odds(stratum))
+
+    def _most_halves(self, stratum: SampledWeight, wanted: float) -> int:
+        """As many halves as are wanted, or as fit into memory with the sets that they find."""
+        limits = self._known.limits
+        most = math.sqrt(0.5 * limits.most_sets_of_join * stratum.scale / self._known.passing_odds(stratum))
+        return int(max(_FEWEST_HALVES, min(wanted, most, limits.join_draws)))
+
+    def _enumerate(self, weight: int, max_steps: float) -> None:
+        self._can_enumerate = self._known.enumerate(weight, max_steps)

@@ -1,0 +1,447 @@
+"""What is known of the fault sets of some circuits: the strata that were looked at, and their sums."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...._native import random_words
+from ....simulation.engines.random_streams import Stream
+from ....simulation.plan import SamplingPlan
+from ..interval import interval_of_weighted_sum
+from .costs import of_draws, of_enumeration, of_join
+from .laws import Floats, KeyValues
+from .limits import Limits
+from .mechanisms import Mechanisms
+from .samples import Outlook, SampledWeight
+from .strata import ExactWeight, Stratum, Sums
+from .study import MAX_WEIGHT, study_of
+from .wrong_tool import refuse
+
+__all__ = ["CircuitTotals", "Exploration"]
+
+MAX_PASSING = 0.05
+"""Part of the sets that may pass the noise-only checks."""
+
+_LONG_LAW_WIDTH = 14
+"""From this peak width on, the laws of all signatures would take longer than the search for fault sets."""
+
+_NEGLIGIBLE = 1e-40
+"""Sets of so little weight, relative to that of all sets, are not told apart."""
+
+_COST_THAT_TELLS = 0.1
+"""Seconds of work after which its pace is known."""
+
+_ONE_SIGMA = math.erf(math.sqrt(0.5))
+"""The probability of at most one standard deviation."""
+
+_RATE_THAT_MATTERS = 1e-3
+"""Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
+
+
+@dataclass(frozen=True)
+class CircuitTotals:
+    """Sums over all weights for a circuit, as probabilities.
+
+    Attributes:
+        kept: P(kept).
+        wrong: P(kept and wrong).
+        exact_wrong: The part of it that is not sampled.
+        variance: Of ``wrong - rate * kept``, estimated from what was found.
+        largest: By how much the largest events that may have been missed would have changed ``wrong``.
+        rest: Probability of all sets that were not looked at.
+        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
+        by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
+    """
+
+    kept: float
+    wrong: float
+    exact_wrong: float
+    variance: float
+    largest: float
+    rest: float
+    rest_passing: float
+    by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
+
+    @property
+    def rate(self) -> float:
+        """P(wrong | kept)."""
+        return self.wrong / self.kept if self.kept else 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """Of the rate, with what the largest events that may have been missed would add."""
+        return self.error_with(1.0) / self.kept if self.kept else 0.0
+
+    def error_with(self, missed: float) -> float:
+        """The standard error of ``wrong``, where the square of missed events counts so much.
+
+        A sum of few events has a small variance where it is too small itself. In units of that, it would be
+        farther from the truth than the normal distribution says. The upper end of an interval with the
+        probability of one standard deviation knows of it.
+        """
+        sampled = self.wrong - self.exact_wrong
+        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
+        return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
+
+
+class Exploration:
+    """The fault sets of circuits that differ in the odds of their mechanisms, weight by weight.
+
+    Args:
+        plan: The plan of the first circuit.
+        mechanisms: The mechanisms of each circuit; all but odds and probabilities are equal.
+        limits: What it may cost.
+        seed: 0 <= seed < 2^64.
+        threads: Number of threads.
+        report: Called with a line about what is under way.
+        passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too.
+
+    Attributes:
+        mechanisms: Those of the first circuit.
+        odds: float64, shape (num_circuits, num_mechanisms).
+        masses: float64, shape (num_circuits, max_weight + 1): the sum of the odds of all sets of a weight.
+        strata: What is known of the weights from 0 on.
+        study: The native search.
+        values: What the outcome laws say of the keys of all sets found.
+        max_weight: Larger sets are not looked at.
+    """
+
+    def __init__(
+        self,
+        plan: SamplingPlan,
+        mechanisms: Sequence[Mechanisms],
+        limits: Limits,
+        seed: int,
+        threads: int,
+        report: Callable[[str], None],
+        passing_only: bool = False,
+    ) -> None:
+        self.limits = replace(limits, long_laws=plan.peak_width >= _LONG_LAW_WIDTH)
+        self._passing_only = passing_only
+        self.seed = seed
+        self._report = report
+        self._begin = time.perf_counter()
+        self.mechanisms = first = mechanisms[0]
+        self.odds = np.array([each.odds for each in mechanisms])
+        self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
+        self._nothing = np.array([each.nothing for each in mechanisms])
+        self.study = study_of(plan, first, threads, limits.max_bytes)
+        self.values = KeyValues(self.study, plan.num_outputs, passing_only)
+        self.max_weight = min(MAX_WEIGHT, _most_members(first))
+        self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
+        self.strata: list[Stratum] = []
+        self.spent = 0.0
+        self._round = 0
+        self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
+        self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.perf_counter() - self._begin
+
+    def factor(self, circuit: int) -> float:
+        """Probability that no mechanism acts and the removed coins pass."""
+        return float(self._factors[circuit])
+
+    def probability_of_nothing(self, circuit: int) -> float:
+        """Probability that no mechanism acts."""
+        return float(self._nothing[circuit])
+
+    def coin_factor(self, circuit: int) -> float:
+        """Probability that the removed coins pass."""
+        return float(self._factors[circuit] / self._nothing[circuit])
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether no new round may begin."""
+        return self.limits.max_seconds is not None and self.seconds > self.limits.max_seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Until then a new round may begin, and should have ended."""
+        return math.inf if self.limits.max_seconds is None else self.limits.max_seconds - self.seconds
+
+    @property
+    def seconds_per_cost(self) -> float:
+        """How long what costs a second took here, so far."""
+        return self.seconds / self.spent if self.spent > _COST_THAT_TELLS else 1.0
+
+    @property
+    def num_exact(self) -> int:
+        """Number of weights, from 0 on, of which all sets are known."""
+        return next(
+            (k for k, stratum in enumerate(self.strata) if not isinstance(stratum, ExactWeight)),
+            len(self.strata),
+        )
+
+    def exact(self, weight: int) -> ExactWeight:
+        """A weight that was enumerated."""
+        stratum = self.strata[weight]
+        assert isinstance(stratum, ExactWeight)
+        return stratum
+
+    def enumerate(self, weight: int, max_steps: float) -> bool:
+        """Enumerates a weight, the first one that was not; False if that takes too much."""
+        self._report(f"weight {weight}: all sets")
+        max_keys = int(self.limits.exact_keys * 2)
+        found = self.study.enumerate(
+            weight,
+            self.odds.ravel(),
+            len(self.odds),
+            int(max_steps),
+            max_keys,
+            self.limits.long_laws,
+            self.limits.enumeration_seconds,
+        )
+        self.spent += of_enumeration(found["steps"], found["sets"], found["num_keys"])
+        if not found["is_complete"]:
+            return False
+        # What was sampled of this weight is not needed any more.
+        self.strata[weight : weight + 1] = [ExactWeight(weight, found, len(self.odds))]
+        self._known_sums.clear()
+        self.values.evaluate()
+        return True
+
+    def draw(self, stratum: SampledWeight, density: float) -> None:
+        """Adds draws, on average so many for each unit of odds."""
+        spacing, passing = 1 / density, self.passing_odds(stratum)
+        while True:
+            draws = max(1000.0, passing / spacing)
+            self._report(f"weight {stratum.weight}: {draws:.3g} draws")
+            self._round += 1
+            found = self.study.draw(stratum.weight, spacing, self._seed_of_round(), int(2 * draws))
+            stratum.draw_steps = int(found["steps"])
+            self.spent += of_draws(found["steps"], len(found["members"]) / stratum.weight)
+            if found["is_complete"]:
+                break
+            # Far more sets pass than at the weights before.
+            spacing *= 30
+        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.long_laws)
+        self.values.evaluate()
+        stratum.add_draws(found["members"], keys, spacing, self.values.kept)
+
+    def passing_odds(self, stratum: SampledWeight) -> float:
+        """The odds of all sets of a weight that pass the checks, about."""
+        if stratum.sets:
+            return stratum.passing(0)
+        return self.next_passing_odds(stratum.weight)
+
+    def may_join(self, stratum: SampledWeight) -> bool:
+        """Whether few enough combinations of halves pass the checks for joins."""
+        return self.passing_odds(stratum) <= MAX_PASSING * float(self.masses[0, stratum.weight])
+
+    def next_passing_odds(self, weight: int) -> float:
+        """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
+        a, b = (self.strata[k].sums(0, self.values, 0.0).passing for k in (weight - 2, weight - 1))
+        if not b:
+            return float(self.masses[0, weight]) * 1e-6
+        return b * (min(1.0, b / a) if a else float(self.masses[0, weight] / self.masses[0, weight - 1]))
+
+    def sample_of(self, weight: int) -> SampledWeight:
+        """A weight of which nothing was sampled yet."""
+        left, right = halves_of(weight)
+        masses = self.masses[0]
+        bounds = self.bounds
+        ratios = (self.odds / self.odds[0]).max(axis=1) ** weight
+        return SampledWeight(
+            self.odds,
+            np.minimum(self.masses[:, weight], bounds["passing"][weight] * ratios),
+            (left, right),
+            (float(masses[left]), float(masses[right])),
+            max(min(1.0, float(bounds["most"][half] / masses[half])) for half in (left, right)),
+        )
+
+    def join(self, stratum: SampledWeight, halves: int) -> None:
+        """Adds a join of so many halves of each kind."""
+        left, right = halves_of(stratum.weight)
+        ratios = self.odds / self.odds[0]
+        while True:
+            self._report(f"weight {stratum.weight}: {halves:.3g} x {halves:.3g} joins")
+            self._round += 1
+            found = self.study.join(
+                left,
+                right,
+                halves,
+                1.0,
+                self.seed,
+                self._round,
+                int(self.limits.most_sets_of_join),
+                ratios.ravel(),
+                len(ratios),
+                self.limits.long_laws,
+            )
+            self.spent += of_join(halves, found["sets"])
+            if found["sets"] > MAX_PASSING * halves**2:
+                part = found["sets"] / halves**2
+                refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
+            if found["is_complete"]:
+                break
+            # Far more sets pass than at the weights before.
+            halves = max(1000, halves // 8)
+        self.values.evaluate()
+        stratum.add_join(halves, found, self.values.kept)
+
+    @cached_property
+    def bounds(self) -> dict[str, Floats]:
+        """Proven upper bounds for each weight, in odds of the first circuit; see ``fault_set_bounds.h``."""
+        closed = np.ones(1)
+        if not self.mechanisms.target.any():
+            exact = [stratum for stratum in self.strata if isinstance(stratum, ExactWeight)]
+            closed = np.array([stratum.passing(0) for stratum in exact])
+        nothing_else = _NEGLIGIBLE * float(self.masses[0].max())
+        found = self.study.bounds(closed, nothing_else)
+        # Mechanisms that exclude each other leave no sets of the largest weights.
+        weights = self.masses.shape[1]
+        return {name: np.minimum(found[name][:weights], self.masses[0]) for name in ("passing", "most")}
+
+    def _seed_of_round(self) -> int:
+        """Independent for each pass over the sets."""
+        return int(random_words(self.seed, Stream.ROUNDS, self._round, 1)[0])
+
+    def totals(self, circuit: int = 0) -> CircuitTotals:
+        """What is known of a circuit so far."""
+        factor = float(self._factors[circuit])
+        rate = self._rate_that_matters(circuit)
+        sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]
+        kept = math.fsum(each.kept for each in sums)
+        wrong = math.fsum(each.wrong for each in sums)
+        exact = [
+            each.wrong for each, stratum in zip(sums, self.strata, strict=True) if stratum.method == "exact"
+        ]
+        masses = [float(self.masses[circuit, stratum.weight]) for stratum in self.strata]
+        nothing = float(self._nothing[circuit])
+        return CircuitTotals(
+            kept=factor * kept,
+            wrong=factor * wrong,
+            exact_wrong=factor * math.fsum(exact),
+            variance=factor**2 * math.fsum(each.variance for each in sums),
+            largest=factor * math.hypot(*(each.largest for each in sums)),
+            rest=self.rest(circuit, len(self.strata)) * factor / nothing,
+            rest_passing=self.rest_passing(circuit, len(self.strata)) * factor / nothing,
+            by_weight=tuple(
+                (stratum.weight, stratum, nothing * mass, _scaled(each, factor))
+                for stratum, mass, each in zip(self.strata, masses, sums, strict=True)
+            ),
+        )
+
+    def interval_of_wrong(
+        self, circuit: int, coverage: float, largest: float | None = None
+    ) -> tuple[float, float]:
+        """Limits for P(kept and wrong); ``largest`` says what one more event may add, if known better."""
+        totals = self.totals(circuit)
+        sampled = totals.wrong - totals.exact_wrong
+        largest = totals.largest if largest is None else largest
+        low, high = interval_of_weighted_sum(sampled, totals.variance, largest, coverage)
+        return totals.exact_wrong + low, totals.exact_wrong + high + totals.rest_passing
+
+    def interval(self, circuit: int, coverage: float) -> tuple[float, float]:
+        """Limits for the logical error rate."""
+        totals = self.totals(circuit)
+        low, high = self.interval_of_wrong(circuit, coverage)
+        # All sets that were not looked at and pass may be kept and wrong, or all kept and right.
+        return (low / (totals.kept + totals.rest_passing), high / totals.kept) if totals.kept else (0.0, 1.0)
+
+    def error_patterns(self, circuit: int) -> dict[int, float]:
+        """For each combination of flipped observables P(kept and this combination)."""
+        coefficients = np.zeros(len(self.values.kept))
+        for stratum in self.strata:
+            coefficients += self.factor(circuit) * stratum.coefficients(circuit, len(coefficients))
+        return self.values.pattern_sums(coefficients)
+
+    def malignant(self, stratum: Stratum) -> int:
+        """How many of the signatures of a weight can make a kept shot wrong."""
+        return stratum.malignant(self.values)
+
+    def outlooks(self, stratum: SampledWeight) -> list[Outlook]:
+        """What more draws of a weight would bring, for each circuit."""
+        rates = [self._rate_that_matters(c) for c in range(len(self.odds))]
+        place, state = stratum.weight, (stratum.rounds, tuple(rates))
+        if self._known_outlooks.get(place, (None, None))[0] != state:
+            found = [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
+            self._known_outlooks[place] = state, found
+        return self._known_outlooks[place][1]
+
+    def _rate_that_matters(self, circuit: int) -> float:
+        """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""
+        if self._passing_only:
+            return 0.0
+        sums = [self._sums(stratum, circuit, 0.0) for stratum in self.strata]
+        kept, wrong = math.fsum(each.kept for each in sums), math.fsum(each.wrong for each in sums)
+        return wrong / kept if kept and wrong / kept > _RATE_THAT_MATTERS else 0.0
+
+    def _sums(self, stratum: Stratum, circuit: int, rate: float) -> Sums:
+        place, state = (stratum.weight, circuit, rate), stratum.rounds
+        if self._known_sums.get(place, (None, None))[0] != state:
+            self._known_sums[place] = state, stratum.sums(circuit, self.values, rate)
+        return self._known_sums[place][1]
+
+    def rest(self, circuit: int, first_weight: int) -> float:
+        """Probability of all sets from a weight on, and that no mechanism of any other set acts."""
+        if first_weight > self.max_weight and not self.is_cut:
+            return 0.0
+        nothing = float(self._nothing[circuit])
+        masses = self.masses[circuit]
+        above = nothing * math.fsum(masses[first_weight:])
+        if not self.is_cut:
+            return above
+        # Each mass is at most that of the weight before times the sum of the odds over the weight. (The
+        # difference of all known masses to 1 has rounding errors, larger than what matters at small rates.)
+        ratio = float(masses[1]) / (self.max_weight + 1)
+        if ratio < 1:
+            return above + nothing * float(masses[-1]) * ratio / (1 - ratio)
+        return max(above, 1 - nothing * math.fsum(masses[:first_weight]))
+
+    def rest_passing(self, circuit: int, first_weight: int) -> float:
+        """An upper bound on the same, of the sets that pass the noise-only checks."""
+        if first_weight > self.max_weight:
+            return 0.0
+        nothing = float(self._nothing[circuit])
+        weights = np.arange(first_weight, self.max_weight + 1)
+        ratio = float((self.odds[circuit] / self.odds[0]).max())
+        bounds = self.bounds["passing"][weights] * ratio ** weights.astype(np.float64)
+        passing = nothing * math.fsum(np.minimum(self.masses[circuit, weights], bounds))
+        return passing + (self.rest(circuit, self.max_weight + 1) if self.is_cut else 0.0)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are larger sets than those that can be looked at."""
+        return self.max_weight == MAX_WEIGHT
+
+
+def halves_of(weight: int) -> tuple[int, int]:
+    """The numbers of mechanisms of the halves of which joined sets are made."""
+    return weight // 2, weight - weight // 2
+
+
+def _most_members(mechanisms: Mechanisms) -> int:
+    sites = mechanisms.sites[mechanisms.sites >= 0]
+    return int(np.count_nonzero(mechanisms.sites < 0)) + len(np.unique(sites))
+
+
+def _masses(odds: Floats, sites: np.ndarray, max_weight: int) -> Floats:
+    """Elementary symmetric polynomials of the odds, with at most one mechanism of a site."""
+    groups = list(odds[sites < 0])
+    for site in np.unique(sites[sites >= 0]):
+        groups.append(float(odds[sites == site].sum()))
+    masses = np.zeros(max_weight + 1)
+    masses[0] = 1
+    for weight in groups:
+        masses[1:] += weight * masses[:-1]
+    return masses
+
+
+def _scaled(sums: Sums, factor: float) -> Sums:
+    return Sums(
+        passing=factor * sums.passing,
+        kept=factor * sums.kept,
+        wrong=factor * sums.wrong,
+        variance=factor**2 * sums.variance,
+        largest=factor * sums.largest,
+    )

@@ -1,0 +1,155 @@
+"""The mechanisms of a plan as the search for fault sets takes them.
+
+A fault set holds a mechanism or not; what matters are its *odds*, the probability that it acts against that
+of nothing. A mechanism with rate λ acts an odd number of times with probability q = (1 - exp(-2λ)) / 2, so
+its odds are q / (1 - q) = tanh λ. Of a site with total rate Λ only the first event counts: choice c has the
+probability (λ_c / Λ)(1 - exp(-Λ)), nothing has exp(-Λ), so that its odds are (λ_c / Λ)(exp(Λ) - 1), and a set
+holds at most one choice.
+
+Coins flip bits of a shot with probability 1/2. Where they flip checks, only some of their tosses can pass
+them: a Gaussian elimination removes such coins together with as many checks, for a factor of 1/2 each.
+The other coins remain; the outcome laws are averaged over their tosses.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ....base.errors import ResourceLimitError
+from ....simulation.plan import SamplingPlan
+
+__all__ = ["Mechanisms", "mechanisms_of"]
+
+MAX_COINS = 16
+"""Averages run over 2^16 tosses at most."""
+
+Bits = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """What the search needs of a plan; M mechanisms, C checks, key: signature words, then output words.
+
+    Attributes:
+        checks: bool, shape (M, C): the checks that each mechanism flips, without those that coins randomize.
+        target: bool, shape (C,): the checks that a fault set must flip for a shot to be kept.
+        keys: uint64, shape (M, key_words): signature and outputs that each mechanism flips.
+        coins: uint64, shape (num_coins, key_words): what the remaining coins flip.
+        odds: float64, shape (M,).
+        sites: int32, shape (M,): at most one mechanism of a site >= 0 is in a set.
+        nothing: Probability that no mechanism acts.
+        coin_factor: Probability that the tosses of the removed coins pass their checks.
+        base: uint64, shape (key_words,): the key of the empty set.
+    """
+
+    checks: Bits
+    target: Bits
+    keys: Words
+    coins: Words
+    odds: npt.NDArray[np.float64]
+    sites: npt.NDArray[np.int32]
+    nothing: float
+    coin_factor: float
+    base: Words
+
+
+def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
+    """The mechanisms of a plan, with coins removed from its checks.
+
+    Args:
+        plan: The plan.
+
+    Raises:
+        ResourceLimitError: More than 16 coins remain.
+    """
+    num_checks = plan.num_checks
+    rows = plan.effects.dense(plan.num_row_bits)
+    constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
+    constant[plan.constant] = True
+    coins = plan.coins.dense(plan.num_row_bits)
+    removed = 0
+    while True:
+        flipping = np.flatnonzero(coins[:, :num_checks].any(axis=1))
+        if not len(flipping):
+            break
+        coin = coins[flipping[0]].copy()
+        check = int(np.flatnonzero(coin)[0])
+        # The toss of this coin is what passes the check: whoever flips the check flips the coin, too.
+        rows[rows[:, check]] ^= coin
+        coins[coins[:, check]] ^= coin
+        if constant[check]:
+            constant ^= coin
+        removed += 1
+    coins = _without_redundant(coins[:, num_checks:])
+    if len(coins) > MAX_COINS:
+        raise ResourceLimitError(
+            f"The outcome laws need an average over 2^{len(coins)} tosses of fair coins; the limit is"
+            f" 2^{MAX_COINS}. sample_counts has no such limit."
+        )
+    rows[:, num_checks:] = _reduced(rows[:, num_checks:], coins)
+    odds, nothing = _odds(plan)
+    return Mechanisms(
+        checks=rows[:, :num_checks],
+        target=constant[:num_checks],
+        keys=_packed(rows[:, num_checks:], plan.num_signature_bits),
+        coins=_packed(coins, plan.num_signature_bits),
+        odds=odds,
+        sites=plan.sites,
+        nothing=nothing,
+        coin_factor=0.5**removed,
+        base=_packed(constant[None, num_checks:], plan.num_signature_bits)[0],
+    )
+
+
+def _odds(plan: SamplingPlan) -> tuple[npt.NDArray[np.float64], float]:
+    free = plan.sites < 0
+    odds = np.tanh(plan.rates)
+    nothing = -float(np.log1p(odds[free]).sum())  # ln of the product of 1 - q = 1 / (1 + odds)
+    for site in np.unique(plan.sites[~free]):
+        choices = plan.sites == site
+        total = float(plan.rates[choices].sum())
+        odds[choices] = plan.rates[choices] / total * math.expm1(total)
+        nothing -= total
+    return odds, math.exp(nothing)
+
+
+def _without_redundant(coins: Bits) -> Bits:
+    """A basis of the coins, each with a leading bit that no other one has."""
+    basis: list[Bits] = []
+    for coin in coins:
+        row = coin.copy()
+        for other in basis:
+            if row[np.argmax(other)]:
+                row ^= other
+        if not row.any():
+            continue
+        for other in basis:
+            if other[np.argmax(row)]:
+                other ^= row
+        basis.append(row)
+    return np.array(basis, dtype=np.bool_).reshape(len(basis), coins.shape[1])
+
+
+def _reduced(rows: Bits, coins: Bits) -> Bits:
+    """Rows with the leading bits of the coins cleared: sets that differ by coins only then have one key."""
+    rows = rows.copy()
+    for coin in coins:
+        rows[rows[:, np.argmax(coin)]] ^= coin
+    return rows
+
+
+def _packed(bits: Bits, num_signature_bits: int) -> Words:
+    return np.hstack([packed_words(bits[:, :num_signature_bits]), packed_words(bits[:, num_signature_bits:])])
+
+
+def packed_words(bits: Bits) -> Words:
+    """Rows of bits as words, least significant bit first, shape (rows, ceil(bits / 64))."""
+    num_words = -(-bits.shape[1] // 64)
+    padded = np.zeros((len(bits), 64 * num_words), dtype=np.bool_)
+    padded[:, : bits.shape[1]] = bits
+    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view("<u8").astype(np.uint64)

@@ -1,0 +1,418 @@
+"""Samples of the fault sets of one weight, and what more of them would bring.
+
+Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by joining random halves of sets
+(*joined*). Both find each set a number of times that is on average proportional to its odds: the *density* is
+this number per unit of odds. So all finds of a weight are added up, whatever found them. They differ in cost,
+and in how finds depend on each other: joined sets with a common half do, and count less for it.
+
+A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
+one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
+finds count by how they split the set (``_counts_of_splits``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from .laws import Floats, KeyValues
+from .strata import Keys, Sums, sum_of_products
+
+__all__ = ["FEW", "MISSED_COUNTS", "Outlook", "SampledWeight"]
+
+FEW = 10.0
+"""Fewer effective hits, (sum of sizes)^2 / (sum of squares), say nothing of the sizes that hits may have."""
+
+MISSED_COUNTS = 1.5
+"""What the square of a missed event counts in the error that a search makes small: intervals reach farther
+for it than for as large a standard error."""
+
+_NOT_STORED = 2**32 - 1
+"""The number of a key with which no shot is kept, where only the others are stored."""
+
+_CHUNK = 1 << 18
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """Sets that were drawn at once, or found among all combinations of so many left and right halves.
+
+    Attributes:
+        density: Mean number of finds per unit of odds.
+        halves: Number of left halves, and of right halves; 0: whole sets were drawn.
+        most_of_half: The largest number of sets that a half is in, whether they can be kept or not.
+        part: Where its sets are among those of the weight.
+        sides: For each set the number of its left half, and of its right half.
+        passing: For each circuit the sum of the ratios of all sets that were found.
+        clumping: By how much finds that share halves increase the variance of P(kept), relative to as many
+            independent ones.
+    """
+
+    density: float
+    halves: int
+    most_of_half: int
+    part: slice
+    sides: tuple[Indices, Indices] | None
+    passing: Floats
+    clumping: float
+
+    @property
+    def count(self) -> float:
+        """What a find counts: so that the sum of all rounds has little variance."""
+        return 1 / (1 + self.clumping)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is known of the error of a sampled weight, and what more draws would make of it.
+
+    Attributes:
+        density: Mean number of finds per unit of odds, each with what it counts.
+        variance: Of the sum over finds.
+        own: The part of it from each set alone, per unit of density, if finds count 1.
+        shared: The part from different sets with a half in common, over the cube of the number of halves.
+        clumping: See ``_Round``, per half.
+        scale: See ``SampledWeight``.
+        drawn_density: The part of the density that draws have.
+        drawn_event: The largest number of hits that one more draw may have; 0 if nothing was drawn.
+        joined_event: The same of a half.
+        most: An upper limit on what can be missed at all.
+    """
+
+    density: float
+    variance: float
+    own: float
+    shared: float
+    clumping: float
+    scale: float
+    drawn_density: float
+    drawn_event: float
+    joined_event: float
+    most: float
+
+    @property
+    def missed(self) -> float:
+        """What the largest event that may have been missed would add."""
+        return self._missed(self.density, self.drawn_density)
+
+    @property
+    def error(self) -> float:
+        """The square of the standard error, in which what was missed counts more."""
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
+
+    def with_draws(self, density: float) -> float:
+        """The same with draws of so much more density."""
+        total = self.density + density
+        missed = self._missed(total, self.drawn_density + density)
+        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
+
+    def with_join(self, halves: int) -> float:
+        """The same with one more join of so many halves."""
+        density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
+        more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
+        total = self.density + count * density
+        missed = self._missed(total, self.drawn_density)
+        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
+
+    def halves_for(self, density: float) -> float:
+        """The number of halves of a join that adds so much density, with what its finds count."""
+        finds = density * self.scale
+        clumped = finds * self.clumping
+        return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
+
+    def _missed(self, density: float, drawn_density: float) -> float:
+        # No more than draws alone would have missed, which also see what sets with a common half add up to.
+        alone = self.drawn_event / drawn_density if drawn_density else math.inf
+        return min(max(self.drawn_event, self.joined_event) / density, alone, self.most)
+
+
+class SampledWeight:
+    """A sample of the sets of a weight that pass the checks; only those that can be kept are stored.
+
+    Args:
+        odds: Odds of the mechanisms in each circuit, float64, shape (num_circuits, num_mechanisms); draws
+            are those of the first one.
+        most: For each circuit an upper bound on the sum of the odds of all sets that pass.
+        halves: a and b, the numbers of mechanisms of left and right halves.
+        half_masses: e_a and e_b, with e_k the sum of the odds of all sets of k mechanisms.
+        partners: An upper bound on the part of all halves with which a half makes a set that passes.
+
+    Attributes:
+        keys: The keys of the sets that can be kept.
+        members: Their members, shape (len(keys), weight).
+        scale: e_a e_b / C(a + b, a).
+        sets: Sets found that pass the checks, each as often as it was found.
+        draws: Sets drawn, and halves of sets.
+        draw_steps: Steps of the last search that drew sets; 0: none.
+    """
+
+    def __init__(
+        self,
+        odds: Floats,
+        most: Floats,
+        halves: tuple[int, int],
+        half_masses: tuple[float, float],
+        partners: float = 1.0,
+    ) -> None:
+        self.weight = sum(halves)
+        self.scale = half_masses[0] * half_masses[1] / math.comb(self.weight, halves[0])
+        self._halves, self._half_masses = halves, half_masses
+        self.keys: Keys = np.zeros(0, dtype=np.uint32)
+        self.members = np.zeros((0, self.weight), dtype=np.uint32)
+        self.sets = self.draws = self.draw_steps = 0
+        self._odds, self._most, self._partners = odds, most, partners
+        self._ratios = np.zeros((0, len(odds)))
+        self._largest_ratio = np.ones(len(odds))
+        self._seen = np.zeros(0, dtype=np.bool_)
+        self._rounds: list[_Round] = []
+
+    def add_draws(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float, kept: Floats) -> None:
+        """Adds a process with on average one draw for each ``spacing`` of mass.
+
+        Args:
+            members: uint32, shape (draws * weight,).
+            keys: Keys of the sets, shape (draws,); 2^32 - 1 for those that are not stored.
+            spacing: See above.
+            kept: For each key of the study the probability of being kept.
+        """
+        begin = len(self.keys)
+        _, passing = self._add(members.reshape(-1, self.weight), keys, kept)
+        self.draws += len(keys)
+        self._rounds.append(_Round(1 / spacing, 0, 1, slice(begin, len(self.keys)), None, passing, 0.0))
+
+    def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
+        """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
+        begin = len(self.keys)
+        stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
+        self.sets += int(found["sets"]) - len(found["keys"])
+        self.draws += 2 * halves
+        sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
+        part = slice(begin, len(self.keys))
+        self._ratios[part] *= self._counts_of_splits(self.members[part], halves)[:, None]
+        hits = self._ratios[part, 0] * kept[self.keys[part]]
+        own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
+        clumping = shared / own if len(hits) >= FEW else 0.0
+        self._rounds.append(
+            _Round(
+                halves**2 / self.scale,
+                halves,
+                int(found["most_of_draw"]),
+                part,
+                (sides[0], sides[1]),
+                passing + found["left_out"],
+                clumping,
+            )
+        )
+
+    def _add(
+        self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
+    ) -> tuple[npt.NDArray[np.bool_], Floats]:
+        """Stores the sets that can be kept. Says which ones these are, and the sum of the ratios of all."""
+        seen = np.zeros(len(kept), dtype=np.bool_)
+        seen[: len(self._seen)] = self._seen
+        stored = keys != _NOT_STORED
+        seen[keys[stored]] = True
+        self._seen = seen
+        stored[stored] = kept[keys[stored]] > 0
+        ratios, passing = [self._ratios], np.zeros(len(self._odds))
+        for begin in range(0, len(keys), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            chunk = _ratios(self._odds, members[part])
+            passing += chunk.sum(axis=0)
+            self._largest_ratio = np.maximum(self._largest_ratio, chunk.max(axis=0))
+            ratios.append(chunk[stored[part]])
+        self._ratios = np.concatenate(ratios)
+        self.keys = np.concatenate([self.keys, keys[stored]])
+        self.members = np.concatenate([self.members, members[stored]])
+        self.sets += len(keys)
+        return stored, passing
+
+    @property
+    def method(self) -> str:
+        """How its sets were found."""
+        is_join = {each.halves > 0 for each in self._rounds}
+        return "both" if len(is_join) > 1 else "joined" if is_join == {True} else "drawn"
+
+    @property
+    def rounds(self) -> int:
+        """How often more was drawn."""
+        return len(self._rounds)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether not even the probability to pass the checks is known."""
+        return self.sets < FEW and self.method == "joined"
+
+    @property
+    def halves(self) -> int:
+        """Number of halves of the largest join; 0: there was none."""
+        return max((each.halves for each in self._rounds), default=0)
+
+    @property
+    def density(self) -> float:
+        """Mean number of finds per unit of odds, each with what it counts."""
+        return sum(each.count * each.density for each in self._rounds)
+
+    @property
+    def signatures(self) -> int:
+        """Distinct keys."""
+        return int(np.count_nonzero(self._seen))
+
+    def malignant(self, values: KeyValues) -> int:
+        """See ``Stratum``."""
+        return len(np.unique(self.keys[values.wrong[self.keys] > 0]))
+
+    @property
+    def sides(self) -> tuple[Indices, Indices]:
+        """The number of the left and of the right half that each set has; drawn sets share none."""
+        left, right = np.arange(len(self.keys)), np.arange(len(self.keys))
+        # What a set of a join shares is named by the first set that has it.
+        for each in self._rounds:
+            for numbers, side in zip((left, right), each.sides or (), strict=False):
+                _, first = np.unique(side, return_index=True)
+                numbers[each.part] = each.part.start + first[side]
+        return left, right
+
+    def passing(self, circuit: int) -> float:
+        """The sum of the odds of all sets that pass the checks."""
+        found = sum(each.count * float(each.passing[circuit]) for each in self._rounds)
+        return found / self.density
+
+    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
+        """See ``Stratum``."""
+        weights = self.set_weights(circuit)
+        outlook = self.outlook(circuit, values, rate)
+        return Sums(
+            passing=self.passing(circuit),
+            kept=sum_of_products(weights, values.kept[self.keys]),
+            wrong=sum_of_products(weights, values.wrong[self.keys]),
+            variance=outlook.variance / outlook.density**2,
+            largest=outlook.missed,
+        )
+
+    def outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
+        """What more draws would bring; arguments as for ``sums``."""
+        ratios = self._ratios[:, circuit]
+        kept, wrong = ratios * values.kept[self.keys], ratios * values.wrong[self.keys]
+        residuals = wrong - rate * kept
+        joins = [each for each in self._rounds if each.halves]
+        squares = [sum_of_products(residuals[each.part], residuals[each.part]) for each in self._rounds]
+        shared = [self._shared(each, residuals) for each in self._rounds]
+        variances = zip(self._rounds, squares, shared, strict=True)
+        cubes = sum(float(each.halves) ** 3 for each in joins)
+        # Where even kept sets are few, each that can be kept may be wrong with certainty.
+        drawn = [each for each in self._rounds if not each.halves]
+        drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
+        found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
+        events = [self._joined_event(each, circuit, found) for each in joins]
+        return Outlook(
+            density=self.density,
+            variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
+            own=sum(squares) / sum(each.density for each in self._rounds),
+            shared=sum(shared) / cubes if cubes else 0.0,
+            clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
+            scale=self.scale,
+            drawn_density=sum(each.density for each in drawn),
+            drawn_event=self._drawn_event(circuit, drawn_hits) if drawn else 0.0,
+            joined_event=max(events, default=0.0),
+            most=float(self._most[circuit]),
+        )
+
+    def _shared(self, found: _Round, values: Floats) -> float:
+        """The sum of the products of the values of different sets of a round that have a half in common."""
+        return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides or ()))
+
+    def _are_enough(self, hits: Floats, rounds: list[_Round]) -> bool:
+        """Whether those of some rounds are enough effective hits to tell how large any may be."""
+        total = sum(float(hits[each.part].sum()) for each in rounds)
+        squares = sum(
+            sum_of_products(hits[each.part], hits[each.part]) + self._shared(each, hits) for each in rounds
+        )
+        return total**2 >= FEW * squares > 0
+
+    def _drawn_event(self, circuit: int, hits: Floats | None) -> float:
+        """What a set that was missed may have added: no more than any kept one, if there were many."""
+        return float(self._largest_ratio[circuit] if hits is None else hits.max())
+
+    def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
+        """The same of a half, with all its sets: as many as any one had, if there were enough of them."""
+        assert found.sides is not None
+        if hits is not None:
+            return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
+        largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
+        largest *= self._most_of_splits(found.halves)
+        if self.sets >= FEW:
+            return largest * max(1, found.most_of_half)
+        return largest * (1 + found.halves * self._partners)
+
+    def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
+        """What finds of sets count by the halves in which they were found; of all splits, 1 on average.
+
+        With x and y the expected numbers of draws of its halves, a split finds the set a number of times with
+        mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all
+        splits, and the sum varies least if each counts as the inverse of its variance.
+        """
+        left, right = self._halves
+        counts = np.empty(len(members))
+        for begin in range(0, len(members), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            columns = self._odds[0][members[part].T]
+            everything = np.prod(columns, axis=0)
+            own, total, splits = np.zeros(0), np.zeros(columns.shape[1]), 0
+            for chosen in combinations(range(self.weight), left):
+                if left == right and 0 not in chosen:
+                    break  # the same splits, with left and right exchanged
+                of_left = np.prod(columns[list(chosen)], axis=0)
+                draws = of_left / self._half_masses[0] + everything / of_left / self._half_masses[1]
+                share = 1 / (1 + halves * draws)
+                own = own if splits else share  # the first split is that of the members' order
+                total += share
+                splits += 1
+            counts[part] = splits * own / total
+        return counts
+
+    def _most_of_splits(self, halves: int) -> float:
+        """An upper bound on what a find counts: a harmonic mean is at most the arithmetic one."""
+        likely = np.sort(self._odds[0])[::-1]
+        draws = sum(
+            float(np.prod(likely[:half])) / mass
+            for half, mass in zip(self._halves, self._half_masses, strict=True)
+        )
+        return min(1 + halves * draws, math.comb(self.weight, self._halves[0]))
+
+    def coefficients(self, circuit: int, num_keys: int) -> Floats:
+        """See ``Stratum``."""
+        return np.bincount(self.keys, self.set_weights(circuit), minlength=num_keys).astype(np.float64)
+
+    def set_weights(self, circuit: int) -> Floats:
+        """What each found set that can be kept counts: float64, shape (len(keys),)."""
+        weights = self._ratios[:, circuit] / self.density
+        for each in self._rounds:
+            weights[each.part] *= each.count
+        return weights
+
+
+def _of_pairs(side: Indices, values: Floats) -> float:
+    """The sum of the products of the values of different sets that have a half in common."""
+    sums = np.bincount(side, values).astype(np.float64)
+    return sum_of_products(sums, sums) - sum_of_products(values, values)
+
+
+def _largest(side: Indices, values: Floats) -> float:
+    """The largest sum of the values of the sets that have a half in common."""
+    return float(np.bincount(side, values).max()) if len(side) else 0.0
+
+
+def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:
+    """Odds of sets in each circuit over those in the first one; shape (sets, circuits)."""
+    relative = odds / odds[0]
+    ratios = np.ones((len(members), len(odds)))
+    for circuit in range(1, len(odds)):
+        ratios[:, circuit] = np.prod(relative[circuit][members], axis=1)
+    return ratios

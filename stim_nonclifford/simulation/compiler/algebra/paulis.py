@@ -1,0 +1,103 @@
+"""Sparse Pauli products: tuples of (qubit, code) with code X = 1, Z = 2, Y = 3.
+
+Bit 0 of a code is 1 if the Pauli has an X part, bit 1 is 1 if it has a Z part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import stim
+
+__all__ = [
+    "Factors",
+    "X",
+    "Y",
+    "Z",
+    "bits_of",
+    "factors_of",
+    "pauli_code",
+    "product_of",
+    "to_pauli_string",
+]
+
+X, Z, Y = 1, 2, 3
+
+Factors = tuple[tuple[int, int], ...]
+
+_CODE_OF_LETTER = {"I": 0, "X": X, "Y": Y, "Z": Z}
+_STIM_OF_CODE = {X: 1, Y: 2, Z: 3}
+_CODE_OF_STIM = (0, X, Y, Z)
+_STRINGS = tuple(stim.PauliString(letter) for letter in "_XZY")
+
+
+def pauli_code(letter: str) -> int:
+    """The code of ``"X"``, ``"Y"``, ``"Z"`` or ``"I"``."""
+    return _CODE_OF_LETTER[letter]
+
+
+def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:
+    """The product of Pauli targets such as ``X0*!Y1*X2``.
+
+    Args:
+        targets: Pauli targets; combiners are skipped.
+        where: Returns the name of the instruction, for the error message.
+
+    Returns:
+        The factors in order of first appearance, and whether the product has a minus sign.
+
+    Raises:
+        ValueError: The product is not Hermitian.
+    """
+    factors, phase = _product(targets)
+    if phase.imag:
+        raise ValueError(f"{where()}: the Pauli product is not Hermitian, as its prefactor is imaginary.")
+    return factors, phase.real < 0
+
+
+def factors_of(targets: Iterable[stim.GateTarget]) -> Factors:
+    """The factors of a product of Pauli targets without its phase; targets may repeat a qubit."""
+    return _product(targets)[0]
+
+
+def _product(targets: Iterable[stim.GateTarget]) -> tuple[Factors, complex]:
+    codes: dict[int, int] = {}
+    phase = 1 + 0j
+    for target in targets:
+        qubit = target.qubit_value
+        if qubit is None:
+            continue
+        if target.is_inverted_result_target:
+            phase = -phase
+        code = _CODE_OF_LETTER[target.pauli_type]
+        before = codes.get(qubit, 0)
+        if before:
+            product = _STRINGS[before] * _STRINGS[code]
+            phase *= product.sign
+            code = _CODE_OF_STIM[product[0]]
+        codes[qubit] = code
+    return tuple((qubit, code) for qubit, code in codes.items() if code), phase
+
+
+def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:
+    """The product as a dense ``stim.PauliString``."""
+    result = stim.PauliString(num_qubits)
+    for qubit, code in factors:
+        result[qubit] = _STIM_OF_CODE[code]
+    return result
+
+
+def from_pauli_string(string: stim.PauliString) -> Factors:
+    """The factors of a ``stim.PauliString``, without its sign."""
+    return tuple((q, _CODE_OF_STIM[string[q]]) for q in string.pauli_indices())
+
+
+def bits_of(pauli: stim.PauliString) -> tuple[int, int]:
+    """Masks of the qubits on which a Pauli has an X part, and of those on which it has a Z part.
+
+    Examples:
+        >>> bits_of(stim.PauliString("XYZ_"))
+        (3, 6)
+    """
+    x, z = pauli.to_numpy(bit_packed=True)
+    return int.from_bytes(x.tobytes(), "little"), int.from_bytes(z.tobytes(), "little")

@@ -1,0 +1,80 @@
+"""Matrices over GF(2) as sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...._native import image_of_rows
+from ...._native import independent_rows as native_independent_rows
+from ...plan import SparseRows
+
+__all__ = ["independent_rows", "joined", "odd_sums", "single_bits", "transposed"]
+
+
+def single_bits(bits: Sequence[int]) -> SparseRows:
+    """Rows with one bit each.
+
+    Examples:
+        >>> single_bits([5, 2]).row(1).tolist()
+        [2]
+    """
+    return SparseRows(np.arange(len(bits) + 1, dtype=np.int64), np.array(bits, dtype=np.int32))
+
+
+def odd_sums(rows: SparseRows, sums: SparseRows, num_bits: int) -> SparseRows:
+    """The sums of bits that are odd in each row.
+
+    Args:
+        rows: The rows.
+        sums: For each sum, the bits of a row that are added, all different.
+        num_bits: Number of bits of a row.
+
+    Returns:
+        For each row, the numbers of the sums that are odd, ascending.
+
+    Examples:
+        >>> odd_sums(SparseRows.of([[0], [0, 1]]), SparseRows.of([[0, 1], [1]]), num_bits=2).row(1).tolist()
+        [1]
+    """
+    images = transposed(sums, num_bits)
+    return SparseRows(*image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
+
+
+def transposed(rows: SparseRows, num_columns: int) -> SparseRows:
+    """The transposed matrix: for each column, the rows that have a one in it, ascending.
+
+    Examples:
+        >>> transposed(SparseRows.of([[0], [0, 1]]), 2).row(0).tolist()
+        [0, 1]
+    """
+    starts = np.zeros(num_columns + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows.bits, minlength=num_columns), out=starts[1:])
+    numbers = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
+    return SparseRows(starts, numbers[np.argsort(rows.bits, kind="stable")])
+
+
+def independent_rows(rows: SparseRows) -> SparseRows:
+    """The rows that are not sums of earlier rows, in their order.
+
+    Examples:
+        >>> independent_rows(SparseRows.of([[0], [], [0, 1], [1], [2]])).bits.tolist()
+        [0, 0, 1, 2]
+    """
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    chosen[native_independent_rows(rows.starts, rows.bits)] = True
+    lengths = np.diff(rows.starts)
+    starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
+    return SparseRows(starts, rows.bits[rows.starts[0] : rows.starts[-1]][np.repeat(chosen, lengths)])
+
+
+def joined(first: SparseRows, second: SparseRows) -> SparseRows:
+    """The rows of both matrices, one after the other.
+
+    Examples:
+        >>> joined(SparseRows.of([[0]]), SparseRows.of([[1], []])).starts.tolist()
+        [0, 1, 2, 2]
+    """
+    starts = np.concatenate([first.starts, second.starts[1:] + first.starts[-1]])
+    return SparseRows(starts, np.concatenate([first.bits, second.bits]))

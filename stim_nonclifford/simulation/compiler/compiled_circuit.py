@@ -1,0 +1,337 @@
+"""A circuit after both sweeps, from which the plan for any question is constructed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import stim
+
+from ...base.memory import collector_paused, memory_is_a_limit
+from ..plan import MAX_INDEX_BITS, SamplingPlan
+from .algebra.gf2 import mask_of, ones
+from .plans.needed_operations import needed_operations
+from .plans.plan_construction import construct_plan
+from .plans.requested_outputs import RequestedOutputs
+from .plans.scheduling import schedule
+from .plans.width_limit import check_width
+from .program.flattening import program_of
+from .program.program import Program
+from .reference_sample import LikelyOutputs, reference_records
+from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
+from .sweeps.clifford_records import clifford_records
+from .sweeps.effects import EffectTable, Fault, NoiseEffects, Outputs
+from .sweeps.forward_sweep import QuantumProgram, forward_sweep
+from .sweeps.operations import Operation, peak_width
+
+__all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
+
+DEFAULT_MAX_ACTIVE_COORDINATES = 24
+
+
+def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> CompiledCircuit:
+    r"""Compiles a tagged circuit.
+
+    Args:
+        circuit: A ``stim.Circuit`` with tagged gates of ``stim_nonclifford.dialect``.
+        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
+            reference sample needs it.
+
+    Returns:
+        The compiled circuit.
+
+    Raises:
+        NotImplementedError: An instruction is not supported.
+        ResourceLimitError: The circuit is too large to be unrolled.
+
+    Examples:
+        >>> from stim_nonclifford.simulation.engines import likely_outputs
+        >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"), likely_outputs)
+        >>> print(compiled.record_plan())
+        Plan: 1 mechanisms (0.1116 events per shot), 0 coins; 0 noise-only checks, 0 signature bits,
+        1 outputs; 0 rotations, 1 activations, 1 measurements, 0 outcome checks; peak width 0 (2^0
+        coefficients)
+    """
+    with memory_is_a_limit(), collector_paused():
+        program = program_of(circuit)
+        if program.has_non_clifford_gates:
+            quantum = forward_sweep(program)
+        else:
+            # A Clifford circuit has no operations, and Stim knows its noiseless sample.
+            quantum = QuantumProgram(base_records=clifford_records(circuit, program))
+    return CompiledCircuit(circuit, program, quantum, likely_outputs)
+
+
+class CompiledCircuit:
+    """A circuit after both sweeps, from which the plan for any question is constructed.
+
+    Intermediate results that several plans share are computed once, when they are first needed.
+
+    Args:
+        circuit: The circuit; it must not be changed afterwards.
+        program: The circuit's steps.
+        quantum: The quantum operations.
+        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
+            reference sample needs it.
+    """
+
+    def __init__(
+        self,
+        circuit: stim.Circuit,
+        program: Program,
+        quantum: QuantumProgram,
+        likely_outputs: LikelyOutputs,
+    ) -> None:
+        self.circuit = circuit
+        self.program = program
+        self.quantum = quantum
+        self._likely_outputs = likely_outputs
+        self._effects: dict[Outputs, EffectTable] = {}
+        self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
+        self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
+
+    def effects(self, outputs: Outputs) -> EffectTable:
+        """The effects on detectors and observables, or on records."""
+        if outputs not in self._effects:
+            with memory_is_a_limit(), collector_paused():
+                self._effects[outputs] = backward_sweep(self.program, self.quantum, outputs)
+        return self._effects[outputs]
+
+    @cached_property
+    def faults(self) -> list[Fault]:
+        """Every fault that the circuit's noise can cause, with its effect on detectors and observables."""
+        with memory_is_a_limit(), collector_paused():
+            return list_faults(self.program, self.quantum, "detectors")
+
+    def detector_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        skip_reference_sample: bool = False,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> SamplingPlan:
+        """The plan for detectors and observables.
+
+        Args:
+            requested: The requested outputs: detectors, then observables.
+            skip_reference_sample: Whether outputs are raw parities instead of flips against the reference
+                sample.
+            max_active_coordinates: Limit for the width of the coefficient vector: 2^width complex numbers.
+
+        Returns:
+            The plan.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        self.check_width(requested, max_active_coordinates)
+        table = self.effects("detectors")
+        constant = table.base_outputs
+        if not skip_reference_sample:
+            constant ^= self.reference_detectors(max_active_coordinates)
+        return self._plan(table, requested, constant)
+
+    def prepare_detectors(self, skip_reference_sample: bool, max_active_coordinates: int) -> None:
+        """Computes what the plans for all questions about detectors and observables share.
+
+        Args:
+            skip_reference_sample: Whether the plans will need no reference sample.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
+        """
+        self.effects("detectors")
+        if not skip_reference_sample:
+            self.reference_detectors(max_active_coordinates)
+
+    def fault_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> SamplingPlan:
+        """A plan for shots with given faults: its ``row_of`` accepts the effects of any faults.
+
+        Args:
+            requested: The requested outputs: detectors, then observables.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The plan.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        self.check_width(requested, max_active_coordinates)
+        if self._last_fault_plan is None or self._last_fault_plan[0] != requested:
+            # Every fault becomes a mechanism (its rate is not used); constant effects of noise are left out.
+            effects = {fault.effect: 1.0 for fault in self.faults if fault.effect}
+            self._last_fault_plan = (
+                requested,
+                self._plan_with(NoiseEffects.of(effects), requested, max_active_coordinates),
+            )
+        return self._last_fault_plan[1]
+
+    def noiseless_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> SamplingPlan:
+        """The plan of the circuit without its noise; arguments and errors are those of ``detector_plan``."""
+        self.check_width(requested, max_active_coordinates)
+        return self._plan_with(NoiseEffects.of({}), requested, max_active_coordinates)
+
+    def _plan_with(
+        self, noise: NoiseEffects, requested: RequestedOutputs, max_active_coordinates: int
+    ) -> SamplingPlan:
+        """The plan for detectors and observables with other noise than that of the circuit."""
+        table = replace(self.effects("detectors"), constant=0, noise=noise)
+        constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
+        return self._plan(table, requested, constant)
+
+    def record_plan(
+        self,
+        *,
+        reference: int = 0,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+    ) -> SamplingPlan:
+        """The plan for records.
+
+        Args:
+            reference: Mask of the records that are inverted when they are reported.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The plan.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        self._check_width(self.quantum.operations, "records", max_active_coordinates)
+        table = self.effects("records")
+        requested = RequestedOutputs.of(range(table.num_outputs))
+        return self._plan(table, requested, table.base_outputs ^ reference)
+
+    def reference_records(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
+        """The records of the noiseless reference sample, as a mask.
+
+        Likely values are chosen in circuit order. If that needs more than 2^24 coefficients, they are chosen
+        in the order of ``quantum`` instead.
+
+        Args:
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The mask: bit k is record k.
+
+        Raises:
+            ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
+        """
+        if self._reference_order is self.quantum:
+            self._check_width(self.quantum.operations, "records", max_active_coordinates)
+        return self._reference_records
+
+    def reference_detectors(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
+        """The detectors and observables of the noiseless reference sample, as a mask.
+
+        Args:
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Returns:
+            The mask: detectors, then observables.
+
+        Raises:
+            ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
+        """
+        num_outputs = self.program.num_detectors + self.program.num_observables
+        if not num_outputs:
+            return 0
+        if self.quantum.peak_width > max_active_coordinates and self._reference_order is self.quantum:
+            # Outcomes on which no detector or observable depends may have any value, and are not simulated.
+            requested = RequestedOutputs.of(range(num_outputs))
+            self.check_width(requested, max_active_coordinates)
+            return self._reference_detectors_of_needed
+        if self._reference_order is self.quantum:
+            self._check_width(self.quantum.operations, "records", max_active_coordinates)
+        return self._reference_detectors
+
+    def check_width(self, requested: RequestedOutputs, max_active_coordinates: int) -> None:
+        """Checks that a plan for detectors and observables is not too wide.
+
+        Args:
+            requested: The requested outputs: detectors, then observables.
+            max_active_coordinates: Limit for the width of the coefficient vector.
+
+        Raises:
+            ResourceLimitError: The plan needs more active coordinates than the limit allows.
+        """
+        if self.quantum.peak_width > min(max_active_coordinates, MAX_INDEX_BITS):
+            self._check_width(self._needed_for(requested), "detectors", max_active_coordinates)
+
+    def _needed_for(self, requested: RequestedOutputs) -> list[Operation]:
+        outcomes = self.effects("detectors").outcomes
+        return needed_operations(self.quantum.operations, outcomes, requested)
+
+    def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> SamplingPlan:
+        with memory_is_a_limit(), collector_paused():
+            needed = needed_operations(self.quantum.operations, table.outcomes, requested)
+            return construct_plan(table, needed, self._schedule(needed, table), requested, output_constant)
+
+    def _schedule(self, needed: list[Operation], table: EffectTable) -> list[Operation]:
+        """The needed operations in the form in which engines apply them.
+
+        The result does not depend on whether ``table`` has the effects on detectors or on records.
+        """
+        if len(needed) not in self._scheduled:
+            self._scheduled[len(needed)] = schedule(needed, table)
+        return self._scheduled[len(needed)]
+
+    def _check_width(self, needed: list[Operation], outputs: Outputs, max_active_coordinates: int) -> None:
+        limit = min(max_active_coordinates, MAX_INDEX_BITS)
+        # The width in the order of the forward sweep is an upper bound.
+        if peak_width(needed) <= limit:
+            return
+        check_width(peak_width(self._schedule(needed, self.effects(outputs))), max_active_coordinates)
+
+    @cached_property
+    def _reference_order(self) -> QuantumProgram:
+        """The operations in the order in which the outcomes of the reference sample are chosen."""
+        if self.quantum.reordered:
+            with memory_is_a_limit(), collector_paused():
+                in_order = forward_sweep(self.program, keep_order=True)
+            if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
+                return in_order
+        return self.quantum
+
+    @cached_property
+    def _reference_records(self) -> int:
+        with memory_is_a_limit(), collector_paused():
+            return self._likely_records(self._reference_order, len(self._reference_order.operations))
+
+    @cached_property
+    def _reference_detectors(self) -> int:
+        return self._outputs_of(self._reference_records)
+
+    @cached_property
+    def _reference_detectors_of_needed(self) -> int:
+        """The same without the outcomes on which no detector or observable depends."""
+        num_outputs = self.program.num_detectors + self.program.num_observables
+        needed = self._needed_for(RequestedOutputs.of(range(num_outputs)))
+        with memory_is_a_limit(), collector_paused():
+            return self._outputs_of(self._likely_records(self.quantum, len(needed)))
+
+    def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
+        """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
+        if not quantum.operations:
+            return mask_of([record for record, bit in enumerate(quantum.base_records) if bit])
+        table = outcome_effects(self.program, quantum)
+        return reference_records(quantum, table, self._likely_outputs, num_operations)
+
+    def _outputs_of(self, records: int) -> int:
+        """The detectors and observables of given records, as a mask."""
+        values = np.zeros(self.program.num_records, dtype=np.uint8)
+        values[ones(records)] = 1
+        return mask_of(self.program.native.odd_outputs(values).tolist())

@@ -1,0 +1,237 @@
+"""Expectation values: the plan for a sampler's bits and, with them, the path of each shot.
+
+An EXP_VAL of a Pauli P is treated as a measurement of P that leaves the state alone. The forward sweep
+applies the deferred rotations that P needs, and notes P as a Pauli of the coefficient vector. The backward
+sweep takes the sign of P as an output: faults, outcomes and coins flip it as they would flip the outcome of a
+measurement.
+
+The expectation value on the coefficient vector depends on the *path* of the shot alone: on the signs of the
+rotations and the outcomes of the measurements before it. The plan reports the path as further outputs, so
+that every engine can sample it, and ``native/simulation/path_expectations.h`` computes the values of a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._native import PathExpectations
+from ...base.memory import memory_is_a_limit
+from ..plan import SamplingPlan, SparseRows
+from .algebra.gf2 import masks_of, ones
+from .algebra.sparse_rows import odd_sums
+from .compiled_circuit import CompiledCircuit
+from .plans.needed_operations import needed_operations
+from .plans.plan_construction import construct_plan, operation_array, term_array
+from .plans.requested_outputs import RequestedOutputs
+from .plans.scheduling import schedule
+from .plans.width_limit import check_width
+from .program.flattening import program_of
+from .sweeps.backward_sweep import backward_sweep
+from .sweeps.effects import EffectTable, NoiseEffects, Outputs
+from .sweeps.forward_sweep import ExpectedPauli, forward_sweep
+from .sweeps.operations import Operation, OperationKind, peak_width
+
+__all__ = ["ExpectationCircuit", "ExpectationPlan"]
+
+
+@dataclass(frozen=True)
+class ExpectationPlan:
+    """A plan that reports paths, and what computes the expectation values of a path.
+
+    Attributes:
+        plan: The plan. Its outputs are the requested ones, then the signs of the expectation values that can
+            be different from 0, then the bits of the path.
+        num_requested: Number of requested outputs.
+        signed: intp: the numbers of the expectation values that have a sign.
+        num_path_bits: Number of bits of a path.
+        num_expectations: Number of expectation values.
+        paths: Computes the values of paths, before signs.
+    """
+
+    plan: SamplingPlan
+    num_requested: int
+    signed: npt.NDArray[np.intp]
+    num_path_bits: int
+    num_expectations: int
+    paths: PathExpectations
+
+
+class ExpectationCircuit:
+    r"""A circuit after both sweeps, with its expectation values.
+
+    Args:
+        compiled: The circuit, compiled without its expectation values: it knows the reference sample.
+
+    Raises:
+        ResourceLimitError: The circuit is too large.
+
+    Examples:
+        >>> import stim
+        >>> from stim_nonclifford.simulation.compiler import compile_circuit
+        >>> from stim_nonclifford.simulation.engines import likely_outputs
+        >>> circuit = stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nI[EXP_VAL(X)] 0\nMX 0")
+        >>> swept = ExpectationCircuit(compile_circuit(circuit, likely_outputs))
+        >>> found = swept.record_plan(max_active_coordinates=24)
+        >>> found.plan.num_outputs, found.num_requested, found.num_path_bits  # the record, and the sign
+        (2, 1, 0)
+        >>> found.paths.evaluate(np.zeros(0, dtype=np.uint8)).round(6)
+        array([0.707107])
+    """
+
+    def __init__(self, compiled: CompiledCircuit) -> None:
+        self._compiled = compiled
+        with memory_is_a_limit():
+            self._program = program_of(compiled.circuit, with_expectations=True)
+            self._quantum = forward_sweep(self._program)
+        self._tables: dict[Outputs, EffectTable] = {}
+
+    @property
+    def num_expectations(self) -> int:
+        """Number of expectation values."""
+        return len(self._quantum.expectations)
+
+    def detector_plan(
+        self,
+        requested: RequestedOutputs,
+        *,
+        skip_reference_sample: bool = False,
+        max_active_coordinates: int,
+    ) -> ExpectationPlan:
+        """The plan for detectors and observables; see ``CompiledCircuit.detector_plan``."""
+        self._check_width(max_active_coordinates)
+        table = self._table("detectors")
+        constant = table.base_outputs
+        if not skip_reference_sample:
+            constant ^= self._compiled.reference_detectors(max_active_coordinates)
+        return self._plan(table, requested, constant)
+
+    def record_plan(self, *, reference: int = 0, max_active_coordinates: int) -> ExpectationPlan:
+        """The plan for records; see ``CompiledCircuit.record_plan``."""
+        self._check_width(max_active_coordinates)
+        table = self._table("records")
+        requested = RequestedOutputs.of(range(self._program.num_records))
+        return self._plan(table, requested, table.base_outputs ^ reference)
+
+    def _table(self, outputs: Outputs) -> EffectTable:
+        if outputs not in self._tables:
+            with memory_is_a_limit():
+                self._tables[outputs] = backward_sweep(self._program, self._quantum, outputs)
+        return self._tables[outputs]
+
+    def _check_width(self, max_active_coordinates: int) -> None:
+        check_width(
+            peak_width(self._quantum.operations),
+            max_active_coordinates,
+            what="The circuit with its expectation values",
+            narrower="Or ask for fewer expectation values.",
+        )
+
+    @cached_property
+    def _before_last(self) -> list[Operation]:
+        """The operations before the last expectation value that depends on the coefficient vector."""
+        places = [value.place for value in self._quantum.expectations if not value.is_zero]
+        return self._quantum.operations[: max(places, default=0)]
+
+    def _plan(self, table: EffectTable, requested: RequestedOutputs, constant: int) -> ExpectationPlan:
+        with memory_is_a_limit():
+            values = self._quantum.expectations
+            signed = [k for k, value in enumerate(values) if not value.is_zero]
+            flipped = _flipped_signs(table)
+            path = [
+                operation
+                for operation in self._before_last
+                if operation.measures or _sign_of(operation, table) in flipped
+            ]
+            with_path = _with_path(table, path)
+            first_sign = table.num_outputs - len(values)
+            first_bit = table.num_outputs
+            reported = [
+                *requested.reported,
+                *(first_sign + k for k in signed),
+                *range(first_bit, first_bit + len(path)),
+            ]
+            extended = RequestedOutputs.of(reported, requested.postselected)
+            needed = needed_operations(self._quantum.operations, with_path.outcomes, extended)
+            plan = construct_plan(with_path, needed, schedule(needed, with_path), extended, constant)
+        return ExpectationPlan(
+            plan,
+            num_requested=len(requested.reported),
+            signed=np.array(signed, dtype=np.intp),
+            num_path_bits=len(path),
+            num_expectations=len(values),
+            paths=_path_expectations(self._before_last, path, values),
+        )
+
+
+def _sign_of(operation: Operation, table: EffectTable) -> int:
+    """The bit of an effect that reverses a ROTATE; -1 for other operations."""
+    if operation.kind != OperationKind.ROTATE:
+        return -1
+    (term,) = operation.terms
+    return table.num_outputs + term.sign
+
+
+def _flipped_signs(table: EffectTable) -> set[int]:
+    """The signs that any cause flips, as bits of an effect: the others are 0 in every shot."""
+    bits = np.concatenate([table.noise.effects.bits, table.coins.bits])
+    found = set(np.unique(bits[bits >= table.num_outputs]).tolist())
+    for effect in (table.constant, *table.outcomes):
+        found.update(table.num_outputs + sign for sign in ones(effect >> table.num_outputs))
+    return found
+
+
+def _with_path(table: EffectTable, path: Sequence[Operation]) -> EffectTable:
+    """The table with further outputs: the bits of the path, as numbered in it."""
+    signs = [_sign_of(operation, table) for operation in path]
+    num_bits = table.num_outputs + table.num_signs
+    images = SparseRows.of(
+        [
+            *([bit] for bit in range(table.num_outputs)),
+            *([sign] if sign >= 0 else [] for sign in signs),
+            *([bit] for bit in range(table.num_outputs, num_bits)),
+        ]
+    )
+
+    def mapped(effects: SparseRows) -> SparseRows:
+        return odd_sums(effects, images, num_bits)
+
+    constant, *outcomes = masks_of(mapped(SparseRows.of(map(ones, (table.constant, *table.outcomes)))))
+    bit_of_outcome = {
+        operation.outcome: table.num_outputs + k for k, operation in enumerate(path) if operation.measures
+    }
+    return replace(
+        table,
+        num_outputs=table.num_outputs + len(path),
+        constant=constant,
+        noise=NoiseEffects(mapped(table.noise.effects), table.noise.rates, table.noise.sites),
+        coins=mapped(table.coins),
+        outcomes=[
+            effect | (1 << bit_of_outcome[k] if k in bit_of_outcome else 0)
+            for k, effect in enumerate(outcomes)
+        ],
+        tosses=mapped(table.tosses),
+    )
+
+
+class _PathSteps(NamedTuple):
+    """Operations up to the last expectation value, as in a plan; their signs are bits of the path."""
+
+    operations: npt.NDArray[np.void]
+    rotation_terms: npt.NDArray[np.void]
+
+
+def _path_expectations(
+    operations: Sequence[Operation], path: Sequence[Operation], values: Sequence[ExpectedPauli]
+) -> PathExpectations:
+    terms = [term for operation in operations for term in operation.terms]
+    bits = {operation.terms[0].sign: k for k, operation in enumerate(path) if not operation.measures}
+    steps = _PathSteps(operation_array(operations), term_array(terms, bits))
+    # Values of 0 need no vector, and may come after the last operation that others need.
+    expected = [(min(v.place, len(operations)), v.x, v.z, v.i_power, v.is_zero) for v in values]
+    return PathExpectations(steps, expected, len(path))

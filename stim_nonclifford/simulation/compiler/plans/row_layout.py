@@ -1,0 +1,220 @@
+"""Row layout: reduces the bits of a shot to noise-only checks, signature and outputs.
+
+* *Noise-only checks* are the sums of postselected outputs on which no quantum outcome depends. (A sum of two
+  outcome-dependent detectors may be such a check.) A shot that fails one is discarded before any quantum
+  work.
+* The *signature* is a basis of the signs and outcome checks modulo the noise-only checks. If a shot passes
+  the checks, its outcome law depends on the signature alone.
+* Mechanisms with equal effects on checks, signature and reported outputs are one mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._native import RowSums
+from ...plan import SparseRows
+from ..algebra.gf2 import mask_of, ones, relations
+from ..algebra.sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
+from ..sweeps.effects import EffectTable
+
+__all__ = ["Checks", "RowLayout", "split_checks"]
+
+_MAX_BASIS_BITS = 1024
+"""With more distinct bits than this, the elimination costs more time than the smaller basis saves."""
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Sums of postselected outputs that are 0 in a kept shot.
+
+    Attributes:
+        noise_only: Sums that no quantum outcome flips, as lists of outputs.
+        outcome_dependent: Outputs that quantum outcomes flip; each of them is an outcome check.
+    """
+
+    noise_only: list[list[int]]
+    outcome_dependent: list[int]
+
+
+def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:
+    """Splits postselection into noise-only checks and outcome checks.
+
+    Args:
+        outcomes: The effects of the outcomes.
+        postselected: The outputs that must be 0 in a kept shot.
+
+    Returns:
+        The checks.
+
+    Examples:
+        >>> split_checks([0b011], [0, 1, 2])  # an outcome flips outputs 0 and 1
+        Checks(noise_only=[[0, 1], [2]], outcome_dependent=[0])
+    """
+    of_output: dict[int, list[int]] = {output: [] for output in postselected}
+    selected = mask_of(postselected)
+    for k, effect in enumerate(outcomes):
+        for output in ones(effect & selected):
+            of_output[output].append(k)
+    kept, dependent = relations([mask_of(of_output[output]) for output in postselected])
+    noise_only = [
+        sorted([postselected[k], *(postselected[source] for source in ones(sources))])
+        for k, sources in sorted(dependent.items())
+    ]
+    return Checks(noise_only, [postselected[k] for k in kept])
+
+
+class RowLayout:
+    """The layout of a row: the sums of effect bits that it contains, and the rows of all causes.
+
+    Args:
+        table: The effects.
+        constant: The effect that is present in every shot.
+        signs: The bits of an effect that are signs of the plan's rotations, in their order.
+        checks: The checks.
+        reported: The outputs that the plan reports.
+
+    Attributes:
+        num_checks: Number of independent noise-only checks.
+        num_signature_bits: Number of signature bits.
+        never_kept: Whether the checks contradict each other, so that no shot is kept.
+        row_sources: For each bit of a row, the bits of an effect whose parity it is.
+        signature_images: For each signature bit, the bits of the branch row that it flips.
+        implied_branch_bits: The bits of the branch row that are 1 if all checks pass and the signature is 0.
+    """
+
+    def __init__(
+        self,
+        table: EffectTable,
+        constant: int,
+        signs: Sequence[int],
+        checks: Checks,
+        reported: Sequence[int],
+    ) -> None:
+        self.noise = table.noise
+        self.num_bits = table.num_outputs + table.num_signs
+        causes = joined(table.noise.effects, table.coins)
+        self.constant_bits = set(ones(constant))
+        kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
+        self.check_sources = [checks.noise_only[k] for k in kept]
+        targets = [self._is_set(bits) for bits in checks.noise_only]
+        self.never_kept = any(
+            targets[k] != (sum(targets[source] for source in sources) % 2 == 1)
+            for k, sources in dependent.items()
+        )
+        # If all checks pass, their values are known, so the signature is a basis modulo the checks.
+        branch_sources = [[bit] for bit in (*signs, *checks.outcome_dependent)]
+        num_checks = len(self.check_sources)
+        kept, dependent = _basis([*self.check_sources, *branch_sources], causes, self.num_bits)
+        images = {k: [k - num_checks] for k in kept if k >= num_checks}
+        self.implied_branch_bits: list[int] = []
+        for k, sources in dependent.items():
+            for source in sources:
+                if source >= num_checks:
+                    images[source].append(k - num_checks)
+            # A sum of checks and signature bits also depends on the required values of the checks.
+            if sum(self._is_set(self.check_sources[c]) for c in sources if c < num_checks) % 2:
+                self.implied_branch_bits.append(k - num_checks)
+        self.signature_images = list(images.values())
+        signature_sources = [branch_sources[k - num_checks] for k in images]
+        self.reported = reported
+        self.num_checks, self.num_signature_bits = num_checks, len(signature_sources)
+        self.row_sources = joined(
+            SparseRows.of([*self.check_sources, *signature_sources]), single_bits(reported)
+        )
+        self.rows = odd_sums(causes, self.row_sources, self.num_bits)
+
+    def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+        """The error mechanisms: independent ones, then those at sites.
+
+        Returns:
+            Their rows, their rates, and their sites (-1 for independent mechanisms).
+        """
+        rows, noise = self.rows, self.noise
+        count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
+        sums = RowSums()
+        sums.add(rows.starts[: count + 1], rows.bits[: rows.starts[count]], noise.rates[:count])
+        choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site
+        for k in range(count, len(noise.rates)):
+            row = tuple(rows.row(k).tolist())
+            if row:
+                at_site = choices.setdefault(int(noise.sites[k]), {})
+                at_site[row] = at_site.get(row, 0.0) + float(noise.rates[k])
+        exclusive = []
+        for at_site in choices.values():
+            if len(at_site) == 1 and next(iter(at_site.values())) < 0.5:
+                ((row, probability),) = at_site.items()
+                alone = SparseRows.of([row])
+                sums.add(alone.starts, alone.bits, np.array([-0.5 * math.log1p(-2 * probability)]))
+            else:
+                exclusive.append(at_site)
+        site_rows, rates, sites = [], [], []
+        for number, at_site in enumerate(exclusive):
+            total = math.fsum(at_site.values())
+            for row, probability in at_site.items():
+                site_rows.append(row)
+                rates.append(-math.log1p(-total) * probability / total)
+                sites.append(number)
+        independent_rows = SparseRows(*sums.rows())
+        return (
+            joined(independent_rows, SparseRows.of(site_rows)),
+            np.concatenate([sums.sums(), np.array(rates, dtype=np.float64)]),
+            np.array([-1] * len(independent_rows) + sites, dtype=np.int32),
+        )
+
+    def coins(self) -> SparseRows:
+        """A basis of the rows of the coins."""
+        first = self.rows.starts[len(self.noise.rates) :]
+        return independent_rows(SparseRows(first, self.rows.bits))
+
+    def constant_row(self) -> list[int]:
+        """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""
+        first_output = self.num_checks + self.num_signature_bits
+        checks = [k for k, bits in enumerate(self.check_sources) if self._is_set(bits)]
+        outputs = [first_output + k for k, bit in enumerate(self.reported) if bit in self.constant_bits]
+        return checks + outputs
+
+    def _is_set(self, bits: Sequence[int]) -> bool:
+        """Whether the sum of some bits of an effect is 1 before noise."""
+        return sum(bit in self.constant_bits for bit in bits) % 2 == 1
+
+
+def _basis(
+    sums: Sequence[Sequence[int]], causes: SparseRows, num_bits: int
+) -> tuple[list[int], dict[int, list[int]]]:
+    """Finds independent parities of the causes' effects, and writes the other parities as sums of them.
+
+    Args:
+        sums: For each parity, the bits of an effect that enter it.
+        causes: The effects.
+        num_bits: Number of bits of an effect.
+
+    Returns:
+        The indices of the independent parities, and a dictionary with every other index. Its value lists the
+        independent parities whose sum this parity is.
+    """
+    columns = transposed(odd_sums(causes, SparseRows.of(sums), num_bits), len(sums))
+    # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first one.
+    keys = [columns.row(k).tobytes() for k in range(len(sums))]
+    first_with: dict[bytes, int] = {}
+    for k, key in enumerate(keys):
+        if key:
+            first_with.setdefault(key, k)
+    different = list(first_with.values())
+    sources: dict[int, list[int]] = {}
+    if len(different) <= _MAX_BASIS_BITS:
+        _, found = relations([mask_of(columns.row(k).tolist()) for k in different])
+        sources = {different[j]: [different[i] for i in ones(mask)] for j, mask in found.items()}
+    kept = [k for k in different if k not in sources]
+    is_kept = set(kept)
+    dependent: dict[int, list[int]] = {}
+    for k, key in enumerate(keys):
+        if k not in is_kept:
+            first = first_with.get(key, -1)
+            dependent[k] = sources.get(first, [first]) if key else []
+    return kept, dependent

@@ -1,0 +1,193 @@
+"""The extent of a circuit: what unrolling it would give, found without unrolling it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import stim
+
+from ....dialect import gate_from_tag, is_expectation
+
+__all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
+
+WITHOUT_EFFECT = {"TICK", "QUBIT_COORDS", "SHIFT_COORDS", "I_ERROR", "II_ERROR"}
+CONTROLLED_PAULIS = {"CX", "CY", "CZ", "XCZ", "YCZ"}
+_WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
+
+_HALF_FAULTS = {"DEPOLARIZE1": 6, "PAULI_CHANNEL_1": 6, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15}
+"""Twice the number of Paulis for each target of a noise channel, if it is not 1."""
+
+_POWER_FROM = 1000
+"""So many targets of Clifford gates are unrolled rather than multiplied."""
+
+# What compiling takes at least, in units of 10 ns, as measured: for an instruction each time it is followed,
+# for each of its targets, and for each target again if there are non-Clifford gates, because they need the
+# forward sweep. Each Pauli of a noise channel costs more where measurements are repeated with it, because it
+# flips other records each time.
+_INSTRUCTION_COST = 1
+_TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _FAULT_COST = 2, 8, 20, 20
+_SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 10, 12, 2000
+_CORRELATED_ERROR_COST = 400  # of its iterations, each is stored
+_COSTS_OF_A_SECOND = 100_000_000
+
+_MAX_POWER_QUBITS = 256
+"""The power of a block is a dense table over its qubits, which takes up to 120 multiplications."""
+
+
+@dataclass(eq=False)
+class Extent:
+    """A circuit, or a REPEAT block, with its extent.
+
+    Attributes:
+        repetitions: How often the instructions are repeated; the other attributes are about one iteration.
+        parts: The instructions and the blocks, in order.
+        targets: Number of targets after unrolling, at least one for each instruction.
+        kept: The same with each block that ``becomes_power`` counted once.
+        rotations: Number of targets of non-Clifford gates after unrolling.
+        cost: What it takes to compile the kept ones, without the forward sweep and the effects of noise.
+        faults: Number of Paulis of noise channels that have different effects.
+        measures: Whether there are measurements.
+        swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
+        instructions: Number of instructions after unrolling.
+        ticks: Number of TICKs among them.
+        coordinates: Number of coordinates of their detectors.
+        lines: Lines of the circuit when it is printed.
+        qubits: The qubits that instructions act on.
+        is_clifford: Whether there are Clifford gates and nothing else that has an effect.
+    """
+
+    repetitions: int = 1
+    parts: list[stim.CircuitInstruction | Extent] = field(default_factory=list)
+    targets: int = 0
+    kept: int = 0
+    rotations: int = 0
+    cost: int = 0
+    faults: int = 0
+    measures: bool = False
+    swept_cost: int = 0
+    instructions: int = 0
+    ticks: int = 0
+    coordinates: int = 0
+    lines: int = 0
+    qubits: set[int] = field(default_factory=set)
+    is_clifford: bool = True
+
+    @property
+    def becomes_power(self) -> bool:
+        """Whether the block is compiled to one Clifford gate, the power of its body."""
+        return (
+            self.is_clifford
+            and bool(self.qubits)
+            and self.kept * self.repetitions > _POWER_FROM
+            and len(self.qubits) <= _MAX_POWER_QUBITS
+        )
+
+    @property
+    def seconds(self) -> int:
+        """About how many seconds it takes at least to compile an iteration."""
+        cost = self.cost + self.faults * _FAULT_COST + (self.swept_cost if self.rotations else 0)
+        return cost // _COSTS_OF_A_SECOND
+
+    @property
+    def has_powers(self) -> bool:
+        """Whether any block in it becomes a power."""
+        return self.kept < self.targets
+
+
+def extent_of(circuit: stim.Circuit) -> Extent:
+    r"""The extent of a circuit.
+
+    Args:
+        circuit: A circuit in the dialect of ``stim_nonclifford.dialect``.
+
+    Examples:
+        >>> extent = extent_of(stim.Circuit("REPEAT 1000000 {\n    X 7\n    TICK\n}\nM 3"))
+        >>> extent.targets, extent.kept, extent.ticks, sorted(extent.qubits)
+        (2000001, 3, 1000000, [3, 7])
+    """
+    root = Extent()
+    blocks = [root]
+    # Not recursive: copies of the bodies of blocks are large, and blocks may be 100 deep.
+    todo = [(circuit, root)]
+    while todo:
+        body, block = todo.pop()
+        for instruction in body:
+            if isinstance(instruction, stim.CircuitRepeatBlock):
+                inner = Extent(instruction.repeat_count)
+                blocks.append(inner)
+                block.parts.append(inner)
+                todo.append((instruction.body_copy(), inner))
+            else:
+                block.parts.append(instruction)
+    for block in reversed(blocks):  # inner ones come after outer ones
+        for part in block.parts:
+            if isinstance(part, Extent):
+                _add_block(block, part)
+            else:
+                _add_instruction(block, part)
+    return root
+
+
+def _add_block(extent: Extent, block: Extent) -> None:
+    # An empty block takes the time of a target, too.
+    extent.targets += block.repetitions * max(1, block.targets)
+    kept = 1 if block.becomes_power else block.repetitions
+    extent.kept += max(1, block.kept) * kept
+    extent.cost += max(_INSTRUCTION_COST, block.cost) * kept
+    extent.swept_cost += block.swept_cost * kept
+    # Without measurements, noise has the same effect in all iterations, or mostly so.
+    extent.faults += block.faults * (block.repetitions if block.measures else 1)
+    extent.measures |= block.measures
+    extent.rotations += block.repetitions * block.rotations
+    extent.instructions += block.repetitions * block.instructions
+    extent.ticks += block.repetitions * block.ticks
+    extent.coordinates += block.repetitions * block.coordinates
+    extent.lines += 2 + block.lines
+    extent.qubits |= block.qubits
+    extent.is_clifford &= block.is_clifford
+
+
+def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> None:
+    name = instruction.name
+    targets = instruction.targets_copy()
+    extent.targets += max(1, len(targets))
+    extent.kept += max(1, len(targets))
+    extent.instructions += 1
+    extent.lines += 1
+    extent.cost += _INSTRUCTION_COST + len(targets) * _TARGET_COST
+    extent.ticks += name == "TICK"
+    if instruction.tag and gate_from_tag(instruction) is not None:
+        extent.rotations += len(targets)
+        extent.swept_cost += len(targets) * _ROTATION_COST
+        extent.is_clifford = False
+    elif is_expectation(instruction):
+        # It may need the forward sweep, at the place where it stands.
+        extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
+        extent.is_clifford = False
+    elif name not in WITHOUT_EFFECT:
+        extent.is_clifford = extent.is_clifford and _is_clifford(name, targets)
+        gate = stim.gate_data(name)
+        if gate.is_unitary:
+            extent.swept_cost += len(targets) * _SWEPT_GATE_COST
+        elif gate.is_reset or gate.produces_measurements:
+            extent.cost += len(targets) * _MEASUREMENT_COST
+            extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
+            extent.measures |= gate.produces_measurements
+        elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
+            extent.cost += _DETECTOR_COST
+            extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
+        if gate.is_noisy_gate and not gate.produces_measurements:
+            extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
+            extent.cost += _CORRELATED_ERROR_COST * name.endswith("CORRELATED_ERROR")
+    if name not in _WITHOUT_QUBITS:
+        extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
+
+
+def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:
+    if not stim.gate_data(name).is_unitary or name in (
+        "SPP",
+        "SPP_DAG",
+    ):  # these may be refused, with the line
+        return False
+    return name not in CONTROLLED_PAULIS or all(target.is_qubit_target for target in targets)

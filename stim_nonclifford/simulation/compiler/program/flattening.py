@@ -1,0 +1,476 @@
+"""Flattening: from a circuit to its steps.
+
+The body of a REPEAT block is flattened once, and its iterations are a loop (``loops``). A block that has
+Clifford gates alone becomes one gate, the power of its body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import stim
+
+from ....base.errors import ResourceLimitError, assert_never
+from ....dialect import (
+    CONDITIONAL_CARRIER,
+    PRODUCT,
+    CliffordPart,
+    NonCliffordGate,
+    RotationPart,
+    expectation_products,
+    gate_from_tag,
+    groups_of_pairs,
+    is_expectation,
+    num_expectations,
+)
+from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
+from ..algebra.paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
+from .channels import channel_of_patterns
+from .conditional_parts import PlainRotation, conditional_steps
+from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
+from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent, check_targets
+from .iterations import shifted
+from .loops import Loop, Shift
+from .program import Place, Program
+from .relabelling import power_of_block
+from .steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    ExpectationStep,
+    Feedback,
+    Measure,
+    Noise,
+    ObservableStep,
+    Reset,
+    Rotate,
+    Step,
+)
+
+__all__ = ["program_of", "unrolled"]
+
+
+def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
+    r"""Flattens a tagged circuit.
+
+    Args:
+        circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
+        with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
+
+    Returns:
+        Its steps.
+
+    Raises:
+        ValueError: A tag is unknown or malformed.
+        NotImplementedError: An instruction that this version does not know; names it and its line.
+        ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
+            than 2^24 measurements or detectors, or more than 2^21 observables or expectation values.
+
+    Examples:
+        >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
+        >>> [(place.line, type(step).__name__) for place, step in zip(program.places, program.steps)]
+        [(1, 'Clifford'), (2, 'Rotate'), (3, 'Measure'), (4, 'DetectorStep')]
+    """
+    extent = extent_of(circuit)
+    check_extent(extent)
+    for count, limit, what in (
+        (circuit.num_detectors, MAX_OUTPUTS, "detectors"),
+        (circuit.num_observables, MAX_OBSERVABLES, "observables"),
+        (circuit.num_measurements, MAX_OUTPUTS, "measurements"),
+        (num_expectations(circuit) * with_expectations, MAX_OBSERVABLES, "expectation values"),
+    ):
+        if count > limit:
+            raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
+    labels = sorted(extent.qubits)
+    flattener = _Flattener({label: k for k, label in enumerate(labels)}, with_expectations)
+    flattener.add_parts(extent, first_line=1)
+    return Program(
+        flattener.steps,
+        flattener.places,
+        flattener.loops,
+        labels,
+        flattener.num_records,
+        circuit.num_detectors,
+        circuit.num_observables,
+        flattener.has_non_clifford_gates,
+    )
+
+
+def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """The instructions of a circuit with loops unrolled, one by one as ``Program.numbers`` counts them.
+
+    Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
+
+    Raises:
+        ResourceLimitError: They are too many.
+    """
+    extent = extent_of(circuit)
+    check_targets(extent)
+    yield from _unrolled(extent)
+
+
+def _unrolled(extent: Extent) -> Iterator[stim.CircuitInstruction]:
+    for _ in range(extent.repetitions):
+        for part in extent.parts:
+            if isinstance(part, Extent):
+                yield from _unrolled(part)
+            else:
+                yield part
+
+
+_PAULI_NOISE = {"X_ERROR": X, "Y_ERROR": Y, "Z_ERROR": Z}
+_ORDER_1 = (X, Y, Z)
+# PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the second qubit runs fastest.
+_ORDER_2 = tuple(a | b << 2 for a in (0, X, Y, Z) for b in (0, X, Y, Z))[1:]
+_MEASURED = {
+    "M": Z,
+    "MX": X,
+    "MY": Y,
+    "MR": Z,
+    "MRX": X,
+    "MRY": Y,
+    "MXX": X,
+    "MYY": Y,
+    "MZZ": Z,
+}
+_RESET = {"R": Z, "RX": X, "RY": Y}
+_FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
+assert set(_FEEDBACK) == CONTROLLED_PAULIS
+
+
+class _Flattener:
+    def __init__(self, numbers_of_labels: dict[int, int], with_expectations: bool) -> None:
+        self.qubits = numbers_of_labels
+        self.with_expectations = with_expectations
+        self.steps: list[Step] = []
+        self.places: list[Place] = []
+        self.loops: list[Loop] = []
+        self.num_instructions = 0
+        self.num_ticks = 0
+        self.num_records = 0
+        self.num_detectors = 0
+        self.line = 0
+        self.source = stim.CircuitInstruction("TICK", [])
+        self.has_non_clifford_gates = False
+        self.chain = -1
+        self.chain_reaches = 1.0  # probability that no error of the chain has happened so far
+
+    def add_parts(self, extent: Extent, first_line: int) -> None:
+        """Adds the instructions and blocks of a circuit, or of one iteration of a block."""
+        line = first_line
+        for part in extent.parts:
+            self.line = line
+            if isinstance(part, Extent):
+                if part.becomes_power:
+                    self.add_power(part)
+                else:
+                    self.add_repetitions(part)
+                line += 2 + part.lines
+                continue
+            self.source = part
+            self.add_instruction(part)
+            self.num_instructions += 1
+            self.num_ticks += part.name == "TICK"
+            line += 1
+
+    def add_power(self, block: Extent) -> None:
+        """Adds a block of Clifford gates as one gate."""
+        tableau, labels = power_of_block(block)
+        gate = tableau_gate(f"REPEAT {block.repetitions}", tableau)
+        self.emit(Clifford(gate, (tuple(self.qubits[label] for label in labels),)))
+        self.num_instructions += block.repetitions * block.instructions
+        self.num_ticks += block.repetitions * block.ticks
+
+    def add_repetitions(self, block: Extent) -> None:
+        """Adds a block as a loop."""
+        before, first, first_loop = self.counts(), len(self.steps), len(self.loops)
+        self.add_parts(block, self.line + 1)
+        times = block.repetitions - 1
+        if not times:
+            return
+        iteration = Shift(*(now - then for now, then in zip(self.counts(), before, strict=True)))
+        if any(isinstance(step, CorrelatedError) for step in self.steps[first:]):
+            self.repeat_correlated_errors(first, first_loop, iteration, times)
+        elif len(self.steps) > first:
+            self.loops.append(Loop(first, len(self.steps), block.repetitions, iteration))
+        further = iteration.times(times)
+        self.num_records += further.records
+        self.num_detectors += further.detectors
+        self.num_instructions += further.instructions
+        self.num_ticks += further.ticks
+
+    def repeat_correlated_errors(self, first: int, first_loop: int, iteration: Shift, times: int) -> None:
+        """Adds further iterations of steps with correlated errors: chains may reach into the next one."""
+        template, places, loops = self.steps[first:], self.places[first:], self.loops[first_loop:]
+        for k in range(1, times + 1):
+            shift = iteration.times(k)
+            self.loops += [loop.moved(k * len(template)) for loop in loops]
+            for step, place in zip(template, places, strict=True):
+                self.places.append(place.shifted(shift))
+                if isinstance(step, CorrelatedError):
+                    source = place.source
+                    step = self.correlated_error(source.name, source.gate_args_copy()[0], step.factors)
+                self.steps.append(shifted(step, shift))
+
+    def counts(self) -> Shift:
+        """How many records, detectors, instructions and TICKs there are."""
+        return Shift(self.num_records, self.num_detectors, self.num_instructions, self.num_ticks)
+
+    def place_of(self, instruction: stim.CircuitInstruction) -> str:
+        """How messages name an instruction. It takes time where there are many targets."""
+        return f"Line {self.line}: `{instruction}`"
+
+    def emit(self, step: Step) -> None:
+        if isinstance(step, (Clifford, Noise)) and not step.groups:
+            return  # Stim accepts instructions without targets
+        self.steps.append(step)
+        self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
+
+    def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:
+        """The targets of an instruction in groups."""
+        qubits = [self.qubits[target.value] for target in instruction.targets_copy()]
+        return tuple(zip(*[iter(qubits)] * width, strict=True))
+
+    def numbered(self, factors: Factors) -> Factors:
+        """A Pauli with the numbers of its qubits in place of their labels."""
+        return tuple((self.qubits[label], code) for label, code in factors)
+
+    def add_instruction(self, instruction: stim.CircuitInstruction) -> None:
+        gate = gate_from_tag(instruction)
+        if gate is not None:
+            self.has_non_clifford_gates = True
+            self.add_non_clifford(instruction, gate)
+            return
+        if is_expectation(instruction):
+            self.add_expectations(instruction)
+            return
+        name = instruction.name
+        handler = _HANDLERS.get(name)
+        if handler is not None:
+            handler(self, instruction)
+        elif name in _FEEDBACK:
+            self.add_controlled_pauli(instruction)
+        elif stim.gate_data(name).is_unitary:
+            width = 2 if stim.gate_data(name).is_two_qubit_gate else 1
+            self.emit(Clifford(named_gate(name), self.groups(instruction, width)))
+        elif name not in WITHOUT_EFFECT:
+            raise NotImplementedError(
+                f"{self.place_of(instruction)}: {name} is not supported by stim_nonclifford."
+            )
+
+    # Gates
+
+    def add_non_clifford(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
+        if instruction.name == CONDITIONAL_CARRIER:
+            self.add_conditional(instruction, gate)
+            return
+        parts = gate.definition.decomposition(*gate.half_turns)
+        for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
+            for part in parts:
+                match part:
+                    case CliffordPart(name, positions):
+                        self.emit(Clifford(named_gate(name), (tuple(qubits[k] for k in positions),)))
+                    case RotationPart(pauli, half_turns) if pauli == PRODUCT:
+                        self.add_rotation(product, -half_turns if negative else half_turns)
+                    case RotationPart(pauli, half_turns):
+                        self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
+                    case _:
+                        assert_never(part)
+
+    def add_conditional(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
+        parts = gate.definition.decomposition(*gate.half_turns)
+        for group in groups_of_pairs(gate.definition, instruction.targets_copy()):
+            records = {
+                k: self.record_of(target, instruction)
+                for k, target in enumerate(group)
+                if target.is_measurement_record_target
+            }
+            if any(target.is_sweep_bit_target for target in group):
+                continue  # which is 0
+            qubits = {k: self.qubits[target.value] for k, target in enumerate(group) if k not in records}
+            for part in parts:
+                for step in conditional_steps(part, records, qubits):
+                    if isinstance(step, PlainRotation):
+                        self.add_rotation(step.factors, step.half_turns)
+                    else:
+                        self.emit(step)
+
+    def groups_of(
+        self, instruction: stim.CircuitInstruction, size: int | None
+    ) -> Iterator[tuple[tuple[int, ...], Factors, bool]]:
+        """The groups of targets: ``size`` qubits each, or a Pauli product and whether it is negative."""
+        if size is not None:
+            for qubits in self.groups(instruction, size):
+                yield qubits, (), False
+            return
+        for group in instruction.target_groups():
+            factors, negative = product_of(group, lambda: self.place_of(instruction))
+            yield (), self.numbered(factors), negative
+
+    def add_rotation(self, factors: Factors, half_turns: float) -> None:
+        """A rotation, or the Clifford gate that it is when the angle is a multiple of a quarter turn."""
+        if not factors:
+            return
+        half_turns = math.fmod(half_turns, 4)
+        quarter_turns = 2 * half_turns
+        if quarter_turns != round(quarter_turns):
+            self.emit(Rotate(factors, half_turns))
+        elif round(quarter_turns) % 4:
+            gate = pauli_product_gate(tuple(c for _, c in factors), round(quarter_turns) % 4)
+            self.emit(Clifford(gate, (tuple(q for q, _ in factors),)))
+
+    def add_spp(self, instruction: stim.CircuitInstruction) -> None:
+        turn = 0.5 if instruction.name == "SPP" else -0.5
+        for _, product, negative in self.groups_of(instruction, None):
+            self.add_rotation(product, -turn if negative else turn)
+
+    def add_controlled_pauli(self, instruction: stim.CircuitInstruction) -> None:
+        pairs: list[tuple[int, int]] = []
+
+        def flush() -> None:
+            if pairs:
+                self.emit(Clifford(named_gate(instruction.name), tuple(pairs)))
+                pairs.clear()
+
+        for a, b in instruction.target_groups():
+            if a.is_qubit_target and b.is_qubit_target:
+                pairs.append((self.qubits[a.value], self.qubits[b.value]))
+                continue
+            flush()
+            classical, qubit = (b, a) if a.is_qubit_target else (a, b)
+            target = {"CX": b, "CY": b, "XCZ": a, "YCZ": a}.get(instruction.name)
+            if target is not None and not target.is_qubit_target:
+                raise ValueError(
+                    f"{self.place_of(instruction)}: measurement record editing is not supported: a"
+                    " record or sweep bit can control a Pauli gate, but not be its target."
+                )
+            if classical.is_measurement_record_target and qubit.is_qubit_target:
+                record = self.record_of(classical, instruction)
+                self.emit(Feedback(record, self.qubits[qubit.value], _FEEDBACK[instruction.name]))
+        flush()
+
+    # Measurements
+
+    def add_measurement(self, instruction: stim.CircuitInstruction) -> None:
+        name = instruction.name
+        arguments = instruction.gate_args_copy()
+        flip = arguments[0] if arguments else 0.0
+        for group in instruction.target_groups():
+            if name == "MPP":
+                labelled, inverted = product_of(group, lambda: self.place_of(instruction))
+                factors = self.numbered(labelled)
+            elif name == "MPAD":
+                factors, inverted = (), bool(group[0].value)
+            else:
+                factors = tuple((self.qubits[target.value], _MEASURED[name]) for target in group)
+                inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
+            self.emit(Measure(factors, self.num_records, inverted, flip, name.startswith("MR")))
+            self.num_records += 1
+
+    def add_reset(self, instruction: stim.CircuitInstruction) -> None:
+        for target in instruction.targets_copy():
+            self.emit(Reset(self.qubits[target.value], _RESET[instruction.name]))
+
+    # Noise
+
+    def add_channel(
+        self, instruction: stim.CircuitInstruction, width: int, patterns: list[tuple[int, float]]
+    ) -> None:
+        channel = channel_of_patterns(tuple(patterns))
+        self.emit(Noise(channel, self.groups(instruction, width), None))
+
+    def add_pauli_error(self, instruction: stim.CircuitInstruction) -> None:
+        probability = instruction.gate_args_copy()[0]
+        self.add_channel(instruction, 1, [(_PAULI_NOISE[instruction.name], probability)])
+
+    def add_depolarize(self, instruction: stim.CircuitInstruction) -> None:
+        width = int(instruction.name[-1])
+        order = _ORDER_1 if width == 1 else _ORDER_2
+        probability = instruction.gate_args_copy()[0] / len(order)
+        self.add_channel(instruction, width, [(pattern, probability) for pattern in order])
+
+    def add_pauli_channel(self, instruction: stim.CircuitInstruction) -> None:
+        width = int(instruction.name[-1])
+        order = _ORDER_1 if width == 1 else _ORDER_2
+        arguments = instruction.gate_args_copy()
+        self.add_channel(instruction, width, list(zip(order, arguments, strict=True)))
+
+    def add_heralded(self, instruction: stim.CircuitInstruction) -> None:
+        arguments = instruction.gate_args_copy()
+        if instruction.name == "HERALDED_ERASE":
+            arguments = [arguments[0] / 4] * 4
+        herald = 4  # the bit after the X and Z parts of one qubit
+        patterns = tuple((herald | p, q) for p, q in zip((0, *_ORDER_1), arguments, strict=True))
+        groups = self.groups(instruction, 1)
+        self.emit(Noise(channel_of_patterns(patterns), groups, self.num_records))
+        self.num_records += len(groups)
+
+    def add_correlated_error(self, instruction: stim.CircuitInstruction) -> None:
+        factors = self.numbered(factors_of(instruction.targets_copy()))
+        self.emit(self.correlated_error(instruction.name, instruction.gate_args_copy()[0], factors))
+
+    def correlated_error(self, name: str, probability: float, factors: Factors) -> CorrelatedError:
+        # As in Stim's samplers, a chain lasts until the next E, whatever stands in between.
+        if name == "E" or self.chain < 0:
+            self.chain += 1
+            self.chain_reaches = 1.0
+        error = CorrelatedError(self.chain, self.chain_reaches * probability, factors)
+        self.chain_reaches *= 1 - probability
+        return error
+
+    def record_of(self, target: stim.GateTarget, instruction: stim.CircuitInstruction) -> int:
+        """The absolute index of the record that rec[-k] means here."""
+        index = self.num_records + target.value
+        if not 0 <= index < self.num_records:
+            raise ValueError(
+                f"{self.place_of(instruction)}: there is no measurement record rec[{target.value}] here;"
+                f" there have been {self.num_records} measurements."
+            )
+        return index
+
+    # Annotations
+
+    def add_expectations(self, instruction: stim.CircuitInstruction) -> None:
+        if not self.with_expectations:
+            return
+        for product in expectation_products(instruction):
+            factors, is_negative = product_of(product, lambda: self.place_of(instruction))
+            self.emit(ExpectationStep(self.numbered(factors), is_negative))
+
+    def add_detector(self, instruction: stim.CircuitInstruction) -> None:
+        records = tuple(self.record_of(target, instruction) for target in instruction.targets_copy())
+        self.emit(DetectorStep(self.num_detectors, records))
+        self.num_detectors += 1
+
+    def add_observable(self, instruction: stim.CircuitInstruction) -> None:
+        targets = instruction.targets_copy()
+        records = tuple(self.record_of(t, instruction) for t in targets if t.is_measurement_record_target)
+        factors = self.numbered(factors_of(t for t in targets if not t.is_measurement_record_target))
+        index = int(instruction.gate_args_copy()[0])
+        if index >= MAX_OBSERVABLES:
+            raise ValueError(
+                f"{self.place_of(instruction)}: the index of an observable must be below {MAX_OBSERVABLES:,}."
+            )
+        self.emit(ObservableStep(index, records, factors))
+
+
+_HANDLERS: dict[str, Callable[[_Flattener, stim.CircuitInstruction], None]] = {
+    **dict.fromkeys(("SPP", "SPP_DAG"), _Flattener.add_spp),
+    **dict.fromkeys((*_MEASURED, "MPP", "MPAD"), _Flattener.add_measurement),
+    **dict.fromkeys(_RESET, _Flattener.add_reset),
+    **dict.fromkeys(_PAULI_NOISE, _Flattener.add_pauli_error),
+    **dict.fromkeys(("DEPOLARIZE1", "DEPOLARIZE2"), _Flattener.add_depolarize),
+    **dict.fromkeys(("PAULI_CHANNEL_1", "PAULI_CHANNEL_2"), _Flattener.add_pauli_channel),
+    **dict.fromkeys(("HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1"), _Flattener.add_heralded),
+    **dict.fromkeys(("E", "ELSE_CORRELATED_ERROR"), _Flattener.add_correlated_error),
+    "DETECTOR": _Flattener.add_detector,
+    "OBSERVABLE_INCLUDE": _Flattener.add_observable,
+}
+
+
+@cache
+def _codes(pauli: str) -> tuple[tuple[int, int], ...]:
+    """Of ``"Z_X"`` and the like, the positions of the letters and their codes."""
+    return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")

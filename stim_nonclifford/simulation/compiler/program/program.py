@@ -1,0 +1,105 @@
+"""The program: a circuit as steps, of which one iteration of each loop is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import stim
+
+from ...._native import Program as NativeProgram
+from ..algebra.paulis import Factors
+from .iterations import shifted
+from .loops import Loop, Shift, Unrolled, Unrolling
+from .native_program import native_program
+from .steps import Rotate, Step
+
+__all__ = ["Place", "Program"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a step comes from.
+
+    Attributes:
+        line: The line of its instruction in the printed circuit, counted from 1.
+        number: The number of its instruction among the unrolled ones.
+        tick: The number of TICKs before it, with every iteration of a REPEAT counted.
+        source: The instruction.
+    """
+
+    line: int
+    number: int
+    tick: int
+    source: stim.CircuitInstruction
+
+    def shifted(self, shift: Shift) -> Place:
+        """The same place in a later iteration of a loop."""
+        return Place(self.line, self.number + shift.instructions, self.tick + shift.ticks, self.source)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A circuit as steps.
+
+    Attributes:
+        stored_steps: The steps, with the first iteration of each loop alone.
+        stored_places: Where they come from.
+        loops: The loops, inner ones before outer ones.
+        labels: The label of each qubit, ascending: the numbers that occur in the circuit.
+        num_records: Length of the measurement record.
+        num_detectors: Number of detectors.
+        num_observables: Number of observables.
+        has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
+    """
+
+    stored_steps: list[Step]
+    stored_places: list[Place]
+    loops: list[Loop]
+    labels: Sequence[int]
+    num_records: int
+    num_detectors: int
+    num_observables: int
+    has_non_clifford_gates: bool
+
+    @property
+    def num_qubits(self) -> int:
+        """Number of qubits."""
+        return len(self.labels)
+
+    @cached_property
+    def _unrolling(self) -> Unrolling:
+        return Unrolling(len(self.stored_steps), self.loops)
+
+    @cached_property
+    def steps(self) -> Unrolled[Step]:
+        """The steps in circuit order, with loops unrolled."""
+        return Unrolled(self._unrolling, self.stored_steps, shifted)
+
+    def rotation_at(self, step: int) -> Rotate:
+        """The rotation that a step is. It is the same in each iteration of a loop."""
+        rotation = self.stored_steps[self._unrolling.stored(step)]
+        assert isinstance(rotation, Rotate)
+        return rotation
+
+    @cached_property
+    def places(self) -> Unrolled[Place]:
+        """Where each step comes from."""
+        return Unrolled(self._unrolling, self.stored_places, Place.shifted)
+
+    @cached_property
+    def native(self) -> NativeProgram:
+        """The steps in the form in which native code follows them."""
+        return native_program(
+            self.stored_steps,
+            self.loops,
+            num_qubits=self.num_qubits,
+            num_records=self.num_records,
+            num_detectors=self.num_detectors,
+            num_observables=self.num_observables,
+        )
+
+    def labelled(self, factors: Factors) -> Factors:
+        """A Pauli with the labels of its qubits in place of their numbers."""
+        return tuple((self.labels[qubit], code) for qubit, code in factors)

@@ -1,0 +1,57 @@
+"""Patches: groups of qubits that no gate, rotation or measurement connects, each with its own coordinates.
+
+The state of the noise-free machine is a product over the patches. The tables of a patch grow as the square
+of its number of qubits, so that those of many patches are much smaller than those of all qubits together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....base.errors import ResourceLimitError
+from ....base.memory import can_be_allocated
+from ..program.program import Program
+
+__all__ = ["check_tableau_bytes", "connected_qubits"]
+
+MAX_TABLEAU_BYTES = 1 << 30
+
+
+def connected_qubits(program: Program) -> list[list[int]]:
+    r"""The qubits of each patch.
+
+    Args:
+        program: The circuit's steps.
+
+    Returns:
+        Ascending lists of qubits, one for each patch, in the order of their first qubits.
+
+    Examples:
+        >>> import stim
+        >>> from ..program.flattening import program_of
+        >>> connected_qubits(program_of(stim.Circuit("CX 0 3\nM 1 2\nMXX 3 2")))
+        [[0, 2, 3], [1]]
+    """
+    return program.native.connected_qubits()
+
+
+def check_tableau_bytes(sizes: Iterable[int], tables: int) -> None:
+    """Checks that there is room for tableaus, which Stim itself does not check.
+
+    Args:
+        sizes: Numbers of qubits.
+        tables: How many tableaus there are for each of them.
+
+    Raises:
+        ResourceLimitError: They take too much memory.
+    """
+    sizes = list(sizes)
+    num_bytes = tables * sum((-(-size // 128) * 128) ** 2 // 2 for size in sizes)
+    if num_bytes > MAX_TABLEAU_BYTES or not can_be_allocated(num_bytes):
+        largest = max(sizes)
+        raise ResourceLimitError(
+            f"The circuit uses {sum(sizes):,} qubits, up to {largest:,} of which are connected by gates and"
+            f" measurements: the tables of the compiler need {num_bytes:,} bytes. The limit is"
+            f" {MAX_TABLEAU_BYTES:,} bytes, or what there is of memory. They grow as the square of the number"
+            " of connected qubits: sample the circuit in parts."
+        )

@@ -1,0 +1,63 @@
+"""What the simulation of a shot costs, said before it is paid."""
+
+from __future__ import annotations
+
+import warnings
+
+from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
+from ...base.memory import machine_bytes
+from ..plan import SamplingPlan
+
+__all__ = ["check_memory", "warn_of_slow_shots"]
+
+_COEFFICIENT_BYTES = 16
+
+_COEFFICIENTS_PER_SECOND = 1e9
+"""About what a thread of a current CPU makes of long vectors; see ``docs/results/performance.md``."""
+
+_MAX_SECONDS = 2.0
+"""Shots that take longer are warned of."""
+
+
+def check_memory(plan: SamplingPlan, num_vectors: int) -> None:
+    """Checks that the machine has the memory for the coefficient vectors of an engine.
+
+    Args:
+        plan: The plan.
+        num_vectors: Number of vectors: each thread has one.
+
+    Raises:
+        ResourceLimitError: It has not.
+    """
+    vector, memory = _COEFFICIENT_BYTES << plan.peak_width, machine_bytes()
+    if num_vectors * vector <= memory:
+        return
+    advice = f"Choose at most threads={memory // vector}." if vector <= memory else HOW_TO_NARROW
+    raise ResourceLimitError(
+        f"The circuit needs 2^{plan.peak_width} coefficients ({vector:,} bytes) for each thread, that is"
+        f" {num_vectors * vector:,} bytes for {num_vectors}; this machine has {memory:,} bytes of memory."
+        f" {advice}"
+    )
+
+
+def warn_of_slow_shots(plan: SamplingPlan) -> None:
+    """Warns if a shot takes more than some seconds.
+
+    Args:
+        plan: The plan.
+
+    Warns:
+        SlowShotsWarning: It does; with the numbers.
+    """
+    coefficients = plan.total_coefficients
+    seconds = coefficients / _COEFFICIENTS_PER_SECOND
+    if seconds <= _MAX_SECONDS:
+        return
+    vector = _COEFFICIENT_BYTES << plan.peak_width
+    warnings.warn(
+        f"Simulating a shot takes about {seconds:.2g} s, unless it begins like an earlier one:"
+        f" {coefficients:.2g} coefficient operations at about {_COEFFICIENTS_PER_SECOND:.0g} a second, on a"
+        f" vector of 2^{plan.peak_width} coefficients ({vector:,} bytes). {HOW_TO_NARROW}",
+        SlowShotsWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,170 @@
+"""The CPU engine, in C++ (``stim_nonclifford/native``)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._native import Engine
+from ...base.errors import HOW_TO_NARROW
+from ...base.memory import machine_bytes
+from ..plan import SamplingPlan, plain_attributes
+from .contract import PackedBits, Tally
+
+__all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
+
+DEFAULT_CACHE_BYTES = 512 << 20
+MAX_THREADS = 1024
+"""More than the threads of any machine, and few enough to be started."""
+
+_COEFFICIENT_BYTES = 16
+
+
+class CpuEngine:
+    r"""Draws shots on the CPU.
+
+    Args:
+        plan: The plan.
+        threads: Number of threads, including the calling thread.
+        cache_bytes: Limit in bytes for stored outcome laws. Beyond it, outcome laws are computed without
+            being stored.
+        kernels: The instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None selects the one
+            in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
+
+    Raises:
+        ValueError: The plan is wrong; the instruction set is unknown, or this machine does not have it; or
+            the number of threads is out of range.
+        MemoryError: There is too little memory for the coefficient vectors of all threads.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> engine = CpuEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
+        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
+        [[1], [1], [1]]
+    """
+
+    def __init__(
+        self,
+        plan: SamplingPlan,
+        *,
+        threads: int = 1,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        instruction_set: str | None = None,
+    ) -> None:
+        if not 1 <= threads <= MAX_THREADS:
+            raise ValueError(f"threads must be between 1 and {MAX_THREADS}, but is {threads}.")
+        self.plan = plan
+        self._threads = threads
+        try:
+            self._engine = Engine(plain_attributes(plan), threads, cache_bytes, instruction_set or "")
+        except MemoryError:
+            raise MemoryError(self._needs()) from None
+
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
+        """See ``SamplingEngine.count``."""
+        try:
+            return Tally(**self._engine.count(seed, first_shot, shots, max_errors, list_errors))
+        except MemoryError:
+            raise MemoryError(self._needs()) from None
+
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        wanted = self.plan.num_outputs if num_outputs is None else num_outputs
+        try:
+            return self._engine.sample(seed, first_shot, shots, wanted)
+        except MemoryError:
+            raise MemoryError(f"The outputs of {self._rows_need(shots)}") from None
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        try:
+            return self._engine.sample_kept(seed, first_shot, shots)
+        except MemoryError:
+            raise MemoryError(f"If all are kept, {self._rows_need(shots)}") from None
+
+    def outcome_law(
+        self, signature: npt.NDArray[np.bool_]
+    ) -> list[tuple[float, bool, npt.NDArray[np.bool_]]]:
+        """The outcome law of a signature.
+
+        Args:
+            signature: bool, shape (num_signature_bits,).
+
+        Returns:
+            For every branch: its probability, whether the shot is discarded, and the outputs that the
+            outcomes flip (bool, shape (num_outputs,)).
+        """
+        return [
+            (probability, discarded, self._bits_of(outputs))
+            for probability, discarded, outputs in self._engine.outcome_law(_words_of(signature))
+        ]
+
+    def possible_path(
+        self, signature: npt.NDArray[np.bool_], seed: int, number: int
+    ) -> npt.NDArray[np.bool_] | None:
+        """The outputs that outcomes flip on a path that a shot can take, however unlikely it is.
+
+        Each outcome that is not certain is 0 or 1 with equal chances. If one of both would discard the shot
+        at once, it is the other one.
+
+        Args:
+            signature: bool, shape (num_signature_bits,).
+            seed: 0 <= seed < 2^64.
+            number: Number of the path; together with the seed it fixes the path.
+
+        Returns:
+            bool, shape (num_outputs,); or None if the shot is discarded on this path.
+        """
+        kept, outputs = self._engine.possible_path(_words_of(signature), seed, number)
+        return self._bits_of(outputs) if kept else None
+
+    def likely_outputs(self) -> npt.NDArray[np.bool_]:
+        """The outputs that the likely outcomes flip without noise; see ``reference.likely_outputs``."""
+        return self._bits_of(self._engine.likely_outputs())
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes of the store of outcome laws, and the work done; see ``docs/results/performance.md``."""
+        return self._engine.statistics()
+
+    def _needs(self) -> str:
+        vector = _COEFFICIENT_BYTES << self.plan.peak_width
+        fits = vector < machine_bytes()
+        advice = "Choose fewer threads or a smaller cache_bytes." if fits else HOW_TO_NARROW
+        return (
+            f"There is too little memory for the engine. Its {self._threads} threads need {vector} bytes each"
+            f" for a vector of 2^{self.plan.peak_width} coefficients, and more for shots; stored outcome laws"
+            f" take up to cache_bytes. {advice}"
+        )
+
+    def _rows_need(self, shots: int) -> str:
+        row = -(-self.plan.num_outputs // 8)
+        return (
+            f"{shots} shots of {row} bytes need {shots * row} bytes ({shots * row / 2**30:.3g} GiB); there is"
+            " not so much memory. Take fewer shots per call, or count them with sample_counts, which needs no"
+            " memory for shots."
+        )
+
+    def _bits_of(self, outputs: list[int]) -> npt.NDArray[np.bool_]:
+        bytes_of_words = np.array(outputs, dtype="<u8").view(np.uint8)
+        return np.unpackbits(bytes_of_words, count=self.plan.num_outputs, bitorder="little").astype(np.bool_)
+
+    @property
+    def instruction_set(self) -> str:
+        """The instruction set in use."""
+        return self._engine.instruction_set
+
+
+def _words_of(signature: npt.NDArray[np.bool_]) -> list[int]:
+    packed = np.packbits(signature, bitorder="little")
+    words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
+    words[: len(packed)] = packed
+    found: list[int] = words.view("<u8").tolist()
+    return found

@@ -1,0 +1,186 @@
+"""A plan on the device, and the sizes of the launches that sample from it."""
+
+from __future__ import annotations
+
+import math
+
+from ...._native import device_constants, image_sizes, plan_image
+from ....base.errors import ResourceLimitError
+from ...plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
+from .backend import Array, Backend
+from .cuda_source import NOISE_TEAM, KernelLaunch, noise_threads
+
+__all__ = ["DevicePlan"]
+
+_RESERVED_SHARED = 1024
+"""Bytes of shared memory that are left for the CUDA compiler and driver."""
+
+_LEAST_TEAMS = 2
+
+_EVENT_BYTES, _SHARED_TABLE_EVENT_BYTES = 4, 2
+"""Bytes of the number of a mechanism: fewer if the tables are in shared memory."""
+
+_MAX_SHARED_MECHANISMS = 1 << 8 * _SHARED_TABLE_EVENT_BYTES
+
+_WALK_THREADS = 256
+_WALK_BLOCKS = 2
+"""Number of thread blocks of the walk for which a multiprocessor has registers."""
+
+_SIMULATION_THREADS = 128
+"""Number of threads in a thread block that consists of several teams."""
+
+_MULTIPROCESSOR_THREADS = 512
+"""Number of simulating threads on a multiprocessor, which has 128 registers for each of them."""
+
+_COEFFICIENT_BYTES = 16
+_MAX_SHARED_VECTOR_WIDTH = 13
+_MAX_VECTOR_WIDTH = device_constants()["max_vector_width"]
+
+
+class DevicePlan:
+    """A plan on the device.
+
+    Args:
+        plan: The plan.
+        backend: The device.
+        budget: Memory that the engine may use, in bytes. A quarter of it is for coefficient vectors that do
+            not fit into shared memory, and an eighth for rows of shots that do not fit into registers.
+
+    Attributes:
+        image: The plan in the form that the kernels read.
+        signature_words: Number of words in a signature.
+        output_words: Number of words in the outputs of a shot.
+        event_capacity: Number of events of a block of shots that fit into shared memory.
+        noise: The kernel that draws the noise.
+        walk: The kernel that looks up outcomes.
+        simulate: The kernel that simulates outcomes; None if the plan has no outcomes.
+        vector_bytes: Size of a team's coefficient vector; 0 if it is always in shared memory.
+        shared_width: Width of the widest coefficient vector that is in shared memory.
+        branch_words: Number of words in a branch row.
+        wide_row_words: Number of words in a row; 0 if rows are kept in registers.
+
+    Raises:
+        ResourceLimitError: Shared memory is too small for the noise, or the budget for a single vector.
+    """
+
+    def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
+        words = plan_image(plain_attributes(plan))
+        self.image: Array = backend.to_device(words)
+        sizes = image_sizes(words)
+        self.signature_words: int = sizes["signature_words"]
+        self.output_words: int = sizes["output_words"]
+        self.branch_words: int = sizes["branch_words"]
+        self.wide_row_words: int = 0 if sizes["register_words"] else sizes["row_words"]
+        self.noise, self.event_capacity = _noise(plan, sizes, backend, budget // 8)
+        self.walk = KernelLaunch(
+            "walk",
+            block_threads=_WALK_THREADS,
+            num_blocks=_WALK_BLOCKS * backend.multiprocessors,
+            min_blocks=_WALK_BLOCKS,
+        )
+        self.simulate: KernelLaunch | None = None
+        self.vector_bytes = 0
+        self.shared_width = 0
+        if plan.num_outcomes:
+            self.simulate = self._simulation(sizes, backend, budget // 4)
+
+    def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> KernelLaunch:
+        width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
+        if width > _MAX_VECTOR_WIDTH:
+            raise ResourceLimitError(
+                f"The circuit needs a coefficient vector of 2^{width} numbers, but engine='gpu' supports at"
+                f" most 2^{_MAX_VECTOR_WIDTH}. Use engine='cpu'."
+            )
+        in_shared = (
+            width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
+        )
+        self.shared_width = width
+        if not in_shared:
+            self.vector_bytes = vector
+            # Passes through narrower vectors, before and after the widest one, stay in shared memory.
+            room = max(_COEFFICIENT_BYTES, backend.shared_bytes - _RESERVED_SHARED - rest)
+            self.shared_width = min(_MAX_SHARED_VECTOR_WIDTH, (room // _COEFFICIENT_BYTES).bit_length() - 1)
+        team_size = _team_size(width, in_shared)
+        teams = max(1, _SIMULATION_THREADS // team_size)
+        team_bytes = rest + (_COEFFICIENT_BYTES << self.shared_width)
+        while teams > 1 and teams * team_bytes > backend.shared_bytes:
+            teams //= 2
+        shared = teams * team_bytes
+        threads = teams * team_size
+        min_blocks = max(1, _MULTIPROCESSOR_THREADS // threads)
+        blocks = min(min_blocks, max(1, backend.shared_bytes // (shared + _RESERVED_SHARED)))
+        blocks *= backend.multiprocessors
+        if not in_shared:
+            blocks = min(blocks, vector_budget // vector // teams)
+            if blocks == 0:
+                raise ResourceLimitError(
+                    f"A coefficient vector of 2^{width} numbers needs {vector / 2**30:.3g} GiB, but the free"
+                    f" memory of the GPU has room for {vector_budget / 2**30:.3g} GiB. Free some of it, use"
+                    " another GPU (device=...), or use engine='cpu'."
+                )
+        return KernelLaunch(
+            "simulate",
+            block_threads=threads,
+            num_blocks=blocks,
+            shared_bytes=shared,
+            min_blocks=min_blocks,
+            team_size=team_size,
+            in_shared=in_shared,
+        )
+
+
+def _noise(
+    plan: SamplingPlan, sizes: dict[str, int], backend: Backend, row_budget: int
+) -> tuple[KernelLaunch, int]:
+    """The noise kernel, and the number of events of a block of shots for which a team has shared memory."""
+    row_words = sizes["register_words"]
+    lists, least_events = sizes["noise_lists"], sizes["noise_events"]
+    for in_shared in (True, False):
+        most_teams = noise_threads(row_words, in_shared) // NOISE_TEAM
+        # The lists begin at a multiple of 16 bytes.
+        tables = -(-sizes["noise_tables_in_shared" if in_shared else "noise_tables"] // 16) * 16
+        free = backend.shared_bytes - _RESERVED_SHARED - tables
+        bytes_per_event = _SHARED_TABLE_EVENT_BYTES if in_shared else _EVENT_BYTES
+        wanted = max(least_events, -(-_event_capacity(plan.mean_events) * bytes_per_event // 16) * 16)
+        teams = min(most_teams, free // (lists + wanted))
+        # The tables should be in shared memory, even if fewer teams then have room there.
+        if in_shared and teams >= _LEAST_TEAMS and plan.num_mechanisms <= _MAX_SHARED_MECHANISMS:
+            break
+    else:
+        teams = max(1, min(most_teams, free // (lists + least_events)))
+    blocks = backend.multiprocessors
+    if sizes["row_words"] and not row_words:
+        # Each team has the rows of a block of shots in memory, for each of the two chunks that overlap.
+        affordable = max(1, row_budget // 2 // (8 * sizes["row_words"] * BLOCK_SHOTS))
+        teams = min(teams, max(1, affordable // blocks))
+        blocks = min(blocks, affordable // teams)
+    event_bytes = max(least_events, min(wanted, (free // teams - lists) // 16 * 16))
+    launch = KernelLaunch(
+        "noise",
+        block_threads=teams * NOISE_TEAM,
+        num_blocks=blocks,
+        shared_bytes=tables + teams * (lists + event_bytes),
+        team_size=NOISE_TEAM,
+        layout=(sizes["check_words"], sizes["signature_words"], sizes["output_words"]) if row_words else None,
+        in_shared=in_shared,
+    )
+    if launch.shared_bytes > backend.shared_bytes:
+        raise ResourceLimitError(
+            f"The noise of this circuit needs {launch.shared_bytes} bytes of shared memory, but the"
+            f" GPU has {backend.shared_bytes}. Use engine='cpu'."
+        )
+    return launch, event_bytes // bytes_per_event
+
+
+def _event_capacity(mean_events: float) -> int:
+    """A number of events that almost no block of shots exceeds (8 standard deviations above the mean)."""
+    mean = min(mean_events * BLOCK_SHOTS, 1 << 16)
+    return math.ceil(mean + 8 * math.sqrt(mean) + 16)
+
+
+def _team_size(width: int, in_shared: bool) -> int:
+    if not in_shared:
+        return 512
+    if width <= 6:
+        return 32
+    return 128 if width <= 9 else 256

@@ -1,0 +1,112 @@
+"""The random numbers of a shot, which depend on the seed and the number of the shot alone.
+
+The words are those of Philox4x64-10 (J. K. Salmon et al., SC 2011), a counter-based generator. Word i of a
+random stream is a function of (seed, stream, index, i), so any engine and any thread can compute it, in any
+order. Here NumPy's generator of that name computes the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _native
+
+__all__ = ["OutcomeDecisions", "Stream", "uniform", "words"]
+
+MIN_MASS = _native.MIN_MASS
+"""No product of likely probabilities: whether a mass is below it must not be a matter of rounding."""
+
+
+class Stream(IntEnum):
+    """The random streams. Each has an index: the number of a block or of a shot, or part of a search."""
+
+    COUNTS = _native.COUNTS
+    """Index: block. Word k gives the number of noise events of shot k of the block."""
+    EVENTS = _native.EVENTS
+    """Index: block. The words give the mechanisms of the block's events, shot after shot."""
+    COINS = _native.COINS
+    """Index: block. Bit f of the words of shot k, ceil(number of coins / 64) each, is coin f."""
+    OUTCOMES = _native.OUTCOMES
+    """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
+    SET_DRAWS = _native.SET_DRAWS
+    """Index: weight and part of the search for fault sets. The words give points on the axis of sets."""
+    LEFT_PARTS = _native.LEFT_PARTS
+    """Index: weight, round and chunk of a join of fault sets. The words give the members of left parts."""
+    RIGHT_PARTS = _native.RIGHT_PARTS
+    """The same for right parts."""
+    SELECTIONS = _native.SELECTIONS
+    """Index: weight and round of a join. The words say which of its sets are selected."""
+    ROUNDS = _native.ROUNDS
+    """Index: round. The first word is the seed of its ``SET_DRAWS``."""
+
+
+def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:
+    """The first words of a random stream.
+
+    Args:
+        seed: 0 <= seed < 2^64.
+        stream: The random stream.
+        index: Number of the block or shot, 0 <= index < 2^64.
+        count: Number of words.
+
+    Returns:
+        uint64, shape (count,).
+
+    Examples:
+        >>> [hex(word) for word in words(7, Stream.COUNTS, 0, 2)]
+        ['0x...', '0x...']
+    """
+    # Arrays, as NumPy would convert a list of 64-bit numbers to floats.
+    key = np.array([seed, stream], dtype=np.uint64)
+    counter = np.array([0, index, 0, 0], dtype=np.uint64)
+    generator = np.random.Philox(key=key, counter=counter)
+    return generator.random_raw(count)
+
+
+def uniform(word: int) -> float:
+    """Converts a word to a number in [0, 1) with 53 bits."""
+    return (int(word) >> 11) * 2.0**-53
+
+
+class OutcomeDecisions:
+    """Draws the outcomes of a shot with few random words, by arithmetic decoding.
+
+    Let u be a uniform number in [0, 1). The outcome is 1 if u < p. In this case u / p is uniform again,
+    otherwise (u - p) / (1 - p) is. That number draws the next outcome. The *mass* is the probability of all
+    outcomes drawn with the same word. If it is below MIN_MASS, a new word is used, so that at least 44 random
+    bits are always left.
+
+    Args:
+        seed: 0 <= seed < 2^64.
+        shot: Number of the shot.
+        max_decisions: Upper limit for the number of outcomes.
+
+    Examples:
+        >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)
+        >>> [decisions.decide(p) for p in (1.0, 0.5, 0.0)]
+        [1, 1, 0]
+    """
+
+    def __init__(self, seed: int, shot: int, max_decisions: int) -> None:
+        self._words: Iterator[int] = iter(words(seed, Stream.OUTCOMES, shot, max_decisions).tolist())
+        self._number = 0.0
+        self._mass = 0.0
+
+    def decide(self, probability_of_one: float) -> int:
+        """Draws an outcome that is 1 with the given probability. A certain outcome needs no random number."""
+        p = probability_of_one
+        if p in (0.0, 1.0):
+            return int(p)
+        if self._mass < MIN_MASS:
+            self._number, self._mass = uniform(next(self._words)), 1.0
+        if self._number < p:
+            self._number /= p
+            self._mass *= p
+            return 1
+        self._number = (self._number - p) / (1 - p)
+        self._mass *= 1 - p
+        return 0

@@ -1,0 +1,105 @@
+"""What becomes of shots whose noise is given: exact probabilities for many rows at once, in native code.
+
+``reference.fate_of_row`` does the same for one row in plain NumPy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._native import kept_branches
+from ...base.errors import ResourceLimitError
+from ..plan import SamplingPlan, plain_attributes
+from .reference import MAX_AVERAGED_COINS
+
+__all__ = ["fates_of_rows"]
+
+Bits = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+_CHUNK_BYTES = 1 << 24
+"""Memory for the rows that are looked at together."""
+
+_ROUNDING = 1e-13
+"""As in the engines, a probability that is so near to 0 is 0."""
+
+
+def fates_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats, Floats]:
+    r"""The exact probabilities of the results of shots whose faults are given.
+
+    Args:
+        plan: The plan.
+        rows: The bits of the rows that faults flip: bool, shape (num_shots, num_row_bits), as from
+            ``SamplingPlan.row_of``. The constant of the plan is added, and coins are averaged over.
+
+    Returns:
+        Three arrays, float64, shape (num_shots,): the probability that the shot is kept and no output is
+        1; that it is kept and some output is 1; and that it is discarded.
+
+    Raises:
+        ResourceLimitError: The plan has more than 16 coins.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
+        >>> compiled = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile()
+        >>> plan = compiled.detector_plan(RequestedOutputs.of([0]))
+        >>> right, wrong, discarded = fates_of_rows(plan, plan.row_of(0)[np.newaxis])
+        >>> wrong.round(6)  # sin(pi/8)^2
+        array([0.146447])
+    """
+    num_coins = len(plan.coins)
+    if num_coins > MAX_AVERAGED_COINS:
+        raise ResourceLimitError(
+            f"The exact probabilities need an average over 2^{num_coins} outcomes of coins; the limit is"
+            f" 2^{MAX_AVERAGED_COINS}. Postselecting fewer detectors may need fewer coins."
+        )
+    coins = plan.coins.dense(plan.num_row_bits)
+    constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
+    constant[plan.constant] = True
+    found = np.zeros((2, len(rows)))
+    step = max(1, _CHUNK_BYTES // max(plan.num_row_bits, 1))
+    for begin in range(0, len(rows) << num_coins, step):
+        numbers = np.arange(begin, min(begin + step, len(rows) << num_coins))
+        shots, tosses = numbers >> num_coins, numbers & (1 << num_coins) - 1
+        tossed = rows[shots] ^ constant
+        for coin in range(num_coins):
+            tossed[(tosses >> coin & 1).astype(np.bool_)] ^= coins[coin]
+        for total, kept in zip(found, _kept_of_rows(plan, tossed), strict=True):
+            total += np.bincount(shots, kept, minlength=len(rows))
+    right, wrong = found / 2**num_coins
+    discarded = 1 - right - wrong
+    discarded[discarded < _ROUNDING] = 0
+    return right, wrong, discarded
+
+
+def _kept_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats]:
+    """The first two of these for rows that include constant and coins."""
+    right, wrong = np.zeros(len(rows)), np.zeros(len(rows))
+    passed = np.flatnonzero(~rows[:, : plan.num_checks].any(axis=1))
+    if plan.never_kept or not len(passed):
+        return right, wrong
+    words = -(-plan.num_signature_bits // 64)
+    first_output = plan.num_checks + plan.num_signature_bits
+    rest = np.hstack(
+        [_words(rows[passed, plan.num_checks : first_output]), _words(rows[passed, first_output:])]
+    )
+    distinct, which = np.unique(rest, axis=0, return_inverse=True)
+    laws = kept_branches(
+        plain_attributes(plan), np.ascontiguousarray(distinct[:, :words]).ravel(), len(distinct)
+    )
+    of = np.repeat(np.arange(len(distinct)), np.diff(laws["starts"].astype(np.int64)))
+    outputs = laws["outputs"].reshape(len(of), distinct.shape[1] - words)
+    flipped = (outputs != distinct[of, words:]).any(axis=1)
+    probabilities = laws["probabilities"]
+    for found, chosen in ((right, ~flipped), (wrong, flipped)):
+        found[passed] = np.bincount(of, probabilities * chosen, minlength=len(distinct))[which.ravel()]
+    return right, wrong
+
+
+def _words(bits: Bits) -> npt.NDArray[np.uint64]:
+    """Rows of bits in words, least significant bit first: uint64, shape (num_rows, ceil(num_bits / 64))."""
+    packed = np.zeros((len(bits), -(-bits.shape[1] // 64) * 8), dtype=np.uint8)
+    packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")
+    return packed.view("<u8")

@@ -1,0 +1,245 @@
+"""What a logical error is: questions that no number answers are refused, and misleading ones warned of.
+
+A kept shot is wrong if an observable is flipped. That says something only if the observable has one value
+without noise, and if every detector either discards the shot or is told to a decoder.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+
+from ...base.errors import InexactErrorModelWarning, RandomObservableWarning, ResourceLimitError
+from ..compiler import CompiledCircuit
+from .mechanism_flips import observables_flipped_by_chance
+from .noiseless_outputs import frames_of_chance, lines_of_observable, random_outputs
+
+__all__ = [
+    "check_logical_errors",
+    "check_no_detector_is_left",
+    "detectors_left",
+    "names_of_outputs",
+    "warn_of_observables_flipped_by_chance",
+    "warn_of_random_outputs",
+]
+
+_WIDTH_TO_WARN = 20
+"""Wider circuits are sampled without a look at their observables, which would take as long as some shots."""
+
+_REMEDIES_OF_OBSERVABLES = (
+    "Measure the logical qubit without noise in a basis in which its state is certain"
+    " (docs/guides/expectation_values.md; end_to_end_circuit has the argument readout); or sample with a"
+    " LogicalStateCheck (state_check); or leave the observable out, or discard the shots in which it is"
+    " flipped (postselected_observables_mask)."
+)
+_REMEDIES_OF_DETECTORS = "Postselect such a detector (postselection_mask), or leave it out."
+
+
+def check_logical_errors(
+    compiled: CompiledCircuit, postselected: Collection[int], decoded: Collection[int] = ()
+) -> None:
+    r"""Checks that the logical errors of a circuit are well defined.
+
+    Args:
+        compiled: The circuit, compiled.
+        postselected: The outputs that discard a shot: detectors, then observables.
+        decoded: The detectors that a decoder is told.
+
+    Raises:
+        ValueError: There are no observables, a detector neither discards shots nor is decoded, or an
+            observable or a decoded detector is random without noise, or only the Pauli frame of an observable
+            would be counted.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> check_logical_errors(snc.Circuit("RX 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile(), [])
+        Traceback (most recent call last):
+        ...
+        ValueError: Observable 0 (line 3) is random without noise, so that its flips are no errors. ...
+    """
+    num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
+    if not num_observables:
+        raise ValueError(
+            "The circuit has no observables, so there is no logical error. Declare an observable with"
+            " OBSERVABLE_INCLUDE."
+        )
+    check_no_detector_is_left(num_detectors, postselected, decoded)
+    asked = [*decoded, *range(num_detectors, num_detectors + num_observables)]
+    found = random_outputs(compiled, asked, postselected)
+    if found:
+        raise ValueError(_message(compiled, found, postselected))
+    frames = frames_of_chance(compiled)
+    if frames:
+        raise ValueError(_message_of_frames(compiled, frames))
+
+
+def check_no_detector_is_left(
+    num_detectors: int, postselected: Collection[int], decoded: Collection[int] = ()
+) -> None:
+    """Checks that every detector either discards shots or is decoded.
+
+    Args:
+        num_detectors: Number of detectors of the circuit.
+        postselected: The outputs that discard a shot.
+        decoded: The detectors that a decoder is told.
+
+    Raises:
+        ValueError: Detectors are left.
+
+    Examples:
+        >>> check_no_detector_is_left(3, [0, 1])
+        Traceback (most recent call last):
+        ...
+        ValueError: 1 of 3 detectors is neither postselected nor decoded (the first is D2), ...
+    """
+    left = sorted(set(range(num_detectors)).difference(postselected, decoded))
+    if left:
+        remedies = [
+            'pass postselection_mask="all" to discard every shot in which a detector fires',
+            'decode: logical_error_rate(decoder="pymatching") (docs/guides/decoded_rates.md), or sample with'
+            " soft_pymatching (docs/guides/decoding.md)",
+            "remove these detectors from the circuit",
+        ]
+        raise ValueError(
+            f"{detectors_left(left, num_detectors)}, so that nothing is made of what they see. Either"
+            f" {'; or '.join(remedies)}."
+        )
+
+
+def detectors_left(left: Sequence[int], num_detectors: int) -> str:
+    """Says how many detectors are neither postselected nor decoded, for a message.
+
+    Examples:
+        >>> detectors_left([2, 4], 5)
+        '2 of 5 detectors are neither postselected nor decoded (the first is D2)'
+    """
+    what = "detector is" if num_detectors == 1 else f"detectors {'is' if len(left) == 1 else 'are'}"
+    return f"{len(left)} of {num_detectors} {what} neither postselected nor decoded (the first is D{left[0]})"
+
+
+def warn_of_random_outputs(
+    compiled: CompiledCircuit,
+    postselected: Collection[int],
+    decoded: Collection[int] = (),
+    *,
+    max_active_coordinates: int = _WIDTH_TO_WARN,
+    stacklevel: int = 2,
+) -> bool:
+    """Warns if an observable, or a detector that is decoded, is random without noise.
+
+    Args:
+        compiled: The circuit, compiled.
+        postselected: The outputs that discard a shot: detectors, then observables.
+        decoded: The detectors that a decoder is told.
+        max_active_coordinates: Limit of the sampler. Circuits of more than 20 active coordinates are not
+            looked at.
+        stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Returns:
+        Whether there are such outputs.
+
+    Warns:
+        RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
+            counted; the message names them.
+    """
+    first = compiled.program.num_detectors
+    asked = [*decoded, *range(first, first + compiled.program.num_observables)]
+    try:
+        found = random_outputs(
+            compiled,
+            asked,
+            postselected,
+            max_active_coordinates=min(max_active_coordinates, _WIDTH_TO_WARN),
+        )
+        frames = [] if found else frames_of_chance(compiled)
+    except ResourceLimitError:
+        return False
+    if found or frames:
+        message = _message(compiled, found, postselected) if found else _message_of_frames(compiled, frames)
+        warnings.warn(message, RandomObservableWarning, stacklevel=stacklevel + 1)
+    return bool(found or frames)
+
+
+def warn_of_observables_flipped_by_chance(
+    compiled: CompiledCircuit, postselected: Collection[int], *, stacklevel: int = 2
+) -> bool:
+    """Warns if single errors flip an observable with a probability other than 0 and 1.
+
+    Args:
+        compiled: The circuit, compiled.
+        postselected: The detectors that discard a shot.
+        stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Returns:
+        Whether there is such an observable.
+
+    Warns:
+        InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
+            not looked at.
+    """
+    try:
+        found = observables_flipped_by_chance(compiled, postselected, max_active_coordinates=_WIDTH_TO_WARN)
+    except ResourceLimitError:
+        return False
+    if found:
+        outputs = [compiled.program.num_detectors + k for k in found]
+        warnings.warn(
+            f"Single errors flip {names_of_outputs(compiled, outputs, begins=False)} with a probability that"
+            " is neither 0 nor 1: an error before a T gate changes what this gate does to the state. No error"
+            " model describes that, and no decoder corrects it, although it may know of the error. If the"
+            " logical state is what you ask for, leave out its measurement: ask for expectation values"
+            " (EXP_VAL) and check the decoded state (state_check; docs/guides/expectation_values.md).",
+            InexactErrorModelWarning,
+            stacklevel=stacklevel + 1,
+        )
+    return bool(found)
+
+
+def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begins: bool = True) -> str:
+    r"""Names outputs for a message: detectors, then observables with their lines.
+
+    Args:
+        compiled: The circuit.
+        outputs: The outputs, ascending.
+        begins: Whether a sentence begins with the names.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("M 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(2) rec[-1]")
+        >>> names_of_outputs(circuit.compile(), [0, 3])
+        'Detector 0 and observable 2 (line 3)'
+    """
+    names = []
+    for output in outputs[:5]:
+        observable = output - compiled.program.num_detectors
+        if observable < 0:
+            names.append(f"detector {output}")
+        else:
+            lines = lines_of_observable(compiled.circuit, observable)
+            where = f" (line {lines[0]}{', ...' if len(lines) > 1 else ''})" if lines else ""
+            names.append(f"observable {observable}{where}")
+    if len(outputs) > 5:
+        names.append(f"{len(outputs) - 5} more")
+    text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return text[0].upper() + text[1:] if begins else text
+
+
+def _message_of_frames(compiled: CompiledCircuit, frames: Sequence[int]) -> str:
+    return (
+        f"{names_of_outputs(compiled, frames)} {'has' if len(frames) == 1 else 'have'} Pauli targets after T"
+        " gates: flips of the Pauli frame are counted, but errors before a T gate change the value otherwise,"
+        " too. Measure the product without noise in place of the Pauli targets: MPP X0*X1, then"
+        " OBSERVABLE_INCLUDE(0) rec[-1]."
+    )
+
+
+def _message(compiled: CompiledCircuit, found: Sequence[int], postselected: Collection[int]) -> str:
+    one = len(found) == 1
+    num_detectors = compiled.program.num_detectors
+    remedies = [_REMEDIES_OF_OBSERVABLES] * (found[-1] >= num_detectors)
+    remedies += [_REMEDIES_OF_DETECTORS] * (found[0] < num_detectors)
+    return (
+        f"{names_of_outputs(compiled, found)} {'is' if one else 'are'} random without noise"
+        f"{', even in kept shots' if postselected else ''}, so that {'its' if one else 'their'} flips are no"
+        f" errors. {' '.join(remedies)}"
+    )

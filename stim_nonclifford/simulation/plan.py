@@ -1,0 +1,356 @@
+"""The plan: a circuit compiled for one question, as plain arrays. Engines read nothing else.
+
+A shot has three stages.
+
+1. **Noise.** The number of events is drawn from a Poisson distribution. Each event is one *mechanism*, drawn
+   with a probability proportional to its rate. The *row* of the shot is the XOR of ``constant``, the effects
+   of its events, and each coin with probability 1/2. The bits of a row are, in this order: noise-only checks,
+   signature, outputs.
+2. **Noise-only checks.** If a check is 1, the shot is discarded before any quantum work: whatever the quantum
+   outcomes are, a postselected output is 1.
+3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature bits that are
+   1. Its bits are, in this order: signs of rotations, outcome checks, outputs. The operations are applied to
+   the coefficient vector. A measurement with outcome 1 flips its bits of the branch row. If an outcome check
+   is 1 when it becomes final, the shot is discarded. The outputs of the shot are those of its row XOR those
+   of its branch row.
+
+The distribution of the outcomes in stage 3 depends on the signature alone. It is the **outcome law** of the
+signature.
+
+Sparse rows are stored as in CSR: the bits of row r are ``bits[starts[r]:starts[r + 1]]``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from types import SimpleNamespace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _native
+
+__all__ = [
+    "ACTIVATE",
+    "BLOCK_SHOTS",
+    "MAX_INDEX_BITS",
+    "MEASURE",
+    "OPERATION_DTYPE",
+    "ROTATE",
+    "ROTATION_TERM_DTYPE",
+    "WEAK_MEASURE",
+    "SamplingPlan",
+    "SparseRows",
+    "plain_attributes",
+]
+
+ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
+    _native.ROTATE,
+    _native.ACTIVATE,
+    _native.MEASURE,
+    _native.WEAK_MEASURE,
+)
+"""Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
+
+BLOCK_SHOTS = _native.BLOCK_SHOTS
+"""Shots that share one random stream of noise; part of the definition of what a seed gives."""
+
+MAX_INDEX_BITS = _native.MAX_INDEX_BITS
+"""Bits of a coefficient index, in ``OPERATION_DTYPE``: no plan can have more active coordinates."""
+
+CERTAIN = _native.CERTAIN
+"""Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""
+
+_MAX_REGISTER_WORDS = 8
+"""Rows of so few words are kept in registers, and all tables consist of words."""
+
+_ONES_PER_ENTRY = 4
+"""Flipping up to this many bits takes as long as flipping one."""
+
+_WORDS_PER_ONE = 4
+"""XORing this many words takes about as long as flipping one bit; see ``docs/results/performance.md``."""
+
+_FORM: Literal["words", "lists"] | None = None
+"""The form of all tables of rows, in place of the faster one. Shots do not depend on it; tests set it."""
+
+OPERATION_DTYPE = np.dtype(
+    [
+        ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
+        ("z", np.uint64),  # bits of the coefficient index whose parity is the sign in the Pauli
+        ("kind", np.int32),  # ROTATE, ACTIVATE, MEASURE or WEAK_MEASURE
+        ("width", np.int32),  # active coordinates before the operation
+        ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
+        ("pivot", np.int32),  # the index bit that ACTIVATE adds or a measurement removes; 0 for ROTATE
+        ("outcome", np.int32),  # number of a measurement's outcome; -1 for other operations
+        ("segment", np.int32),  # number of measurements before the operation
+        ("first_term", np.int32),  # the angle of the rotation is the sum of those of its terms,
+        ("end_term", np.int32),  # rotation_terms[first_term:end_term]
+    ],
+    align=True,
+)
+
+ROTATION_TERM_DTYPE = np.dtype(
+    [
+        ("cosine", np.float64),  # of half the rotation angle
+        ("sine", np.float64),
+        ("sign", np.int32),  # the bit of the branch row that reverses the angle; -1 if there is none
+        ("is_reversed", np.int32),  # 1 if it is about minus the operation's Pauli; 0 for first terms
+    ],
+    align=True,
+)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Rows of bits, stored as the positions of their ones.
+
+    Attributes:
+        starts: int64, shape (num_rows + 1,).
+        bits: int32, shape (starts[-1],); row r has ones at ``bits[starts[r]:starts[r + 1]]``.
+    """
+
+    starts: npt.NDArray[np.int64]
+    bits: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @staticmethod
+    def of(rows: Iterable[Sequence[int]]) -> SparseRows:
+        """The rows with ones at these positions."""
+        rows = list(rows)
+        starts = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=starts[1:])
+        return SparseRows(starts, np.fromiter((bit for row in rows for bit in row), dtype=np.int32))
+
+    def row(self, index: int) -> npt.NDArray[np.int32]:
+        """The positions of the ones in a row."""
+        return self.bits[self.starts[index] : self.starts[index + 1]]
+
+    def dense(self, num_bits: int) -> npt.NDArray[np.bool_]:
+        """The rows as booleans, shape (num_rows, num_bits)."""
+        result = np.zeros((len(self), num_bits), dtype=np.bool_)
+        result[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.bits] = True
+        return result
+
+
+@dataclass(frozen=True)
+class SamplingPlan:
+    """A plan; see the description of the module. All arrays are C-contiguous, and must not be written to.
+
+    Attributes:
+        num_checks: Number of noise-only checks, the first bits of a row.
+        num_signature_bits: Number of signature bits, the next bits of a row.
+        num_outputs: Number of outputs, the last bits of a row and of a branch row.
+        never_kept: Whether the checks contradict each other, so that every shot is discarded.
+        row_sources: For each bit of a row, the bits of an effect (``compiler.sweeps.effects``) whose
+            parity it is. Engines do not need it.
+        constant: The bits of a row that are 1 before noise, int32. No signature bit is among them.
+        effects: For each mechanism, the bits of the row that it flips.
+        rates: float64, shape (num_mechanisms,): mean number of events per shot.
+        sites: int32, shape (num_mechanisms,): the site of each mechanism, or -1. Mechanisms at the same site
+            exclude each other: after the first event at a site, further ones in the same shot have no effect.
+        count_thresholds: uint64: the number of events is the number of thresholds <= a uniform 64-bit word.
+        alias_thresholds: uint64, shape (num_mechanisms,): alias table (A. J. Walker, 1977).
+        alias_indices: int32, shape (num_mechanisms,): alias table.
+        coins: For each coin, the bits of the row that it flips with probability 1/2.
+        operations: The operations, of dtype ``OPERATION_DTYPE``.
+        operation_steps: int32, shape (num_operations,): the step of the compiler's program that has the
+            measurement; -1 for rotations. Engines do not need it.
+        rotation_terms: The rotation terms of all operations, of dtype ``ROTATION_TERM_DTYPE``, in the order
+            of the operations.
+        rotation_term_steps: int32, shape (num_terms,): the step of the compiler's program that has the
+            rotation. Engines do not need it.
+        num_signs: Number of signs, the first bits of a branch row.
+        num_outcome_checks: Number of outcome checks, the next bits of a branch row.
+        branch_constant: The bits of the branch row that are 1 for signature 0, int32.
+        signature_images: For each signature bit, the bits of the branch row that it flips.
+        outcome_effects: For each outcome, the bits of the branch row that it flips.
+        outcome_check_deadlines: int32, shape (num_outcome_checks,): the number of the outcome after which the
+            check is final.
+        peak_width: Largest number of active coordinates.
+    """
+
+    num_checks: int
+    num_signature_bits: int
+    num_outputs: int
+    never_kept: bool
+    row_sources: SparseRows
+    constant: npt.NDArray[np.int32]
+    effects: SparseRows
+    rates: npt.NDArray[np.float64]
+    sites: npt.NDArray[np.int32]
+    count_thresholds: npt.NDArray[np.uint64]
+    alias_thresholds: npt.NDArray[np.uint64]
+    alias_indices: npt.NDArray[np.int32]
+    coins: SparseRows
+    operations: npt.NDArray[np.void]
+    operation_steps: npt.NDArray[np.int32]
+    rotation_terms: npt.NDArray[np.void]
+    rotation_term_steps: npt.NDArray[np.int32]
+    num_signs: int
+    num_outcome_checks: int
+    branch_constant: npt.NDArray[np.int32]
+    signature_images: SparseRows
+    outcome_effects: SparseRows
+    outcome_check_deadlines: npt.NDArray[np.int32]
+    peak_width: int
+
+    @property
+    def num_mechanisms(self) -> int:
+        """Number of error mechanisms with distinct effects."""
+        return len(self.rates)
+
+    @property
+    def num_outcomes(self) -> int:
+        """Number of measurements of the coefficient vector."""
+        return len(self.outcome_effects)
+
+    @property
+    def mean_events(self) -> float:
+        """Mean number of noise events per shot."""
+        return float(self.rates.sum())
+
+    @property
+    def total_coefficients(self) -> int:
+        """The coefficients of all operations: a measure of the work to simulate a shot from the start.
+
+        Diagonal rotations need no pass through the vector of their own, and do not count.
+        """
+        kinds = self.operations["kind"]
+        passes = (kinds != ROTATE) | (self.operations["x"] != 0)
+        widths = (self.operations["width"] + (kinds == ACTIVATE))[passes]
+        return sum(count << width for width, count in enumerate(np.bincount(widths).tolist()))
+
+    @property
+    def num_row_bits(self) -> int:
+        """Length of a row."""
+        return self.num_checks + self.num_signature_bits + self.num_outputs
+
+    @property
+    def num_branch_bits(self) -> int:
+        """Length of a branch row."""
+        return self.num_signs + self.num_outcome_checks + self.num_outputs
+
+    @property
+    def num_row_words(self) -> int:
+        """Words of a packed row; checks, signature and outputs start at words of their own."""
+        return sum(-(-bits // 64) for bits in (self.num_checks, self.num_signature_bits, self.num_outputs))
+
+    @property
+    def effects_are_lists(self) -> bool:
+        """Whether engines keep the effects of mechanisms as lists of bits; otherwise as packed words."""
+        return _are_lists(self.effects, self.rates, self.num_row_words)
+
+    @property
+    def coins_are_lists(self) -> bool:
+        """The same for the effects of coins."""
+        return _are_lists(self.coins, np.ones(len(self.coins)), self.num_row_words)
+
+    @property
+    def num_branch_words(self) -> int:
+        """Words of a packed branch row; signs and outcome checks share words, outputs have their own."""
+        return sum(-(-bits // 64) for bits in (self.num_signs + self.num_outcome_checks, self.num_outputs))
+
+    @property
+    def signature_images_are_lists(self) -> bool:
+        """The same for the images of signature bits."""
+        rows = self.signature_images
+        return _are_lists(rows, np.ones(len(rows)), self.num_branch_words)
+
+    @property
+    def outcome_effects_are_lists(self) -> bool:
+        """The same for the effects of outcomes, and for the checks that are final after them."""
+        rows = self.outcome_effects
+        return _are_lists(rows, np.ones(len(rows)), self.num_branch_words)
+
+    def row_of(self, effect: int) -> npt.NDArray[np.bool_]:
+        """The bits of the row that an effect flips.
+
+        Args:
+            effect: An effect (``compiler.sweeps.effects``), for example that of a fault.
+
+        Returns:
+            bool, shape (num_row_bits,).
+        """
+        packed = np.frombuffer(effect.to_bytes(effect.bit_length() // 8 + 1, "little"), dtype=np.uint8)
+        bits = np.unpackbits(packed, bitorder="little")
+        sources = self.row_sources
+        flips = np.zeros(len(sources.bits), dtype=np.int64)
+        inside = sources.bits < len(bits)
+        flips[inside] = bits[sources.bits[inside]]
+        sums = np.concatenate(([0], np.cumsum(flips)))[sources.starts]
+        return np.diff(sums) % 2 == 1
+
+    def __str__(self) -> str:
+        activations = int(np.isin(self.operations["kind"], (ACTIVATE, WEAK_MEASURE)).sum())
+        counts = (
+            f"{len(self.rotation_terms) - activations} rotations, {activations} activations,"
+            f" {self.num_outcomes} measurements"
+        )
+        return (
+            f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot),"
+            f" {len(self.coins)} coins;"
+            f" {self.num_checks} noise-only checks, {self.num_signature_bits} signature bits,"
+            f" {self.num_outputs} outputs; {counts}, {self.num_outcome_checks} outcome checks;"
+            f" peak width {self.peak_width} (2^{self.peak_width} coefficients)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SamplingPlan):
+            return NotImplemented
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
+    r"""All that the native module reads of a plan, computed.
+
+    The native module may not run Python code, such as a property: when a program ends, Python ends daemon
+    threads in the middle of such code, and there may be no C++ function on the stack then.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        An object with the plan's arrays and numbers, and the forms of its tables, as attributes.
+
+    Raises:
+        ValueError: The plan has not all fields: another version made it, and it was pickled.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> attributes = plain_attributes(snc.Circuit("X_ERROR(0.1) 0\nM 0").compile().record_plan())
+        >>> attributes.num_outputs, attributes.effects_are_lists
+        (1, False)
+    """
+    names = [field.name for field in fields(plan)]
+    names += [f"{rows}_are_lists" for rows in ("effects", "coins", "signature_images", "outcome_effects")]
+    try:
+        return SimpleNamespace(**{name: getattr(plan, name) for name in names})
+    except AttributeError as error:
+        raise ValueError(
+            f"The plan is not complete ({error}). If another version of stim_nonclifford made and pickled it,"
+            " compile the circuit anew."
+        ) from None
+
+
+def _are_lists(rows: SparseRows, rates: npt.NDArray[np.float64], num_words: int) -> bool:
+    """Whether lists are the faster form of rows that are used at these rates."""
+    if _FORM is not None:
+        return _FORM == "lists"
+    ones = float(np.diff(rows.starts) @ rates)
+    most = max(_ONES_PER_ENTRY, num_words / _WORDS_PER_ONE)
+    return num_words > _MAX_REGISTER_WORDS and ones <= most * float(rates.sum())
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, SparseRows) and isinstance(b, SparseRows):
+        return np.array_equal(a.starts, b.starts) and np.array_equal(a.bits, b.bits)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a == b

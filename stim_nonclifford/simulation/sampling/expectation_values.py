@@ -1,0 +1,141 @@
+"""Expectation values beside the bits of a sampler's shots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.arguments import flag, number_of_shots
+from ...base.memory import check_result_bytes
+from ..compiler import ExpectationPlan
+from ..engines import PackedBits, SamplingEngine
+from ..plan import SamplingPlan
+from .rows.bits import columns, unpack
+from .shot_numbers import ShotNumbers
+
+__all__ = ["ExpectationEngine", "sampled_in_chunks"]
+
+_STORE_BYTES = 64 << 20
+_BYTES_PER_PATH = 300  # of Python's objects
+_CHUNK_SHOTS = 1 << 16
+_IF_TOO_MANY = "Take the shots in several calls."
+
+
+class ExpectationEngine:
+    """Draws shots, and computes their expectation values.
+
+    The values of a path are computed once, and stored. When the store is full, it is emptied: this changes no
+    result.
+
+    Args:
+        plan: The plan.
+        make_engine: Constructs an engine for a plan.
+    """
+
+    def __init__(self, plan: ExpectationPlan, make_engine: Callable[[SamplingPlan], SamplingEngine]) -> None:
+        self._plan = plan
+        self._engine = make_engine(plan.plan)
+        self._stored: dict[bytes, npt.NDArray[np.float64]] = {}
+        self._path_bytes = -(-plan.num_path_bits // 8)
+        self._max_stored = _STORE_BYTES // (_BYTES_PER_PATH + self._path_bytes + 8 * plan.num_expectations)
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> tuple[PackedBits, npt.NDArray[np.float64]]:
+        """The requested outputs of all shots, and their expectation values.
+
+        Args:
+            seed: 0 <= seed < 2^64.
+            first_shot: Number of the first shot.
+            shots: How many shots to draw.
+
+        Returns:
+            uint8, shape (shots, ceil(num_requested / 8)), and float64, shape (shots, num_expectations).
+        """
+        return self._split(self._engine.sample(seed, first_shot, shots))
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The same of the kept shots, with their numbers in between."""
+        rows, numbers = self._engine.sample_kept_numbered(seed, first_shot, shots)
+        bits, values = self._split(rows)
+        return bits, numbers, values
+
+    @property
+    def num_expectations(self) -> int:
+        """Number of expectation values of a shot."""
+        return self._plan.num_expectations
+
+    def statistics(self) -> dict[str, int]:
+        """See ``SamplingEngine.statistics``."""
+        return self._engine.statistics()
+
+    def _split(self, rows: PackedBits) -> tuple[PackedBits, npt.NDArray[np.float64]]:
+        plan = self._plan
+        first_bit = plan.num_requested + len(plan.signed)
+        signs = unpack(columns(rows, plan.num_requested, first_bit), len(plan.signed))
+        values = self._values(columns(rows, first_bit, first_bit + plan.num_path_bits))
+        values[:, plan.signed] *= np.where(signs, -1.0, 1.0)
+        return columns(rows, 0, plan.num_requested), values + 0.0  # not -0.0
+
+    def _values(self, paths: PackedBits) -> npt.NDArray[np.float64]:
+        """The values of paths, before signs."""
+        keys, group = _distinct(paths)
+        found = [self._stored.get(key.tobytes()) for key in keys]
+        missing = [k for k, values in enumerate(found) if values is None]
+        if missing:
+            bits = unpack(keys[missing], self._plan.num_path_bits).astype(np.uint8)
+            fresh = self._plan.paths.evaluate(bits.ravel()).reshape(len(missing), -1)
+            if len(self._stored) + len(missing) > self._max_stored:
+                self._stored.clear()
+            for k, values in zip(missing, fresh, strict=True):
+                found[k] = values
+                if len(self._stored) < self._max_stored:
+                    self._stored[keys[k].tobytes()] = values.copy()
+        table = np.array(found, dtype=np.float64).reshape(len(keys), self._plan.num_expectations)
+        return table[group]
+
+
+def _distinct(rows: PackedBits) -> tuple[PackedBits, npt.NDArray[np.intp]]:
+    """The distinct rows, and for each row which of them it is."""
+    group = np.zeros(len(rows), dtype=np.intp)
+    if not rows.shape[1] or not len(rows):
+        return rows[:1], group
+    # Most shots have the path without any error.
+    others = np.flatnonzero(rows.any(axis=1))
+    chosen = np.ascontiguousarray(rows[others])
+    if not len(others):
+        return rows[:1], group
+    items = chosen.view(np.dtype((np.void, rows.shape[1])))[:, 0]
+    _, first, inverse = np.unique(items, return_index=True, return_inverse=True)
+    group[others] = inverse + 1
+    return np.concatenate([np.zeros_like(chosen[:1]), chosen[first]]), group
+
+
+def sampled_in_chunks(
+    engine: ExpectationEngine, seed: int, numbers: ShotNumbers, shots: int, num_bits: int, bit_packed: bool
+) -> tuple[PackedBits, npt.NDArray[np.float64]]:
+    """The outputs and the expectation values of shots, in a call of a sampler.
+
+    Args:
+        engine: The engine.
+        seed: The seed.
+        numbers: The numbers of the sampler's shots.
+        shots: How many shots to draw.
+        num_bits: Number of outputs.
+        bit_packed: Whether the outputs will stay packed, for the check of memory.
+
+    Returns:
+        As from ``ExpectationEngine.sample``.
+
+    Raises:
+        ResourceLimitError: The result is larger than the memory of the machine.
+        ValueError: shots is negative.
+    """
+    shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
+    check_result_bytes(shots, num_bits + 64 * engine.num_expectations, bit_packed, _IF_TOO_MANY)
+    sizes = [min(_CHUNK_SHOTS, shots - first) for first in range(0, shots, _CHUNK_SHOTS)] or [0]
+    # In chunks, so that memory for paths stays small.
+    parts = [engine.sample(seed, numbers.take(size), size) for size in sizes]
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([values for _, values in parts])

@@ -1,0 +1,145 @@
+"""Which shots a sampler has taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...base.arguments import integer
+from ..engines.turns import Turns
+
+__all__ = ["NumberedShots", "ShotNumbers"]
+
+_END = 1 << 63
+"""Engines count shots in 64 bits, and look a block or two ahead."""
+
+
+class ShotNumbers:
+    """The numbers of a sampler's shots: each goes to one call, and to none that fails.
+
+    Args:
+        first: The number that comes first.
+
+    Examples:
+        >>> numbers = ShotNumbers()
+        >>> with numbers.call():
+        ...     numbers.take(100), numbers.take(10)
+        (0, 100)
+        >>> with numbers.call():
+        ...     numbers.take(10)
+        ...     raise OSError("No space left on device")
+        Traceback (most recent call last):
+        ...
+        OSError: No space left on device
+        >>> numbers.next
+        110
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self._turns = Turns("sampler")
+        self._next = first
+
+    @property
+    def next(self) -> int:
+        """The number that comes next."""
+        return self._next
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """A call of the sampler, which waits for those of other threads.
+
+        If it ends with an exception, the numbers that it has taken are given back.
+
+        Raises:
+            RuntimeError: See ``Turns.turn``.
+        """
+        with self._turns.turn():
+            first = self._next
+            try:
+                yield
+            except BaseException:
+                self._next = first
+                raise
+
+    def take(self, shots: int) -> int:
+        """Takes numbers, in a call.
+
+        Args:
+            shots: How many.
+
+        Returns:
+            The first one.
+
+        Raises:
+            ValueError: There are not so many left.
+        """
+        first = self._next
+        if first + shots > _END:
+            raise ValueError(
+                f"This sampler has {_END - first} shots left, not {shots}."
+                " Compile another one, with another seed."
+            )
+        self._next = first + shots
+        return first
+
+    def give_back(self, shots: int) -> None:
+        """Gives back the last ones that ``take`` gave, in the same call."""
+        self._next -= shots
+
+    def seek(self, number: int) -> None:
+        """Lets a number come next, in a call.
+
+        Args:
+            number: The number, from 0 to 2^63 - 1.
+        """
+        self._next = number
+
+
+class NumberedShots:
+    """A sampler whose shots are numbered."""
+
+    _numbers: ShotNumbers
+    _seed: int
+
+    @property
+    def seed(self) -> int:
+        r"""The seed, which determines all shots; if none was given, the one that was drawn.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("H 0\nT 0\nH 0\nM 0")
+            >>> drawn = circuit.compile_sampler()
+            >>> again = circuit.compile_sampler(seed=drawn.seed)
+            >>> bool((drawn.sample(1000) == again.sample(1000)).all())
+            True
+        """
+        return self._seed
+
+    @property
+    def next_shot(self) -> int:
+        """The number of the shot that the next call begins with."""
+        return self._numbers.next
+
+    def seek(self, shot: int) -> None:
+        r"""Lets the next call begin with a shot of a given number.
+
+        What a shot is depends on its number and the seed alone. So any machine can take any range of the
+        shots of a seed, and take it again.
+
+        Args:
+            shot: The number of the shot, counted from 0.
+
+        Raises:
+            ValueError: The number is negative or not below 2^63.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> sampler = snc.Circuit("H 0\nT 0\nH 0\nM 0").compile_sampler(seed=5)
+            >>> first = sampler.sample(3000)
+            >>> sampler.seek(1000)
+            >>> bool((sampler.sample(2000) == first[1000:]).all()), sampler.next_shot
+            (True, 3000)
+        """
+        number = integer(shot, "shot", 0, _END - 1)
+        with self._numbers.call():
+            self._numbers.seek(number)

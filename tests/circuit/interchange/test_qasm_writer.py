@@ -1,0 +1,132 @@
+"""Circuits become programs in OpenQASM with the same states and records."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stim
+
+from stim_nonclifford import Circuit
+
+from ...support.oracle.density_matrix import record_distribution
+from ...support.seeds import seeds
+from ...support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD
+from .qiskit_branches import distribution_of
+
+pytest.importorskip("openqasm3.parser")
+
+FRAME = "H 0\nT 0\nCX 0 1\nR_Y(0.3) 1 2\nM 1 2\n"
+END = "\nH 0\nR_X(0.3) 1 2\nM 0 1 2"
+
+
+def unitary_lines() -> list[str]:
+    cliffords = [
+        f"{name} {'0 2' if gate.is_two_qubit_gate else '1'}"
+        for name, gate in stim.gate_data().items()
+        if gate.is_unitary and name not in ("SPP", "SPP_DAG")
+    ]
+    plain = (
+        "M",
+        "MX",
+        "MY",
+        "MR",
+        "MRX",
+        "MRY",
+        "MXX",
+        "MYY",
+        "MZZ",
+        "R",
+        "RX",
+        "RY",
+        "MPP",
+        "SPP",
+        "SPP_DAG",
+    )
+    others = [line for name in plain for line in LINES[name] if "(" not in line and "Y0*Z0*X0" not in line]
+    gates = [
+        line
+        for lines in [*FEEDBACK.values(), *NON_CLIFFORD.values(), *CONDITIONAL.values()]
+        for line in lines
+    ]
+    return [line for line in [*cliffords, *others, *gates] if "sweep" not in line]
+
+
+@pytest.mark.parametrize("line", unitary_lines())
+def test_every_instruction_comes_back(line: str) -> None:
+    circuit = Circuit(FRAME + line + END)
+    back = Circuit.from_qasm(circuit.to_qasm())
+    expected = record_distribution(circuit.to_stim(), cutoff=1e-14)
+    found = record_distribution(back.to_stim(), cutoff=1e-14)
+    for _ in range(back.num_measurements - circuit.num_measurements):
+        found = without_record(found, 2)  # a condition on two records is computed as one more, after FRAME's
+    assert found.keys() == expected.keys()
+    for records, probability in expected.items():
+        assert found[records] == pytest.approx(probability, abs=1e-9)
+
+
+def without_record(distribution, place):
+    summed: dict[tuple[int, ...], float] = {}
+    for records, probability in distribution.items():
+        rest = records[:place] + records[place + 1 :]
+        summed[rest] = summed.get(rest, 0.0) + probability
+    return summed
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("seed", seeds(200, quick=12))
+def test_qiskit_reads_the_same_state(version: int, seed: int) -> None:
+    qiskit = pytest.importorskip("qiskit")
+    if version == 3:
+        pytest.importorskip("qiskit_qasm3_import")
+    random = pytest.importorskip("qiskit.circuit.random")
+    size = 2 + seed % 4
+    made = random.random_circuit(size, 6, max_operands=min(size, 4), seed=1000 + seed)
+    circuit = Circuit.from_qiskit(made)
+    program = circuit.to_qasm(open_qasm_version=version)  # type: ignore[arg-type]
+    read = (qiskit.qasm2 if version == 2 else qiskit.qasm3).loads(program)
+    found = qiskit.quantum_info.Statevector(read).data
+    assert abs(np.vdot(found, circuit.state_vector())) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", seeds(40, quick=4))
+def test_qiskit_measures_the_same(seed: int) -> None:
+    qiskit = pytest.importorskip("qiskit")
+    rng = np.random.default_rng(seed)
+    lines = [line for line in unitary_lines() if line.count("rec") < 2]  # no condition on two records
+    middle = "\n".join(str(rng.choice(lines)) for _ in range(6))
+    circuit = Circuit(FRAME + middle + END)
+    program = circuit.to_qasm(open_qasm_version=2)
+    expected = record_distribution(circuit.to_stim(), cutoff=1e-14)
+    found = distribution_of(qiskit.qasm2.loads(program))
+    for records, probability in expected.items():
+        assert found.get(tuple(map(int, records)), 0.0) == pytest.approx(probability, abs=1e-9)
+
+
+def test_detectors_and_observables_are_flips() -> None:
+    text = Circuit(
+        "X 0\nM 0\nDETECTOR rec[-1]\nM 0\nDETECTOR rec[-1] rec[-2]\nOBSERVABLE_INCLUDE(1) rec[-1]"
+    ).to_qasm()
+    assert "bit[2] dets;\nbit[2] obs;" in text
+    assert text.splitlines()[-3:] == [
+        "dets[0] = rec[0] ^ 1;",
+        "dets[1] = rec[1] ^ rec[0];",
+        "obs[1] = rec[1] ^ 1;",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "message"),
+    [
+        ("X_ERROR(0.1) 0", 3, "`X_ERROR.0.1. 0`: OpenQASM has no noise"),
+        ("M(0.1) 0", 2, "OpenQASM has no noise"),
+        ("CX sweep[0] 1", 3, "no sweep bits"),
+        ("M 0\nDETECTOR rec[-1]", 2, "skip_dets_and_obs=True"),
+        ("M 0 1\nCCZ rec[-1] rec[-2] 2", 2, "open_qasm_version=3"),
+        ("MPAD 1", 2, "no bits that are 1"),
+        ("OBSERVABLE_INCLUDE(0) X0", 3, "no observables of Paulis"),
+        ("H 0", 4, "open_qasm_version must be 2 or 3"),
+    ],
+)
+def test_what_has_no_counterpart_is_named(text: str, version: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Circuit(text).to_qasm(open_qasm_version=version)  # type: ignore[arg-type]

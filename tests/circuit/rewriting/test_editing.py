@@ -1,0 +1,205 @@
+"""Building and changing circuits: what Stim's methods do to the tagged circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import stim
+
+from stim_nonclifford import Circuit
+
+from ...support.oracle.random_circuits import random_circuit
+
+TEXT = """
+    RX 0 1
+    S[T] 0
+    REPEAT 3 {
+        SPP_DAG[T] X0*Z1
+        M(0.1) 1
+        SHIFT_COORDS(1)
+        DETECTOR(2) rec[-1]
+    }
+    I[R_Z(theta=0.1*pi)] 0
+    MX 0
+    OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+BLOCK = stim.CircuitRepeatBlock(2, stim.Circuit("S[T] 1\nTICK"))
+
+
+def same_edit(edit: Callable[[Any], Any]) -> None:
+    """Makes a change to a circuit and to Stim's; results and changed circuits must be the same."""
+    circuit, expected = Circuit(TEXT), stim.Circuit(TEXT)
+    found, result = edit(circuit), edit(expected)
+    assert (found.to_stim() if isinstance(found, Circuit) else found) == result
+    assert circuit.to_stim() == expected
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c: c.append("H", [0, 1]),
+        lambda c: c.append("X_ERROR", 0, 0.25),
+        lambda c: c.append("H", 0, tag="mine"),
+        lambda c: c.append("CX", [stim.target_rec(-1), 1]),
+        lambda c: c.append("MPP", stim.PauliString("XZ")),
+        lambda c: c.append(stim.CircuitInstruction("S", [1], tag="T")),
+        lambda c: c.append(BLOCK),
+        lambda c: c.append_from_stim_program_text("H 0\nS[T] 0"),
+        lambda c: c.insert(2, stim.CircuitInstruction("S_DAG", [1], tag="T")),
+        lambda c: c.insert(-1, stim.Circuit("S[T] 1\nM 1")),
+        lambda c: c.insert(1, BLOCK),
+        lambda c: c.pop(),
+        lambda c: c.pop(2),
+        lambda c: c.pop(-3),
+        lambda c: c.clear(),
+        lambda c: c.copy(),
+        lambda c: c.flattened(),
+        lambda c: c.without_noise(),
+        lambda c: c + stim.Circuit("S[T] 1"),
+        lambda c: c.__iadd__(stim.Circuit("S[T] 1")),
+        lambda c: c * 2,
+        lambda c: 3 * c,
+        lambda c: c.__imul__(2),
+        lambda c: c * 0,
+        lambda c: c[1],
+        lambda c: c[-1],
+        lambda c: c[2],
+        lambda c: c[1:4],
+        lambda c: c[::-2],
+        lambda c: list(c),
+        lambda c: len(c),
+        lambda c: c.num_measurements,
+    ],
+)  # fmt: skip
+def test_as_stim(edit: Callable[[Any], Any]) -> None:
+    same_edit(edit)
+
+
+@pytest.mark.parametrize(
+    ("bare", "tagged"),
+    [
+        (("T", [0, 1]), "S[T] 0 1"),
+        (("T_DAG", 0), "S_DAG[T] 0"),
+        (("R_X", [2], 0.25), "I[R_X(theta=0.25*pi)] 2"),
+        (("TPP", stim.PauliString("XZ")), "SPP[T] X0*Z1"),
+    ],
+)
+def test_bare_gates_are_appended_as_tagged_ones(bare: tuple[Any, ...], tagged: str) -> None:
+    circuit = Circuit()
+    circuit.append(*bare)
+    assert circuit.to_stim() == stim.Circuit(tagged)
+
+
+def test_other_circuits() -> None:
+    circuit, other = Circuit("T 0"), Circuit("T_DAG 1")
+    circuit += other
+    circuit.append(other)
+    circuit.insert(0, other)
+    assert str(circuit) == "T_DAG 1\nT 0\nT_DAG 1 1"
+    assert str(circuit + other) == "T_DAG 1\nT 0\nT_DAG 1 1 1"
+    assert str(other) == "T_DAG 1"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c, wrong: c.append(wrong[0]),
+        lambda c, wrong: c.append(wrong),
+        lambda c, wrong: c.insert(0, wrong[0]),
+        lambda c, wrong: c.insert(0, wrong),
+        lambda c, wrong: c.__iadd__(wrong),
+        lambda c, wrong: c.append_from_stim_program_text(str(wrong)),
+    ],
+)
+def test_a_wrong_tag_is_refused_and_changes_nothing(edit: Callable[[Circuit, stim.Circuit], None]) -> None:
+    circuit = Circuit(TEXT)
+    with pytest.raises(ValueError, match="R_Q"):
+        edit(circuit, stim.Circuit("I[R_Q(theta=0.1*pi)] 0"))
+    assert circuit == Circuit(TEXT)
+
+
+def test_copies_are_independent() -> None:
+    circuit = Circuit("T 0\nM 0")
+    copies = [circuit.copy(), Circuit(circuit), circuit[:], circuit + Circuit()]
+    circuit.append("T", 0)
+    assert all(copy == Circuit("T 0\nM 0") for copy in copies)
+
+
+def test_approximate_equality() -> None:
+    circuit = Circuit("X_ERROR(0.1) 0\nT 0")
+    assert circuit.approx_equals(Circuit("X_ERROR(0.1001) 0\nT 0"), atol=0.001)
+    assert not circuit.approx_equals(Circuit("X_ERROR(0.1001) 0\nT 0"), atol=1e-6)
+    assert not circuit.approx_equals(Circuit("X_ERROR(0.1) 0\nS 0"), atol=0.001)
+    assert not circuit.approx_equals("X_ERROR(0.1) 0\nT 0", atol=0.001)
+
+
+def test_approximate_equality_of_angles() -> None:
+    """Half-turns in tags are compared like arguments; carriers, signs and notes must be the same."""
+    text = "R_X(0.1) 0\nREPEAT 2 {\n    R_PAULI(-0.3) X0*Y1\n}\nU3(0.1, 0.2, 0.3) 0\nT[note] 1\nM 0\nC_R_Z(1) rec[-1] 1"
+    circuit = Circuit(text)
+    for old, new in (
+        ("R_X(0.1)", "R_X(0.1001)"),
+        ("-0.3", "-0.2999"),
+        ("0.2,", "0.2001,"),
+        ("Z(1)", "Z(1.0001)"),
+    ):
+        other = Circuit(text.replace(old, new))
+        assert circuit.approx_equals(other, atol=0.001)
+        assert not circuit.approx_equals(other, atol=0.00001)
+    for old, new in (("R_X", "R_Y"), ("X0*Y1", "!X0*Y1"), ("note", "other"), ("M 0", "M 1"), ("0.3", "0.5")):
+        assert not circuit.approx_equals(Circuit(text.replace(old, new, 1)), atol=0.001)
+
+
+def test_decomposed_leaves_non_clifford_gates() -> None:
+    found = Circuit("REPEAT 2 {\n    SWAP 0 1\n    T 0\n    CS 0 1\n}\nMPP X0*X1").decomposed()
+    clifford = {instruction.name for instruction in found.flattened() if not instruction.tag}
+    assert clifford <= {"H", "S", "CX", "R", "M"}  # Stim's basic gates
+    assert [i.tag for i in found.flattened() if i.tag] == ["T", "CS"] * 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_circuits_in_pieces(seed: int) -> None:
+    """A circuit of the seed [16, seed] is the sum of its pieces, and an edited one is its own inverse edit."""
+    rng = np.random.default_rng([16, seed])
+    circuit = Circuit(random_circuit(rng, num_qubits=3, num_operations=20))
+    total = Circuit()
+    for instruction in circuit:
+        total.append(instruction)
+    assert total == circuit
+    place = int(rng.integers(len(circuit)))
+    assert circuit[:place] + circuit[place:] == circuit
+    changed = circuit.copy()
+    changed.insert(place, changed.pop(place))
+    assert changed == circuit
+
+
+def test_an_edited_circuit_is_compiled_anew() -> None:
+    circuit = Circuit("X 0\nM 0")
+    edits: list[tuple[Callable[[], Any], list[bool]]] = [
+        (lambda: None, [True]),
+        (lambda: circuit.append("M", 1), [True, False]),
+        (lambda: circuit.insert(0, Circuit("Y 1")), [True, True]),
+        (lambda: circuit.pop(1), [False, True]),
+        (lambda: circuit.append_from_stim_program_text("MX 2"), [False, True, False]),
+        (lambda: circuit.__iadd__(Circuit("M !2")), [False, True, False, True]),
+        (lambda: circuit.__imul__(2), [False, True, False, True, False, False, False, True]),
+        (lambda: circuit.clear(), []),
+    ]
+    for edit, expected in edits:
+        edit()
+        assert circuit.reference_sample().tolist() == expected
+        assert len(circuit.compile_sampler(seed=1).sample(1)[0]) == len(expected)
+
+
+@pytest.mark.parametrize("other", ["H 0", 3, None])
+def test_only_circuits_can_be_added(other: Any) -> None:
+    circuit = Circuit("T 0")
+    remedy = "write circuit \\+ Circuit\\(text\\)" if isinstance(other, str) else type(other).__name__
+    with pytest.raises(TypeError, match=remedy):
+        circuit + other
+    with pytest.raises(TypeError, match="Only a circuit"):
+        circuit += other
+    assert str(circuit) == "T 0"

@@ -1,0 +1,228 @@
+"""Messages about wrong text, wrong tags and wrong types: they name the line, and the gate that was meant."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+import stim
+
+from stim_nonclifford import Circuit
+from stim_nonclifford.dialect import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("H 0\nTT 0\nX 0", 2, "Gate not found: 'TT'. Did you mean T?"),
+        ("T 0\nT_DAGG 0", 2, "Did you mean T_DAG?"),
+        ("R_XY(0.5) 0", 1, "Did you mean R_"),
+        ("H 0\n\n# comment\nHH 0", 4, "Gate not found: 'HH'"),
+        ("QWERTY 0", 1, "Gate not found: 'QWERTY'."),
+        ("REPEAT 2 {\n    T 0\n    DEPOLARIZ1(0.1) 1\n}", 3, "Did you mean DEPOLARIZE1?"),
+        ("REPEAT 2 { TT 0\n}", 1, "Did you mean T?"),
+        ("H 0\nT(0.5) 0", 2, "T takes no arguments"),
+        ("R_Z 0", 1, "R_Z takes 1 angle in half-turns, as in R_Z(0.25); got 0"),
+        ("R_Z() 0", 1, "got 0"),
+        ("M 0\nU3(0.1, 0.2) 0", 2, "U3 takes 3 angles in half-turns, as in U3(0.25, 0.25, 0.25); got 2"),
+        ("R_X(pi/4) 0", 1, "'pi/4' of R_X is not a number. Angles are numbers in half-turns"),
+        ("R_X(1/4) 0", 1, "'1/4'"),
+        ("R_X(nan) 0", 1, "must be a finite number"),
+        ("R_X(inf) 0", 1, "must be a finite number"),
+        ("R_X(-1e999) 0", 1, "must be a finite number"),
+        ("R_X[tag](0.5) 0", 1, "R_X cannot have a tag"),
+        ("R_XX(0.5) 0 1 2", 1, "R_XX needs an even number of qubit targets"),
+        ("R_XX(0.5) X0*X1", 1, "R_XX needs an even number of qubit targets"),
+        ("M 0\nT rec[-1]", 2, "T has no control"),
+        ("T !0", 1, "invalid modifiers"),
+        ("TPP 0", 1, "Gate TPP only takes Pauli targets"),
+        ("CX 0", 1, "even number of targets"),
+        ("CX 0 0", 1, "can't interact"),
+        ("X_ERROR(1.5) 0", 1, "probability"),
+        ("H 0\r\nTT 0\r\n", 2, "Did you mean T?"),
+        ("S[t] 0", 1, "Unknown tag [t] on S"),
+        ("H 0\nS[T;x] 0", 2, "Unknown tag [T;x] on S"),
+        ("S[my tag] 0", 1, "known tags are [T]"),
+        ("SPP[note] X0", 1, "Unknown tag [note] on SPP"),
+        ("I[note] 0", 1, "Unknown tag [note] on I"),
+        ("I[T] 0", 1, "The tag [T] makes no sense on I; it belongs on S"),
+        ("X 0\n\nH[T] 0", 3, "The tag [T] makes no sense on H"),
+        ("REPEAT 2 {\n    M 0\n    CX[T] rec[-1] 0\n}", 3, "The tag [T] makes no sense on CX"),
+        ("I[R_Z(theta=0.25)] 0", 1, "must have angles in half-turns with the factor *pi"),
+        ("I[R_Z(0.25*pi)] 0", 1, "Malformed tag"),
+        ("I[R_Z(theta=0.25*pi, phi=1*pi)] 0", 1, "Malformed tag"),
+        ("I[R_Z(phi=0.25*pi)] 0", 1, "Malformed tag"),
+        ("I[R_Z(theta=nan*pi)] 0", 1, "Malformed tag"),
+        ("I[R_Z(theta=1e999*pi)] 0", 1, "the angle must be a finite number"),
+        ("I[U3(theta=1*pi, theta=2*pi, phi=1*pi)] 0", 1, "Malformed tag"),
+        ("S[R_Z(theta=0.25*pi)] 0", 1, "makes no sense on S; it belongs on I"),
+        ("I[R_XX(theta=0.25*pi)] 0 1", 1, "makes no sense on I; it belongs on II"),
+        ("SPP[R_X(theta=0.25*pi)] X0", 1, "makes no sense on SPP"),
+        ("II[R_PAULI(theta=0.25*pi)] 0 1", 1, "it belongs on SPP and SPP_DAG"),
+        ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I: write gates in tags in upper case"),
+        (
+            "S[T_DAG] 0",
+            1,
+            "Unknown tag [T_DAG] on S. The gate T_DAG is written S_DAG[T] or, without a tag, T_DAG.",
+        ),
+        ("T 0\nS_DAG[t_dag] 0", 2, "The gate T_DAG is written S_DAG[T]"),
+        ("SPP[TPP_DAG] X0", 1, "The gate TPP_DAG is written SPP_DAG[T]"),
+        ("I[R_X] 0", 1, "The gate R_X is written I[R_X(theta=0.25*pi)]"),
+        ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3 different qubits; got 0 1 1"),
+        ("RZ(0.25) 0", 1, "RZ is a reset in Stim. The rotation is R_Z, with its angle in half-turns"),
+        (
+            "T 0\nREPEAT 2 {\n    rx(0.1) 0\n}",
+            3,
+            "The rotation is R_X, with its angle in half-turns: R_X(0.25)",
+        ),
+        ("RY(0.1, 0.2) 0", 1, "The rotation is R_Y"),
+        ("RXX(0.1) 0 1", 1, "Did you mean R_XX?"),
+        ("R(0.25) 0", 1, "but takes 0 parens arguments"),
+        ("H 0\nR_Z(45) 0", 2, "45 degrees are 0.25 half-turns; 45 half-turns are the same as 1."),
+        ("R_X(-90) 0", 1, "-90 degrees are -0.5 half-turns; -90 half-turns are the same as -2."),
+        ("U3(0.5, 0, 180) 0", 1, "The angle 180 of U3 is too large"),
+        ("R_PAULI(22.5) X0*X1", 1, "22.5 degrees are 0.125 half-turns"),
+        ("M 0\nC_R_X(90) rec[-1] 0", 2, "90 degrees are 0.5 half-turns"),
+        ("T[R_Z(theta=0.1*pi)] 0", 1, "would be a gate or a channel on another instruction"),
+        ("T[CS] 0", 1, "or S[T:CS] if the note is to be just this"),
+        ("TPP_DAG[LOSS] X0", 1, "or SPP_DAG[T:LOSS] if"),
+        ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Unknown tag [LEAKAGE:0.5] on I_ERROR"),
+        ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Leakage is not supported"),
+        (
+            "TICK\nI_ERROR[AMPLITUDE_DAMPING](0.5) 0",
+            2,
+            "PAULI_CHANNEL_1(γ/4, γ/4, (1 - sqrt(1 - γ))/2 - γ/4)",
+        ),
+        ("I_ERROR[loss](0.1) 0", 1, "HERALDED_ERASE(p)"),
+        ("II_ERROR[a note](0.1) 0 1", 1, "Unknown tag [a note] on II_ERROR"),
+        ("II_ERROR[a note](0.1) 0 1", 1, "or remove them with stim.Circuit.without_tags()"),
+        ("II[a note] 0 1", 1, "Unknown tag [a note] on II"),
+        ("I_ERROR[T](0.1) 0", 1, "The tag [T] makes no sense on I_ERROR"),
+        ("M[LEAKAGE_MEASUREMENT: 0](0.1) 0", 1, "looks like a noise channel of another simulator"),
+        ("DEPOLARIZE1[LEAKAGE_TRANSITION_1:(0.1, 0, 1)](0.1) 0", 1, "Leakage is not supported"),
+        ("AMPLITUDE_DAMPING(0.01) 0", 1, "Gate not found: 'AMPLITUDE_DAMPING'. Relaxation is not supported"),
+        ("X 0\nLEAKAGE(0.01) 0", 2, "Gate not found: 'LEAKAGE'. Leakage is not supported"),
+        ("LEVEL_TRANSITION[key] 0", 1, "Leakage is not supported"),
+        ("RELAX(0.1) 0", 1, "Relaxation is not supported"),
+        ("PHASE_DAMPING(0.1) 0", 1, "Z_ERROR((1 - sqrt(1 - λ))/2)"),
+        ("DEPOLARIZE3(0.1) 0 1 2", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
+        ("READOUT_NOISE(0.1, 0.2) 0", 1, "Write it at the measurement"),
+    ],
+)
+def test_errors_name_the_line(text: str, line: int, message: str) -> None:
+    written = text.split("\n")[line - 1]
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        Circuit(text)
+    assert str(error.value).startswith(f"Line {line}: `")
+    instruction = written.replace("REPEAT 2 {", "").strip()
+    assert instruction in str(error.value).partition("`: ")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T[my note] 0",
+        "S[T:R_Z(theta=0.1*pi)] 0",
+        "SPP_DAG[T:T] X0",
+        "TPP[T:x] X0*!Y1",
+        "I[R_Z(theta=45*pi)] 0",
+        "SPP[R_PAULI(theta=-5.25*pi)] X0*X1",
+        "M 0\nCZ[C_R_X(theta=7*pi)] rec[-1] 1",
+        "R_X(4) 0\nR_Z(-4) 1",
+        "H[a note] 0\nTICK[LEAKAGE]\nDETECTOR[T gate]\nM[loss is seen here](0.1) 0",
+        "I_ERROR(0.1) 0\nII_ERROR 0 1\nDEPOLARIZE1[idle](0.1) 0\nCX[READOUT] 0 1",
+    ],
+)
+def test_notes_and_large_angles_in_tags(text: str) -> None:
+    """They are read, and read again when they have been printed."""
+    circuit = Circuit(text)
+    assert Circuit(str(circuit)) == circuit
+    assert circuit.to_stim().num_qubits == circuit.num_qubits
+
+
+def test_appended_instructions_that_do_not_exist() -> None:
+    circuit = Circuit()
+    with pytest.raises(IndexError, match="Relaxation is not supported"):
+        circuit.append("AMPLITUDE_DAMPING", [0], 0.01)
+    with pytest.raises(IndexError, match="Did you mean T_DAG"):
+        circuit.append("T_DAGG", [0])
+    with pytest.raises(ValueError, match=r"45 degrees are 0\.25 half-turns"):
+        circuit.append("R_X", [0], 45)
+    with pytest.raises(ValueError, match=r"Unknown tag \[LOSS\] on I_ERROR"):
+        circuit.append("I_ERROR", [0], 0.1, tag="LOSS")
+    with pytest.raises(ValueError, match="would be a gate or a channel"):
+        circuit.append("T", [0], tag="CS")
+    assert len(circuit) == 0
+
+
+@pytest.mark.parametrize("text", ["H 0\nT[x\nM 0", "TICK[x", "H 0\nS[T:x 0"])
+def test_tag_without_end(text: str) -> None:
+    """In a process with little memory: Stim's parser takes all of it where such a text ends."""
+    script = f"""
+import resource
+import stim_nonclifford
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    stim_nonclifford.Circuit({text!r})
+except ValueError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(f"Line {1 + text.split('x')[0].count(chr(10))}: `")
+
+
+@pytest.mark.parametrize("tag", ["t", "T;x", "R_Z(theta=0.25)", "T:x\n", " T"])
+def test_wrong_tags_of_stim_circuits(tag: str) -> None:
+    """The same checks for circuits that come from Stim, also inside loops."""
+    circuit = stim.Circuit()
+    circuit.append("S" if tag != "R_Z(theta=0.25)" else "I", [0], tag=tag)
+    if tag == "T:x\n":  # a tag may hold anything
+        assert Circuit(circuit).to_stim() == circuit
+        return
+    for wrong in (circuit, circuit * 3):
+        with pytest.raises(ValueError, match=r"Unknown tag|Malformed tag"):
+            Circuit(wrong)
+
+
+def test_wrong_type() -> None:
+    with pytest.raises(TypeError, match=r"circuit must be circuit text or a stim\.Circuit, but has type int"):
+        Circuit(5)  # type: ignore[arg-type, unused-ignore]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("CS 0", "CS"),
+        ("CS 0 0", "CS"),
+        ("CH 0 1 2", "CH"),
+        ("T X0", "T"),
+        ("t !0", "T"),
+        ("R_X(0.5) X0", "R_X"),
+        ("U3(0, 0, 1) X0", "U3"),
+        ("TPP 0", "TPP"),
+        ("TPP X0*", "TPP"),
+    ],
+)
+@pytest.mark.parametrize("block", ["{}", "REPEAT 2 {{ {}\n}}"])
+def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, name: str, block: str) -> None:
+    written = block.format(line)
+    with pytest.raises(ValueError, match=r"^Line 2: ") as error:
+        parse(f"H 0\n{written}")
+    message = str(error.value)
+    first_line = written.split("\n")[0]
+    assert message.startswith(f"Line 2: `{first_line}`: ")
+    assert re.search(rf"[Gg]ate (type )?'?{name}\b", message)
+    assert not re.search(r"[Gg]ate (type )?'?(S|I|II|SPP|REPEAT)\b", message)
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [("S[T_DAG] 0", "S_DAG[T]"), ("S_DAG[T_DAG] 0", "S_DAG[T]"), ("SPP[T_DAG] X0", "SPP_DAG[T]")],
+)
+def test_a_tag_that_is_the_name_of_a_gate_gets_the_gate_in_the_message(line: str, remedy: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"is written {remedy} or")):
+        parse(line)
+    assert parse(f"{remedy} {line.split()[1]}")

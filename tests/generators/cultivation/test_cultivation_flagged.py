@@ -1,0 +1,229 @@
+"""The flagged variant of distance 5: what it prepares, what its hook flags see, and its fault distance."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.commands import main
+from stim_nonclifford.generators.cultivation import (
+    INJECTION_CHOICES,
+    InjectionChoice,
+    circuit_statistics,
+    cultivation_circuit,
+    end_to_end_circuit,
+)
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder, GateChoice
+from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord, adjacent
+from stim_nonclifford.generators.cultivation.protocol import build_noiseless
+from stim_nonclifford.generators.cultivation.stages.cat_check import append_double_cat_check
+from stim_nonclifford.generators.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
+from stim_nonclifford.generators.cultivation.stages.rotations import opposite_rotation_sites
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine
+
+CODE = ColorCode.triangular(5)
+TREE = FLAGGED_CAT_TREES[5]
+README = (Path(__file__).parents[3] / "circuits" / "cultivation" / "README.md").read_text(encoding="utf-8")
+
+
+def flagged(p: float, gate: GateChoice = "T") -> snc.Circuit:
+    return snc.Circuit(cultivation_circuit(5, p=p, gate=gate, variant="flagged"))
+
+
+# The tree
+
+
+def test_gates_are_between_nearest_neighbours_one_at_a_time() -> None:
+    for moment in TREE.folds:
+        assert all(adjacent(*pair) for pair in moment)
+        assert max(Counter(site for pair in moment for site in pair).values()) == 1
+
+
+def test_flags_are_used_as_they_are_reset() -> None:
+    controls = {control for moment in TREE.folds for control, _ in moment}
+    targets = Counter(target for moment in TREE.folds for _, target in moment)
+    assert set(TREE.flags) <= controls
+    assert not set(TREE.hook_flags) & {*TREE.flags, *controls, *CODE.data}
+    assert {targets[site] for site in TREE.hook_flags} == {2}
+
+
+def test_cat_check_measures_the_logical_operator_and_keeps_the_code() -> None:
+    sites = CODE.sites(extra=(*TREE.flags, *TREE.hook_flags))
+    numbers = {site: k for k, site in enumerate(sites)}
+    builder = CircuitBuilder(sites, gate="S")
+    append_double_cat_check(builder, CODE, TREE)
+
+    def product(pauli: str, data: tuple[Coord, ...]) -> str:
+        return "*".join(f"{pauli}{numbers[site]}" for site in data)
+
+    sign = "-" if len(opposite_rotation_sites(CODE)) % 2 else ""
+    assert builder.circuit.has_flow(stim.Flow(f"{sign}{product('Y', CODE.data)} -> rec[0]"))
+    for tile in CODE.tiles:
+        z_check, x_check = product("Z", tile.data), product("X", tile.data)
+        assert builder.circuit.has_flow(stim.Flow(f"{z_check} -> {z_check}"))
+        flipped = " xor rec[0]" if TREE.root in tile.data else ""
+        assert builder.circuit.has_flow(stim.Flow(f"{x_check} -> {x_check}{flipped}"))
+    # Every flag ends in the state in which it began, except that of the root, which repeats the product.
+    for record, site in enumerate((*TREE.hook_flags, *TREE.flags), start=1):
+        repeats = " xor rec[0]" if site == (5, 0) else ""
+        assert builder.circuit.has_flow(stim.Flow(f"1 -> rec[{record}]{repeats}"))
+
+
+def test_hook_flags_see_x_on_the_sites_that_they_compare() -> None:
+    sites = CODE.sites(extra=(*TREE.flags, *TREE.hook_flags))
+    numbers = {site: k for k, site in enumerate(sites)}
+    builder = CircuitBuilder(sites, gate="S")
+    append_double_cat_check(builder, CODE, TREE)
+    first_half, second_half = str(builder.circuit).split("\nMX ", 1)
+    compared = {
+        flag: [control for moment in TREE.folds for control, target in moment if target == flag]
+        for flag in TREE.hook_flags
+    }
+    for flag, watched in compared.items():
+        for site in watched:
+            faulty = stim.Circuit(f"{first_half}\nX {numbers[site]}\nMX {second_half}")
+            record = 1 + TREE.hook_flags.index(flag)
+            assert faulty.has_flow(stim.Flow(f"1 -> -rec[{record}]")), (flag, site)
+
+
+# The whole circuit
+
+
+@pytest.mark.parametrize("injection", INJECTION_CHOICES)
+@pytest.mark.parametrize("gate", ["T", "S"])
+def test_every_outcome_is_certain(gate: GateChoice, injection: InjectionChoice) -> None:
+    """By the exact law of all quantum outcomes of a shot without faults."""
+    circuit = snc.Circuit(
+        cultivation_circuit(5, gate=gate, injection=injection, noise="none", variant="flagged")
+    )
+    plan = circuit.compile().detector_plan(
+        RequestedOutputs.of(range(circuit.num_detectors + circuit.num_observables)),
+        skip_reference_sample=True,
+    )
+    assert len(plan.coins) == len(plan.constant) == 0
+    signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
+    [(probability, discarded, flipped)] = CpuEngine(plan).outcome_law(signature)
+    assert probability == pytest.approx(1, abs=1e-12)
+    assert not discarded
+    assert not flipped.any()
+
+
+def test_proxy_is_deterministic_and_the_same_circuit_without_tags() -> None:
+    proxy = cultivation_circuit(5, p=1e-3, gate="S", variant="flagged")
+    proxy.detector_error_model()  # raises if a detector or the observable is random
+    assert cultivation_circuit(5, p=1e-3, variant="flagged").without_tags() == proxy
+
+
+def test_moments_are_those_of_the_published_circuit() -> None:
+    assert build_noiseless(5, variant="flagged").stages == build_noiseless(5).stages
+
+
+@pytest.mark.parametrize("gate", ["T", "S"])
+def test_fault_distance_is_four(gate: GateChoice) -> None:
+    found = flagged(1e-3, gate).fault_distance(threads=2, postselection_mask="all")
+    assert (found.at_least, found.value) == (4, 4)
+
+
+@pytest.mark.parametrize(("gate", "coefficient"), [("T", 408.2987141), ("S", 155624 / 50625)])
+def test_leading_term(gate: GateChoice, coefficient: float) -> None:
+    # Small enough for the next order, some 10^3 times p, to be below the tolerance.
+    p = 1e-12
+    sets = flagged(p, gate).malignant_sets(max_weight=4, threads=2, postselection_mask="all")
+    leading = sum(each.probability * each.kept_and_wrong for each in sets)
+    assert leading / (p / (1 - p)) ** 4 == pytest.approx(coefficient, rel=1e-7)
+
+
+@pytest.mark.parametrize("gate", ["T", "S"])
+def test_kept_shots_are_as_many_as_fault_sets_say(gate: GateChoice) -> None:
+    circuit = flagged(1e-3, gate)
+    kept = circuit.logical_error_rate(relative_error=0.5, seed=1, threads=2, postselection_mask="all").kept
+    assert kept == pytest.approx(0.1407, abs=1e-4)
+    if gate == "S":  # by Stim, independently
+        detectors = stim.Circuit(str(circuit)).compile_detector_sampler(seed=7).sample(300_000)
+        num_shots, num_kept = len(detectors), int((~detectors.any(axis=1)).sum())
+    else:
+        mask = np.packbits(np.ones(circuit.num_detectors, dtype=np.bool_), bitorder="little")
+        counts = circuit.compile_detector_sampler(seed=7, postselection_mask=mask).sample_counts(1_000_000)
+        num_shots, num_kept = counts.shots, counts.shots - counts.discards
+    # 6 sigma is a false alarm in 10^9 runs.
+    assert abs(num_kept / num_shots - kept) < 6 * (kept * (1 - kept) / num_shots) ** 0.5
+
+
+def test_other_distances_have_no_flagged_variant() -> None:
+    for distance in (3, 7):
+        message = f"variant 'flagged' is not available at distance {distance}; distances available: 5"
+        with pytest.raises(ValueError, match=message):
+            cultivation_circuit(distance, variant="flagged")
+    with pytest.raises(ValueError, match="variant must be 'published' or 'flagged', but is 'red'"):
+        cultivation_circuit(5, variant="red")  # type: ignore[arg-type]
+
+
+def test_end_to_end() -> None:
+    circuit = end_to_end_circuit(5, 9, p=1e-3, variant="flagged")
+    published = end_to_end_circuit(5, 9, p=1e-3)
+    assert circuit.num_ticks == published.num_ticks
+    assert published.num_detectors - circuit.num_detectors == len(published_flags()) - len(
+        (*TREE.flags, *TREE.hook_flags)
+    )
+    assert snc.Circuit(circuit.without_noise()).compile_detector_sampler(seed=1).sample(10).sum() == 0
+
+
+def published_flags() -> set[tuple[float, ...]]:
+    """The sites of the detectors of the last cat check's flags in the published circuit."""
+    circuit = cultivation_circuit(5)
+    end = build_noiseless(5).stages[-1].first_moment
+    return {(x, y) for x, y, t, _ in circuit.get_detector_coordinates().values() if t == end - 1}
+
+
+# Files and pages
+
+
+def test_command_line(tmp_path: Path) -> None:
+    arguments = ["--d", "5", "--p", "0.001", "--variant", "flagged", "--out_dir", str(tmp_path)]
+    assert main(["generate", "cultivation", *arguments]) == 0
+    path = tmp_path / "c=inject+cultivate,d=5,g=T,noise=uniform,p=0.001,variant=flagged.stim"
+    assert stim.Circuit.from_file(path) == cultivation_circuit(5, p=1e-3, variant="flagged")
+
+
+def test_command_line_at_other_distances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--d", "3", "--p", "0.001", "--variant", "flagged", "--out_dir", str(tmp_path)]
+    assert main(["generate", "cultivation", *arguments]) == 2
+    assert "variant 'flagged' is not available at distance 3" in capsys.readouterr().err
+
+
+def test_detector_table() -> None:
+    circuit = snc.Circuit(cultivation_circuit(5, variant="flagged"))
+    flips = 0
+    for effect in circuit.compile().effects("detectors").outcomes:
+        flips |= effect
+    stages = build_noiseless(5, variant="flagged").stages
+    first, end = (stage.first_moment for stage in stages[-2:])
+    places = circuit.get_detector_coordinates()
+    of_check = {k: (x, y) for k, (x, y, t, _) in places.items() if first <= t < end}
+    dependent = [site for k, site in of_check.items() if flips >> k & 1]
+    assert sorted(dependent) == [(5, 0), TREE.root]
+    assert len(of_check) == 1 + len(TREE.flags) + len(TREE.hook_flags)
+    row = f"the product; {len(TREE.flags)} flags; {len(TREE.hook_flags)} hook flags | {len(of_check)} | 2:"
+    assert f"| cat check d=5, flagged | {row}" in README
+    total = sum(flips >> k & 1 for k in places)
+    assert f"for the flagged distance 5 {circuit.num_detectors} and {total}." in README
+
+
+def test_size_table() -> None:
+    section = README.split("# Size\n", 1)[1].split("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in re.findall(r"^\|.*\|$", section, re.MULTILINE)]
+    assert rows[0][-1].strip() == "d = 5, flagged"
+    counted = astuple(circuit_statistics(cultivation_circuit(5, variant="flagged")))
+    assert [int(row[-1]) for row in rows[2:]] == list(counted)
+    # Only what the last cat check is made of differs.
+    published = circuit_statistics(cultivation_circuit(5))
+    same = circuit_statistics(cultivation_circuit(5, variant="flagged"))
+    assert replace(same, qubits=42, gates=741, two_qubit_gates=477, measurements=93) == published

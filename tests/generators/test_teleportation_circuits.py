@@ -1,0 +1,349 @@
+"""The teleported T gate: what its circuits prepare, measure and correct, and their files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.commands import main
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder
+from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
+from stim_nonclifford.generators.teleportation import (
+    AVAILABLE_DISTANCES,
+    CORRECTION_CHOICES,
+    circuit_file_name,
+    injection_circuit,
+    teleportation_circuit,
+)
+from stim_nonclifford.generators.teleportation.injection import append_injection_resets, corner_of
+from stim_nonclifford.generators.teleportation.protocol import build_teleportation
+from stim_nonclifford.generators.teleportation.surface_code import SurfaceCode
+from stim_nonclifford.generators.teleportation.surgery import Patches, append_merge
+from stim_nonclifford.generators.teleportation.syndrome_round import append_syndrome_round
+
+ROOT = Path(__file__).parents[2]
+CIRCUITS = [
+    *((distance, gate, None) for distance in AVAILABLE_DISTANCES for gate in "TS"),
+    *((distance, gate, c) for distance in AVAILABLE_DISTANCES for gate in "TS" for c in CORRECTION_CHOICES),
+]
+
+
+def circuit_of(distance: int, gate: Any, correction: Any, p: float = 1e-3, **arguments: Any) -> stim.Circuit:
+    """The teleported gate with a correction, or the injection alone without one."""
+    if correction is None:
+        return injection_circuit(distance, p, gate, **arguments)
+    return teleportation_circuit(distance, p, gate, correction=correction, **arguments)
+
+
+def product_of(pauli: str, sites: Any, numbers: dict[Any, int]) -> stim.PauliString:
+    return stim.PauliString({numbers[site]: pauli for site in sites})
+
+
+# Geometry
+
+
+@pytest.mark.parametrize(
+    ("first", "width", "height"), [(0, 3, 3), (4, 3, 3), (0, 7, 3), (6, 5, 5), (0, 11, 5)]
+)
+def test_rectangles_are_codes(first: int, width: int, height: int) -> None:
+    code = SurfaceCode(first, width, height)
+    numbers = {site: k for k, site in enumerate(code.data)}
+    checks = [product_of(check.pauli, check.data, numbers) for check in code.checks]
+    assert len(code.data) == width * height
+    assert len(checks) == width * height - 1
+    stim.Tableau.from_stabilizers(checks, allow_underconstrained=True)  # raises if they depend or anticommute
+    x_logical = product_of("X", code.x_logical, numbers)
+    for k in range(first, first + width):
+        z_logical = product_of("Z", code.column(k), numbers)
+        assert not x_logical.commutes(z_logical)
+        assert all(z_logical.commutes(check) and x_logical.commutes(check) for check in checks)
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_merged_patches_have_the_checks_of_both(distance: int) -> None:
+    patches = Patches.of_distance(distance)
+    merged = {check.ancilla: check for check in patches.merged.checks}
+    for patch in (patches.magic, patches.target):
+        for check in patch.checks:
+            found = merged.pop(check.ancilla)
+            assert found.pauli == check.pauli
+            assert set(found.data) - set(check.data) <= set(patches.seam)
+    # The new checks are Z, and their product is the product of the Z_L along the facing columns.
+    assert {check.pauli for check in merged.values()} == {"Z"}
+    assert len(merged) == distance + 1
+    parity: set[Any] = set()
+    for check in merged.values():
+        parity ^= set(check.data)
+    assert parity == {
+        *patches.magic.column(distance - 1),
+        *patches.target.column(patches.target.first_column),
+    }
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_gates_of_a_moment_meet_neighbours_only(distance: int) -> None:
+    circuit = build_teleportation(distance).circuit
+    site = circuit.get_final_qubit_coordinates()
+    for instruction in circuit:
+        if instruction.name == "CX" and not instruction.targets_copy()[0].is_measurement_record_target:
+            for control, target in instruction.target_groups():
+                (x, y), (u, v) = site[control.value], site[target.value]
+                assert abs(x - u) == abs(y - v) == 1
+
+
+# Stages, by the flow of Pauli products
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_round_measures_and_keeps_every_check(distance: int) -> None:
+    code = SurfaceCode(0, distance, distance)
+    builder = CircuitBuilder(code.sites)
+    append_syndrome_round(builder, code.checks, {})
+    numbers = {site: k for k, site in enumerate(code.sites)}
+    in_order = [check for pauli in "ZX" for check in code.checks if check.pauli == pauli]
+    for record, check in enumerate(in_order):
+        product = product_of(check.pauli, check.data, numbers)
+        assert builder.circuit.has_flow(stim.Flow(input=product, measurements=[record]))
+        assert builder.circuit.has_flow(stim.Flow(input=product, output=product))
+    for product in (
+        product_of("X", code.x_logical, numbers),
+        product_of("Z", code.column(distance - 1), numbers),
+    ):
+        assert builder.circuit.has_flow(stim.Flow(input=product, output=product))
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_injection_takes_over_the_state_of_the_corner(distance: int) -> None:
+    code = SurfaceCode(0, distance, distance)
+    builder = CircuitBuilder(code.sites)
+    values = append_injection_resets(builder, code)
+    builder.tick()
+    prefix = stim.Circuit(str(builder.circuit))
+    append_syndrome_round(builder, code.checks, dict(values))
+    numbers = {site: k for k, site in enumerate(code.sites)}
+    corner = corner_of(code)
+    # Without the reset of the corner, its X and Z flow to X_L and Z_L.
+    text = re.sub(rf"^(RX .*)\b{numbers[corner]}\b", r"\1", str(prefix), flags=re.MULTILINE)
+    rest = builder.circuit[len(prefix) :]
+    circuit = stim.Circuit(text) + rest
+    for pauli, sites in (("X", code.x_logical), ("Z", code.column(distance - 1))):
+        assert circuit.has_flow(
+            stim.Flow(input=product_of(pauli, [corner], numbers), output=product_of(pauli, sites, numbers))
+        )
+    # The checks that are said to be +1 are, and no others are determined.
+    in_order = [check for pauli in "ZX" for check in code.checks if check.pauli == pauli]
+    for record, check in enumerate(in_order):
+        assert circuit.has_flow(stim.Flow(measurements=[record])) == (check.ancilla in values)
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_merge_measures_the_product_of_both_z(distance: int) -> None:
+    patches = Patches.of_distance(distance)
+    builder = CircuitBuilder(patches.merged.sites)
+    outcome = append_merge(builder, patches, {}, rounds=2)
+    numbers = {site: k for k, site in enumerate(patches.merged.sites)}
+    columns = [patches.magic.column(distance - 1), patches.target.column(patches.target.first_column)]
+    product = product_of("Z", [site for column in columns for site in column], numbers)
+    assert len(outcome) == distance + 1
+    assert builder.circuit.has_flow(stim.Flow(input=product, measurements=outcome))
+    joint = [*patches.magic.x_logical, *patches.target.x_logical]
+    assert builder.circuit.has_flow(
+        stim.Flow(
+            input=product_of("X", joint, numbers), output=product_of("X", patches.merged.x_logical, numbers)
+        )
+    )
+
+
+# The whole circuits
+
+
+@pytest.mark.parametrize(("distance", "gate", "correction"), CIRCUITS)
+def test_nothing_happens_without_noise(distance: int, gate: str, correction: str | None) -> None:
+    circuit = circuit_of(distance, gate, correction, noise="none")
+    sampler = snc.Circuit(circuit).compile_detector_sampler(seed=1, skip_reference_sample=True)
+    detectors, observables = sampler.sample(1000, separate_observables=True)
+    assert detectors.shape == (1000, circuit.num_detectors)
+    assert not detectors.any()
+    assert not observables.any()
+
+
+@pytest.mark.parametrize("correction", CORRECTION_CHOICES)
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_without_the_correction_half_of_the_merges_matter(distance: int, correction: str) -> None:
+    circuit = circuit_of(distance, "T", correction, noise="none")
+    uncorrected = stim.Circuit()
+    for instruction in circuit:
+        if not instruction.tag.startswith("C_R_"):
+            uncorrected.append(instruction)
+    assert len(uncorrected) == len(circuit) - 1
+    sampler = snc.Circuit(uncorrected).compile_detector_sampler(seed=1, skip_reference_sample=True)
+    detectors, observables = sampler.sample(10_000, separate_observables=True)
+    assert not detectors.any()
+    # The outcome is 1 in half of the shots, and T_DAG|+> is T|+> with probability 1/2; 6 sigma.
+    assert abs(observables.mean() - 0.25) < 6 * (0.25 * 0.75 / 10_000) ** 0.5
+
+
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_outcome_of_the_merge_is_a_fair_coin(distance: int) -> None:
+    circuit = circuit_of(distance, "T", "gate", noise="none")
+    bit = circuit.num_qubits - 1
+    measured = [
+        target.value
+        for instruction in circuit
+        if instruction.name in ("M", "MX")
+        for target in instruction.targets_copy()
+    ]
+    records = snc.Circuit(circuit).compile_sampler(seed=1).sample(10_000)
+    assert abs(records[:, measured.index(bit)].mean() - 0.5) < 6 * 0.5 / 100  # 6 sigma
+
+
+@pytest.mark.parametrize(("distance", "gate", "correction"), CIRCUITS)
+def test_no_circuit_needs_a_vector(distance: int, gate: str, correction: str | None) -> None:
+    circuit = snc.Circuit(circuit_of(distance, gate, correction))
+    assert circuit.plan().peak_width == circuit.plan("sample_measurements").peak_width == 0
+
+
+@pytest.mark.parametrize("correction", [None, *CORRECTION_CHOICES])
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_proxy_is_deterministic_and_the_circuit_without_tags(distance: int, correction: str | None) -> None:
+    tagged = circuit_of(distance, "T", correction)
+    proxy = circuit_of(distance, "S", correction)
+    assert tagged.without_tags() == proxy != tagged
+    assert snc.Circuit(tagged).s_proxy() == proxy
+    proxy.detector_error_model()  # raises if a detector or the observable is random
+    detectors, observables = proxy.reference_detector_and_observable_signs()
+    assert not detectors.any()
+    assert not observables.any()
+
+
+@pytest.mark.parametrize("noise", ["uniform", "si1000"])
+@pytest.mark.parametrize("correction", [None, *CORRECTION_CHOICES])
+def test_noise_changes_nothing_else(noise: str, correction: str | None) -> None:
+    noisy = circuit_of(3, "T", correction, noise=noise)
+    assert noisy.without_noise() == circuit_of(3, "T", correction, noise="none")
+    assert circuit_of(3, "T", correction, p=0) == circuit_of(3, "T", correction, noise="none")
+
+
+def test_the_classical_bit_has_no_noise() -> None:
+    circuit = circuit_of(3, "T", "gate")
+    bit = circuit.num_qubits - 1
+    names = [
+        instruction.name
+        for instruction in circuit
+        if any(target.is_qubit_target and target.value == bit for target in instruction.targets_copy())
+    ]
+    assert names == ["QUBIT_COORDS", "R", "CX", "M"]
+
+
+def test_bits_take_no_time() -> None:
+    text = "M 0\nR 1\nCX rec[-1] 1\nM 1\nMX 2\nTICK"
+    noisy = add_noise(stim.Circuit(text), NoiseModel.si1000(0.01), bits=[1])
+    assert str(noisy) == "M(0.05) 0\nR 1\nCX rec[-1] 1\nM 1\nMX(0.05) 2\nDEPOLARIZE1(0.01) 0 2\nTICK"
+    with pytest.raises(ValueError, match="'H 0 1' acts on bits and on other qubits"):
+        add_noise(stim.Circuit("H 0 1\nTICK"), NoiseModel.uniform(0.01), bits=[1])
+
+
+@pytest.mark.parametrize("correction", [None, *CORRECTION_CHOICES])
+@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
+def test_detectors_have_coordinates_that_postselect(distance: int, correction: str | None) -> None:
+    circuit = circuit_of(distance, "T", correction)
+    coordinates = circuit.get_final_qubit_coordinates()
+    assert list(coordinates.values()) == sorted(coordinates.values())
+    for x, y, t, flag in circuit.get_detector_coordinates().values():
+        assert [x, y] in coordinates.values()
+        assert 0 <= t <= circuit.num_ticks
+        assert flag == 1
+    mask = sinter.post_selection_mask_from_4th_coord(circuit)
+    assert np.unpackbits(mask, bitorder="little").sum() == circuit.num_detectors
+
+
+def test_rounds_can_be_chosen() -> None:
+    assert [injection_circuit(3, rounds=k).num_ticks for k in (1, 2, 5)] == [7, 13, 31]
+    assert teleportation_circuit(3, rounds=3).num_ticks == teleportation_circuit(3).num_ticks + 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"distance": 7}, "distance must be 3 or 5, but is 7"),
+        ({"p": 1.5}, "p must be a probability from 0 to 1, but is 1.5"),
+        ({"gate": "U"}, "gate must be 'T' or 'S', but is 'U'"),
+        ({"noise": "pink"}, "noise must be 'uniform', 'si1000' or 'none', but is 'pink'"),
+        ({"rounds": 0}, "rounds must be an integer from 1 to 1000000, but is 0"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
+    for function in (injection_circuit, teleportation_circuit):
+        with pytest.raises(ValueError, match=message):
+            function(**arguments)
+
+
+def test_wrong_correction_and_protocol_are_named() -> None:
+    with pytest.raises(ValueError, match="correction must be 'gate' or 'software', but is 'later'"):
+        teleportation_circuit(correction="later")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="protocol must be 'injection' or 'teleportation', but is 'swap'"):
+        circuit_file_name(protocol="swap", distance=3, p=0, gate="T", noise="none")  # type: ignore[arg-type]
+
+
+# Files and command line
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-3, 1e-7])
+def test_sinter_reads_metadata_from_the_file_name(p: float) -> None:
+    name = circuit_file_name(distance=3, p=p, gate="T", noise="uniform", correction="software")
+    assert sinter.comma_separated_key_values(name) == {
+        "c": "teleportation",
+        "correction": "software",
+        "d": 3,
+        "g": "T",
+        "noise": "uniform",
+        "p": p,
+    }
+
+
+def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--d", "3", "5", "--p", "0.001", "--gate", "T", "S", "--correction", "software"]
+    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 0
+    printed = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(printed) == 4
+    assert sorted(printed) == sorted(tmp_path.iterdir())
+    path = tmp_path / "c=teleportation,correction=software,d=5,g=T,noise=uniform,p=0.001.stim"
+    assert stim.Circuit.from_file(path) == circuit_of(5, "T", "software")
+
+
+def test_command_line_writes_injections_without_noise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--protocol", "injection", "--noise", "none", "--out_dir", str(tmp_path / "new")]
+    assert main(["generate", "teleportation", *arguments]) == 0
+    path = Path(capsys.readouterr().out.strip())
+    assert path.name == "c=injection,d=3,g=T,noise=none,p=0.0.stim"
+    assert stim.Circuit.from_file(path) == injection_circuit(3, noise="none")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--d", "4", "--p", "0.001"], "argument --distance/--d: invalid choice: 4"),
+        (["--p", "1.5"], "p must be a probability from 0 to 1, but is 1.5"),
+        (["--p", "nan"], "p must be a probability from 0 to 1, but is nan"),
+        (["--p", "small"], "argument --p: invalid float value: 'small'"),
+        (["--p", "0.001", "--correction", "later"], "argument --correction: invalid choice: 'later'"),
+        (["--p", "0.3", "--noise", "si1000"], "p must be at most 0.2 for si1000"),
+        ([], "--noise uniform needs a strength; add for example --p 0.001"),
+        (["--p", "0.001", "--noise", "none"], "--noise none takes no strength; leave out --p"),
+    ],
+)
+def test_command_line_errors(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

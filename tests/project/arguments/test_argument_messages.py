@@ -1,0 +1,78 @@
+"""Messages about wrong arguments: what they say of the value, and that they are short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford.base import arguments
+from stim_nonclifford.generators import cultivation
+
+from .test_arguments import ARRAY, CIRCUIT, DETECTORS, NAN, RECORDS
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: CIRCUIT.compile_detector_sampler(threads="2"),
+            "threads must be an integer from 1 to 1024, but is '2' (str).",
+        ),
+        (
+            lambda: cultivation.cultivation_circuit(distance=3, p="1e-3"),
+            "p must be a probability from 0 to 1, but is '1e-3' (str).",
+        ),
+        (lambda: DETECTORS.sample(None), "shots must be an integer from 0 to 2^62 - 1, but is None."),
+        (
+            lambda: DETECTORS.sample(ARRAY),
+            "shots must be an integer from 0 to 2^62 - 1, but is array([1, 2]) (ndarray).",
+        ),
+        (
+            lambda: DETECTORS.sample(10**5000),
+            "shots must be an integer from 0 to 2^62 - 1, but is an integer of 16610 bits.",
+        ),
+        (
+            lambda: DETECTORS.sample(1, bit_packed=1),
+            "bit_packed must be True or False, but is 1 (int).",
+        ),
+        (
+            lambda: snc.Circuit("T 0").pauli_twirl(below=NAN),
+            "below must be a number from 0 to 0.25, but is nan.",
+        ),
+        (
+            lambda: RECORDS.sample_write(1, filepath=3),
+            "filepath must be a str, a pathlib.Path or a file opened for writing bytes, but is 3 (int).",
+        ),
+    ],
+)  # fmt: skip
+def test_messages(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_shown_argument_is_short() -> None:
+    class Broken:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    for value, shown in (
+        ("x" * 1000, "'" + "x" * 56 + "... (str)."),
+        (np.zeros((100, 100)), "array([[0., 0., 0., ..., 0., 0., 0.], [0., 0., 0., ..., 0... (ndarray)."),
+        (Broken(), "an object that cannot be printed (Broken)."),
+    ):
+        with pytest.raises(TypeError) as caught:
+            arguments.integer(value, "count")
+        assert str(caught.value) == f"count must be an integer >= 0, but is {shown}"
+
+
+def test_the_ground_floor() -> None:
+    """Every room may import the checks, so they import nothing of the package."""
+    source = Path(arguments.__file__).read_text(encoding="utf-8")
+    assert not re.findall(r"^from \.|^from stim|^import stim", source, re.MULTILINE)

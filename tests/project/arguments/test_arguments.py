@@ -1,0 +1,508 @@
+"""Wrong arguments of every public function: an error that names the argument and says what it may be.
+
+The test walks the signatures. So a new function or parameter needs its line here: how it is called, and of what
+kind the parameter is.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import inspect
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import sinter
+
+import sinter_plugin
+import stim_nonclifford as snc
+from stim_nonclifford.generators import cultivation, distillation, teleportation
+from stim_nonclifford.simulation.engines import EngineOptions
+
+from ...support.public_names import PUBLIC
+
+NAN, INF = float("nan"), float("inf")
+ARRAY = np.array([1, 2])
+NO_SCALARS = ("2", b"2", None, 2j, ARRAY, np.array(2), [2], {}, object(), len)
+NO_INTEGERS = (*NO_SCALARS, True, np.True_, 1.0, np.float64(2), NAN, INF)
+NO_NUMBERS = (*NO_SCALARS, True, np.True_, NAN, INF, -INF, 10**400)
+NOT_NONE = {
+    "integer": (*NO_INTEGERS, -1),
+    "positive integer": (*NO_INTEGERS, 0, -1),
+    "shots": (*NO_INTEGERS, -1, np.int8(-1), 1 << 62, 10**5000),
+    "threads": (*NO_INTEGERS, 0, -1, 1025, 10**30),
+    "bytes": (*NO_INTEGERS, -1, 1 << 63),
+    "distance": (*NO_INTEGERS, -3, 0, 4, 10**9),
+    "index": (*NO_INTEGERS, 10**30),
+    "seed": (*(value for value in NO_INTEGERS), -1, 1 << 64),
+    "probability": (*NO_NUMBERS, -0.1, 1.1, -1e-300, np.float32(1.5)),
+    "share": (*NO_NUMBERS, -0.1, 0, 1, 1.1),
+    "not negative": (*NO_NUMBERS, -0.1),
+    "positive": (*NO_NUMBERS, 0, -1.0, 0.0),
+    "angle": (*NO_NUMBERS, -0.1, 0.3),
+    "tolerance": (*NO_NUMBERS, -0.1),
+    "flag": ("yes", "", 0, 1, 0.0, None, ARRAY, np.array(True), [], object()),
+    "choice": ("picture", "", b"T", 3, None, True, ARRAY, ["T"], object()),
+    "version": ("3", 1, 4, 3.0, None, True, ARRAY, object()),
+    "text": (b"H 0", 3, None, ARRAY, ["H 0"], object()),
+    "path": (3, None, ARRAY, ["a"], object(), 1.5, b"file"),
+    "mask": ("1", b"1", 3, True, np.zeros(1000, dtype=bool), np.zeros((1, 1, 1)), {}, object()),
+    "array": ("1", b"1", 3, np.zeros(1000, dtype=bool), np.zeros((1, 1, 1)), object()),
+    "circuit": (3, b"H 0", None, ARRAY, ["H 0"], object()),
+    "circuits": (3, None, "H 0", [3], ["H 0"], object()),
+    "faults": (3, None, "X 0", [3], [[3]], ["X 0"], object()),
+    "callable": (3, None, "place", object()),
+    "object": (3, "x", ARRAY, object()),
+    "part": (3, "x", None, ARRAY, (1,), (0, 2), (3, 2), (1, 0), (1, "2"), object()),
+}
+"""Wrong values for parameters of a kind. ``... or None`` is the same without None."""
+
+KINDS = {
+    "append_observables": "flag",
+    "allow_gauge_detectors": "flag",
+    "atol": "tolerance",
+    "batch_shots": "positive integer or None",
+    "below": "angle",
+    "bit_packed": "flag",
+    "block_decomposition_from_introducing_remnant_edges": "flag",
+    "by": "grouping",
+    "cache_bytes": "bytes",
+    "circuit": "circuit",
+    "circuits": "circuits",
+    "code_task": "text",
+    "collection_options": "object or None",
+    "condition_on_postselection": "flag",
+    "confidence": "flag",
+    "correction": "choice",
+    "correlations": "flag",
+    "count": "integer",
+    "coverage": "share",
+    "count_observable_error_combos": "flag",
+    "custom_decoders": "object or None",
+    "custom_error_count_key": "text or None",
+    "decoder": "text or None",
+    "decoders": "names or None",
+    "decompose_errors": "flag",
+    "dem": "object",
+    "dets_out": "array or None",
+    "device": "integer or None",
+    "distance": "distance",
+    "endian": "choice",
+    "engine": "choice",
+    "error_model": "choice",
+    "escape_distance": "distance",
+    "existing_data_filepaths": "paths",
+    "executor": "object or None",
+    "expectation_values": "flag",
+    "faults": "faults",
+    "file": "path",
+    "filepath": "path",
+    "first_shot": "integer",
+    "flatten_loops": "flag",
+    "folder": "path",
+    "format": "choice",
+    "gate": "choice",
+    "heralds": "integers",
+    "ignore_decomposition_failures": "flag",
+    "index": "index",
+    "injection": "choice",
+    "kind": "choice",
+    "max_active_coordinates": "integer",
+    "max_batch_seconds": "positive or None",
+    "max_bytes": "bytes",
+    "max_errors": "positive integer or None",
+    "max_kept": "integer or None",
+    "max_likelihood_factor": "positive",
+    "max_rows": "integer",
+    "max_seconds": "positive or None",
+    "max_shots": "shots or None",
+    "max_weight": "integer",
+    "method": "choice or None",
+    "noise": "choice",
+    "num_workers": "positive integer or None",
+    "obs_out": "array or None",
+    "obs_out_filepath": "path or None",
+    "obs_out_format": "choice",
+    "output": "choice",
+    "p": "probability",
+    "path": "path",
+    "paths": "path",
+    "postselected_observables_mask": "mask or None",
+    "postselected_rounds": "integer or None",
+    "postselection_mask": "mask or None",
+    "prepend_observables": "flag",
+    "print_progress": "flag",
+    "progress": "flag",
+    "progress_callback": "callable or None",
+    "protocol": "choice",
+    "quantization": "positive integer",
+    "reference_sample": "array or None",
+    "relative_error": "positive",
+    "rounds": "positive integer",
+    "rows": "integer or None",
+    "save_resume_filepath": "path or None",
+    "seed": "seed or None",
+    "separate_observables": "flag",
+    "shot": "integer",
+    "shots": "shots",
+    "skip_detectors": "flag",
+    "skip_reference_sample": "flag",
+    "readout": "choice",
+    "state_check": "state or None",
+    "stats": "object",
+    "stim_program_text": "text",
+    "store_bytes": "bytes",
+    "suggested_shots": "shots",
+    "t_error": "probability",
+    "tag": "text",
+    "task": "object",
+    "tasks": "circuits",
+    "threads": "threads",
+    "tick": "integer or None",
+    "type": "choice",
+    "unknown_input": "flag",
+    "variant": "choice",
+    "warn": "flag",
+}
+"""Of what kind a parameter is, by its name."""
+
+CIRCUIT = snc.Circuit(
+    "RX 0\nZ_ERROR(0.1) 0 1\nT 0\nT_DAG 0\nEXP_VAL X0\nMX 0\nDETECTOR rec[-1]\nTICK\nRX 1\nX_ERROR(0.1) 2"
+    "\nM 2\nOBSERVABLE_INCLUDE(0) rec[-1]"
+)
+NOISELESS = snc.Circuit("H 0\nT 0\nM 0")
+DETECTORS = CIRCUIT.compile_detector_sampler(seed=1)
+RECORDS = CIRCUIT.compile_sampler(seed=1)
+COUNTS = DETECTORS.sample_counts(10)
+TASK = sinter_plugin.task(CIRCUIT, json_metadata={"p": 0.1})
+RATE = functools.cache(lambda: CIRCUIT.logical_error_rate(seed=1, postselection_mask="all"))
+DECODED = functools.cache(
+    lambda: snc.Circuit.generated(
+        "repetition_code:memory", distance=3, rounds=1, before_round_data_depolarization=0.01
+    ).logical_error_rate(seed=1, decoder="pymatching", relative_error=0.1)
+)
+STATS = sinter.TaskStats(
+    strong_id="a",
+    decoder="b",
+    json_metadata=None,
+    shots=10,
+    custom_counts=collections.Counter({"C1": 5, "E1": 2}),
+)
+GENERATOR = {"distance": 3, "p": 0.001, "gate": "T", "noise": "uniform"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """How a public function is called, and of what kinds its parameters are if the name does not tell."""
+
+    function: Callable[..., Any]
+    valid: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    kinds: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
+
+    @property
+    def parameters(self) -> list[str]:
+        found = inspect.signature(self.function).parameters.values()
+        return [each.name for each in found if each.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def methods(thing: Any, calls: Mapping[str, Any]) -> dict[str, Call]:
+    return {
+        f"{type(thing).__name__}.{name}": call if isinstance(call, Call) else Call(getattr(thing, name), call)
+        for name, call in calls.items()
+    }
+
+
+CALLS: dict[str, Call] = {
+    "Circuit": Call(snc.Circuit),
+    "Circuit.append": Call(  # Stim says what is wrong with a target
+        lambda name="H", targets=(0,), arg=None, tag="": snc.Circuit().append(name, targets, arg, tag=tag),
+        kinds={"name": "circuit", "targets": None, "arg": "numbers or None"},
+    ),
+    "Circuit.insert": Call(
+        lambda index=0, operation=CIRCUIT: CIRCUIT.copy().insert(index, operation),
+        kinds={"operation": "circuit"},
+    ),
+    "Circuit.pop": Call(lambda index=0: CIRCUIT.copy().pop(index)),
+    "Circuit.append_from_stim_program_text": Call(
+        lambda stim_program_text: snc.Circuit().append_from_stim_program_text(stim_program_text)
+    ),
+    "Circuit.from_file": Call(snc.Circuit.from_file),
+    "Circuit.generated": Call(snc.Circuit.generated),
+    "Circuit.from_qasm": Call(snc.Circuit.from_qasm, {}, {"program": "text"}),
+    "Circuit.from_qiskit": Call(snc.Circuit.from_qiskit, {}, {"circuit": "object"}),
+    "Circuit.from_cirq": Call(snc.Circuit.from_cirq, {}, {"circuit": "object"}),
+    **methods(
+        CIRCUIT,
+        {
+            "approx_equals": Call(CIRCUIT.approx_equals, {"other": CIRCUIT}, {"other": None}),
+            "compile_detector_sampler": {},
+            "compile_m2d_converter": {},
+            "compile_sampler": {},
+            "count_determined_measurements": {},
+            "detector_error_model": Call(
+                CIRCUIT.detector_error_model, {}, {"approximate_disjoint_errors": "probability or flag"}
+            ),
+            "diagram": Call(  # Stim says what is wrong with filter_coords
+                CIRCUIT.diagram, {"type": "timeslice-svg"}, {"noise": "flag", "filter_coords": None}
+            ),
+            "fault_distance": {"postselection_mask": "all"},
+            "likeliest_error_sat_problem": {},
+            "with_logical_readout": Call(CIRCUIT.with_logical_readout, {}, {"state": "state"}),
+            "get_detector_coordinates": Call(
+                CIRCUIT.get_detector_coordinates, {}, {"only": "indices or None"}
+            ),
+            "logical_error_rate": {"seed": 1, "postselection_mask": "all"},
+            "malignant_sets": Call(
+                CIRCUIT.malignant_sets, {"postselection_mask": "all"}, {"max_weight": "integer or None"}
+            ),
+            "missing_detectors": {},
+            "outcome_probabilities": {"faults": [], "postselection_mask": "all"},
+            "pauli_twirl": {},
+            "plan": {},
+            "reference_sample": {},
+            "shortest_error_sat_problem": {},
+            "state_vector": {},
+            "to_crumble_url": Call(CIRCUIT.to_crumble_url, {}, {"mark": None}),  # Stim says what is wrong
+            "to_file": {},
+            "to_qasm": Call(
+                NOISELESS.to_qasm, {}, {"open_qasm_version": "version", "skip_dets_and_obs": "flag"}
+            ),
+            "with_faults": {"faults": []},
+        },
+    ),
+    "logical_error_rates": Call(
+        snc.logical_error_rates, {"circuits": [CIRCUIT], "postselection_mask": "all"}
+    ),
+    "EngineOptions": Call(EngineOptions),
+    **methods(
+        DETECTORS,
+        {
+            "iter_kept": {},
+            "sample": {"shots": 3},
+            "sample_bit_packed": {"shots": 3},
+            "sample_counts": {"shots": 3},
+            "sample_expectation_values": {"shots": 3},
+            "sample_failures": {"shots": 3},
+            "sample_kept": {"shots": 3},
+            "sample_write": {"shots": 3, "filepath": "/dev/null"},
+            "seek": {"shot": 3},
+        },
+    ),
+    **methods(
+        RECORDS,
+        {
+            "sample": {"shots": 3},
+            "sample_bit_packed": {"shots": 3},
+            "sample_expectation_values": {"shots": 3},
+            "sample_write": {"shots": 3, "filepath": "/dev/null"},
+            "seek": {"shot": 3},
+        },
+    ),
+    "DecodedErrorRate.error_budget": Call(lambda by: DECODED().error_budget(by)),
+    "DecodedErrorRate.failures": Call(lambda count=10: DECODED().failures(count)),
+    "LogicalErrorRate.error_budget": Call(lambda by: RATE().error_budget(by)),
+    **methods(
+        COUNTS,
+        {
+            "interval": {},
+            "to_sinter": Call(
+                COUNTS.to_sinter,
+                {"json_metadata": {"p": 0.1}},
+                {"json_metadata": "json", "decoder": "text", "seconds": "not negative"},
+            ),
+        },
+    ),
+    "ErrorBudget.largest": Call(lambda count: RATE().error_budget("noise").largest(count)),
+    "PlanReport.table": Call(CIRCUIT.plan().table),
+    "SoftPostselectSampler": Call(sinter_plugin.SoftPostselectSampler),
+    "SoftDecodingSampler": Call(sinter_plugin.SoftDecodingSampler, {}, {"decoder": "decoder"}),
+    "task": Call(sinter_plugin.task, {"circuit": CIRCUIT}, {"json_metadata": None}),
+    "collect": Call(
+        sinter_plugin.collect,
+        {"tasks": [TASK]},
+        {"shard": "part"},
+    ),
+    "ChromobiusGapDecoder": Call(sinter_plugin.ChromobiusGapDecoder),
+    "ChromobiusGapDecoder.compile_decoder_for_dem": Call(
+        sinter_plugin.ChromobiusGapDecoder().compile_decoder_for_dem
+    ),
+    "MatchingGapDecoder.compile_decoder_for_dem": Call(
+        sinter_plugin.MatchingGapDecoder().compile_decoder_for_dem
+    ),
+    "HeraldedMatchingDecoder": Call(sinter_plugin.HeraldedMatchingDecoder, {"heralds": [1]}),
+    "HeraldedMatchingDecoder.compile_decoder_for_dem": Call(
+        sinter_plugin.HeraldedMatchingDecoder([1]).compile_decoder_for_dem
+    ),
+    "sinter_plugin.herald_detectors": Call(sinter_plugin.herald_detectors),
+    "LogicalStateCheck": Call(
+        sinter_plugin.LogicalStateCheck,
+        {"expectation_values": (0,), "observables": (0,), "weights": (1.0,)},
+        {"expectation_values": "integers", "observables": "integers", "weights": "weights"},
+    ),
+    "gap_points": Call(sinter_plugin.gap_points, {"stats": STATS}),
+    "gap_calibration": Call(sinter_plugin.gap_calibration, {"stats": STATS}),
+    "read_gap_stats": Call(lambda paths: sinter_plugin.read_gap_stats(paths)),
+    "write_gap_points": Call(
+        sinter_plugin.write_gap_points, {"stats": [STATS], "path": "/dev/null"}, {"stats": "circuits"}
+    ),
+    "CompiledSoftPostselectSampler.sample": Call(
+        sinter_plugin.SoftPostselectSampler().compiled_sampler_for_task(TASK).sample
+    ),
+    "CompiledSoftPostselectSampler.sample_range": Call(
+        sinter_plugin.SoftPostselectSampler().compiled_range_sampler_for_task(TASK, seed=1).sample_range,
+        {"first_shot": 0, "shots": 3},
+    ),
+    "cultivation_circuit": Call(cultivation.cultivation_circuit),
+    "end_to_end_circuit": Call(cultivation.end_to_end_circuit, {}, {"rounds": "integer"}),
+    "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
+    "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
+    "distillation_circuit": Call(distillation.distillation_circuit, {"t_error": 0.01}),
+    "injection_circuit": Call(teleportation.injection_circuit),
+    "teleportation_circuit": Call(teleportation.teleportation_circuit),
+    "teleportation.circuit_file_name": Call(teleportation.circuit_file_name, GENERATOR),
+}
+
+
+NOT_NONE.update(
+    {
+        "json": (object(), {1, 2}, b"x", 2j, ARRAY),
+        "grouping": (3, None, "place", b"tick", object()),
+        "state": (3, None, "S", b"T", ARRAY, object()),
+        "decoder": (3, None, ARRAY, object()),
+        "integers": (3, None, "0", ("0",), (0.5,), (None,), (True,), (-1,), (ARRAY,), object()),
+        "weights": (3, None, "0", ("0",), (NAN,), (INF,), (None,), (ARRAY,), object()),
+        "names": (3, [3], object()),
+        "paths": (3, None, [3], object()),
+        "numbers": ("x", object(), ["x"], 2j),
+        "indices": ("x", object(), ["x"], 1.5),
+        "probability or flag": ("x", b"x", None, 2j, ARRAY, NAN, -0.1, 1.5, object()),
+    }
+)
+
+
+def wrong_values(kind: str) -> tuple[Any, ...]:
+    stem = kind.removesuffix(" or None")
+    return tuple(value for value in NOT_NONE[stem] if value is not None or stem == kind)
+
+
+CASES = [
+    (name, parameter)
+    for name, call in CALLS.items()
+    for parameter in call.parameters
+    if call.kinds.get(parameter, "") is not None
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), CASES, ids=lambda part: part)
+def test_wrong_arguments_are_named(name: str, parameter: str) -> None:
+    call = CALLS[name]
+    kind = call.kinds.get(parameter) or KINDS[parameter]
+    for value in wrong_values(kind):
+        with pytest.raises((TypeError, ValueError)) as caught:  # noqa: PT012
+            found = call.function(**{**call.valid, parameter: value})
+            pytest.fail(f"{parameter}={value!r} is accepted: {str(found)[:200]}")
+        message = str(caught.value)
+        assert parameter in message, f"{value!r}: {type(caught.value).__name__}: {message}"
+        last = traceback.extract_tb(caught.value.__traceback__)[-1]
+        assert any(part in last.filename for part in ("/stim_nonclifford/", "/sinter_plugin/"))
+        assert (last.line or "").startswith("raise"), f"{value!r}: {last.filename}:{last.lineno}: {message}"
+
+
+WITHOUT_CHECKS = {
+    "CompiledCircuit": "its methods take what the compiler makes, not what a user has",
+    "CompiledChromobiusGap": "a decoder makes it, and Sinter calls it with rows of its own",
+    "CompiledGapDecoder": "the same",
+    "CompiledHeraldedMatching": "the same",
+    "CompiledMatchingGap": "the same",
+    "ConfidentDecoder": "a protocol, which others implement",
+    "CompiledDetectorSampler.__init__": "Circuit.compile_detector_sampler calls it",
+    "CompiledMeasurementSampler.__init__": "Circuit.compile_sampler calls it",
+    "CompiledSoftDecodingSampler": "the same methods as of CompiledSoftPostselectSampler",
+    "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
+    "ErrorBudget.plot": "matplotlib checks the axes",
+    "DecodedErrorRate.plot": "the same",
+    "sinter_plugin.collect_on_dask": "it calls collect",
+    "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
+    "LogicalStateCheck.failures": "the same",
+    "LogicalStateCheck.fidelities": "the same",
+    "SamplingPlan.row_of": "engines call it",
+    "SoftDecodingSampler.check": "collect calls it",
+    "SoftPostselectSampler.check": "the same",
+    "SoftDecodingSampler.compiled_sampler_for_task": "Sinter calls it with its own tasks",
+    "SoftPostselectSampler.compiled_sampler_for_task": "the same",
+    "SoftDecodingSampler.compiled_range_sampler_for_task": "collect calls it with tasks and a seed",
+    "SoftPostselectSampler.compiled_range_sampler_for_task": "the same",
+    "sinter_plugin.error_rate": "`sinter plot` calls it with a row",
+}
+"""Public functions that are not checked here, and why."""
+
+
+def public_functions() -> Iterator[str]:
+    """The names of all public functions that have parameters, with the class if they are methods."""
+    for place, thing in PUBLIC.items():
+        *_, short, name = place.split(".")
+        if inspect.isclass(thing):
+            results = dataclasses.is_dataclass(thing) and f"{name}" not in CALLS  # no user makes them
+            if "__init__" in vars(thing) and not results:
+                yield name if name in CALLS else f"{name}.__init__"
+            # Python 3.13 takes a cached property for a routine.
+            routines = (
+                (method, each)
+                for method, each in inspect.getmembers(thing, inspect.isroutine)
+                if callable(each)
+            )
+            for method, function in routines:
+                own = str(getattr(function, "__module__", "")).startswith((snc.__name__, "sinter_plugin"))
+                if own and not method.startswith("_") and parameters_of(function):
+                    yield f"{name}.{method}"
+        elif inspect.isfunction(thing) and parameters_of(thing):
+            yield name if name in CALLS else f"{short}.{name}"
+
+
+def parameters_of(function: Callable[..., Any]) -> list[str]:
+    return [
+        each.name
+        for each in inspect.signature(function).parameters.values()
+        if each.name != "self" and each.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+
+
+def test_every_public_function_is_called_with_wrong_arguments() -> None:
+    names = set(public_functions())
+    assert len(names) > 60
+    checked = {*CALLS, *WITHOUT_CHECKS}
+    assert {
+        name for name in names if name not in checked and name.split(".")[0] not in WITHOUT_CHECKS
+    } == set()
+
+
+NUMPY_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "Circuit.compile_sampler": {
+        "threads": np.uint8(1),
+        "seed": np.uint64(1 << 63),
+        "cache_bytes": np.int32(0),
+    },
+    "Circuit.logical_error_rate": {"relative_error": np.float32(0.1), "max_seconds": np.int8(9)},
+    "Circuit.pauli_twirl": {"below": np.float64(0.25)},
+    "CompiledDetectorSampler.sample": {"shots": np.int16(3), "bit_packed": np.True_},
+    "CompiledDetectorSampler.iter_kept": {"max_shots": np.int8(9), "batch_shots": np.int8(3)},
+    "SoftPostselectSampler": {"max_active_coordinates": np.uint8(3)},
+    "cultivation_circuit": {"distance": np.int8(3), "p": np.float32(0.001)},
+    "cultivation.circuit_file_name": {"distance": np.int8(3), "p": np.float64(0.001)},
+    "distillation_circuit": {"t_error": np.float16(0.01), "p": 0},
+    "teleportation_circuit": {"rounds": np.uint8(1), "p": 1},
+}
+
+
+@pytest.mark.parametrize("name", NUMPY_ARGUMENTS)
+def test_numbers_of_numpy_are_numbers(name: str) -> None:
+    call = CALLS[name]
+    given = {**call.valid, **NUMPY_ARGUMENTS[name]}
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+    found, expected = call.function(**given), call.function(**plain)
+    if name.split(".")[-1].endswith(("circuit", "name", "twirl")) or name[0] == "S":
+        assert found == expected

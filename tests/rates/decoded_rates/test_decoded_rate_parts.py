@@ -1,0 +1,208 @@
+"""The parts of decoded logical error rates: mechanisms, shots, moves, ratios."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import stim
+from scipy.stats import chi2
+
+from stim_nonclifford.rates.decoded_rates.anchors import burn_in
+from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.failing.lightest import (
+    largest_enumerable,
+    log_probability_of_lightest,
+)
+from stim_nonclifford.rates.decoded_rates.ladder import Stop
+from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
+from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio
+from tests.support.rates.decoded_rate_cases import (
+    failure_test,
+    model_of,
+    probabilities_of_sets,
+    repetition_code,
+    surface_code,
+)
+
+IMPROBABLE = 1e-7
+NOISE = 0.15
+
+
+def nothing() -> None:
+    pass
+
+
+def numbers_of_sets(states: ChainStates) -> np.ndarray:
+    return np.array(
+        [int((1 << row[:size]).sum()) for row, size in zip(states.members, states.sizes, strict=True)]
+    )
+
+
+def test_loops_list_symptoms_more_than_once() -> None:
+    circuit = surface_code(3e-3, distance=5)
+    folded, unrolled = (circuit.detector_error_model(flatten_loops=flatten) for flatten in (False, True))
+    one, other = symptoms_of(folded), symptoms_of(unrolled)
+    assert one.probabilities.keys() == other.probabilities.keys()
+    for symptom, probability in other.probabilities.items():
+        assert one.probabilities[symptom] == pytest.approx(probability, rel=1e-9)
+
+
+def test_equal_symptoms_are_one_mechanism_whatever_their_parts() -> None:
+    model = stim.DetectorErrorModel("error(0.1) D0 D1 ^ D1 L0\nerror(0.2) D0 L0\nerror(0.3) D1 ^ D1")
+    assert symptoms_of(model).probabilities == {((0,), (0,)): pytest.approx(0.26)}
+
+
+def test_likely_errors_are_expected() -> None:
+    found = symptoms_of(stim.DetectorErrorModel("error(0.9) D0 L0\nerror(1) D1\nerror(0) D2"))
+    assert found.expected == ((0, 1), (0,))
+    assert found.probabilities == {((0,), (0,)): pytest.approx(0.1)}
+
+
+def test_families_share_their_symptoms() -> None:
+    circuits = [
+        repetition_code(0.1),
+        surface_code(0.1),
+        repetition_code(0.2),
+        repetition_code(0.1, readout=0),
+    ]
+    symptoms = [symptoms_of(circuit.detector_error_model()) for circuit in circuits]
+    assert families_of(symptoms) == [[0, 2], [1], [3]]
+
+
+def test_rows_have_what_members_flip() -> None:
+    model = fault_model(
+        [symptoms_of(stim.DetectorErrorModel("error(0.1) D0 D70 L1\nerror(0.1) D70\nerror(1) D3"))]
+    )
+    states = ChainStates.of(model, [np.array([0, 1]), np.array([], dtype=np.intp)])
+    dets = np.unpackbits(model.detectors(states.rows), axis=1, bitorder="little")
+    assert [np.flatnonzero(row).tolist() for row in dets] == [[0, 3], [3]]
+    assert model.observables(states.rows)[:, 0].tolist() == [2, 0]
+
+
+def test_plain_shots_have_the_probabilities_of_fault_sets() -> None:
+    circuit = repetition_code(NOISE, distance=3)
+    probabilities, fails = probabilities_of_sets(circuit)
+    model = model_of(circuit)
+    level = PlainLevel(model, [failure_test(circuit, model)], Stop(model.log_odds[0], 0))
+    level.take(200_000, np.random.default_rng(5), nothing)
+    expected = float(probabilities[fails].sum()) * level.shots
+    assert abs(level.failures - expected) < 5.4 * math.sqrt(expected)
+    found = np.array([int((1 << members).sum()) for members in level.sets])
+    assert_law(found, probabilities * fails)
+
+
+def assert_law(found: np.ndarray, weights: np.ndarray) -> None:
+    """A chi-squared test of independent draws, with rare values put together."""
+    counts = np.bincount(found, minlength=len(weights))
+    assert not counts[weights == 0].any()
+    expected = weights / weights.sum() * len(found)
+    rare = expected < 10
+    counts = np.append(counts[~rare], counts[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    chi_squared = float(((counts - expected) ** 2 / expected).sum())
+    assert len(counts) > 5
+    assert chi2.sf(chi_squared, len(counts) - 1) > IMPROBABLE, chi_squared
+
+
+@pytest.mark.parametrize("kinds", ["r", "s", "rs"])
+def test_moves_keep_the_law_of_failing_fault_sets(kinds: str) -> None:
+    circuit = repetition_code(NOISE, distance=3)
+    probabilities, fails = probabilities_of_sets(circuit)
+    model = model_of(circuit)
+    rng = np.random.default_rng(11)
+    weights = probabilities * fails
+    starts = rng.choice(len(weights), size=20_000, p=weights / weights.sum())
+    states = ChainStates.of(
+        model, [np.flatnonzero(number >> np.arange(model.num_mechanisms) & 1) for number in starts]
+    )
+    # Two levels of the same noise, of which each draws another share anew.
+    levels = [Level(model.log_odds[0], 0, share) for share in (0.2, 0.5)]
+    moves = Moves(model, [failure_test(circuit, model)], levels)
+    level_of = np.arange(len(starts)) % 2
+    for kind in kinds * 3:
+        decided, accepted = (moves.refresh if kind == "r" else moves.replace)(states, level_of, rng)
+        assert not (accepted & ~decided).any()
+        assert 0.02 < accepted.mean() < 0.98
+    found = numbers_of_sets(states)
+    assert (found != starts).mean() > 0.3
+    assert_law(found, weights)
+    again = ChainStates.of(
+        model, [row[:size] for row, size in zip(states.members, states.sizes, strict=True)]
+    )
+    assert (again.rows == states.rows).all()
+
+
+def test_moves_reach_the_law_from_one_fault_set() -> None:
+    circuit = repetition_code(NOISE, distance=3)
+    probabilities, fails = probabilities_of_sets(circuit)
+    model = model_of(circuit)
+    rng = np.random.default_rng(12)
+    start = np.flatnonzero(int(np.argmax(probabilities * fails)) >> np.arange(model.num_mechanisms) & 1)
+    states = ChainStates.of(model, [start] * 10_000)
+    moves = Moves(model, [failure_test(circuit, model)], [Level(model.log_odds[0], 0, 0.4)])
+    level_of = np.zeros(10_000, dtype=np.intp)
+    for kind in "rrs" * 25:
+        (moves.refresh if kind == "r" else moves.replace)(states, level_of, rng)
+    assert_law(numbers_of_sets(states), probabilities * fails)
+
+
+def test_failures_do_not_depend_on_what_was_asked_before() -> None:
+    circuit = surface_code(8e-3)
+    model = model_of(circuit)
+    fails = failure_test(circuit, model)
+    rng = np.random.default_rng(3)
+    numbers = rng.poisson(2.0, 3000)
+    from stim_nonclifford.rates.decoded_rates.plain_shots import xor_of_groups
+
+    rows = xor_of_groups(model, rng.integers(model.num_mechanisms, size=int(numbers.sum())), numbers)
+    first = fails(rows)
+    decoded = fails.decoded
+    assert (fails(rows[::-1])[::-1] == first).all()
+    assert fails.decoded < decoded + len(rows) // 10
+    assert (fails.without_memory(rows)[0] == first).all()
+
+
+def test_bennett_ratio_of_gaussians() -> None:
+    # Weights e^{u} of the next level over this one, with u of mean -1/2 + 0.3 and 1/2 + 0.3 and variance 1: e^0.3.
+    rng = np.random.default_rng(8)
+    up, down = rng.normal(size=(2, 500, 64)) + np.array([-0.2, 0.8])[:, None, None]
+    ratio = bennett_ratio(up, down)
+    error = ratio.influences.mean(axis=0).std(ddof=1) / 8
+    assert ratio.influences.mean() == pytest.approx(0, abs=1e-9)
+    assert 0.002 < error < 0.02
+    assert abs(ratio.log_ratio - 0.3) < 6.5 * error
+
+
+def test_bennett_ratio_where_not_all_fail_in_both() -> None:
+    # Of equal weights, half of this level's sets fail in the next, and all of the next level's in this one.
+    up, down = np.zeros((400, 64)), np.zeros((400, 64))
+    up[::2] = -np.inf
+    assert bennett_ratio(up, down).log_ratio == pytest.approx(math.log(0.5), abs=1e-6)
+    with pytest.raises(ZeroDivisionError):
+        bennett_ratio(np.full((4, 2), -np.inf), np.zeros((4, 2)))
+
+
+def test_burn_in_leaves_out_a_slow_start() -> None:
+    rng = np.random.default_rng(4)
+    sizes = 5 + rng.normal(size=(400, 3, 64))
+    assert burn_in(sizes) == 100
+    assert burn_in(sizes[:120]) == 48
+    sizes[:140, 1] += np.linspace(3, 0, 140)[:, None]
+    assert burn_in(sizes) == 150
+    sizes[:, 1] += np.linspace(3, 0, 400)[:, None]
+    assert burn_in(sizes) == 200
+
+
+def test_lightest_sets_of_all_sizes_are_all() -> None:
+    circuit = repetition_code(0.05, distance=3)
+    probabilities, fails = probabilities_of_sets(circuit)
+    model = model_of(circuit)
+    assert largest_enumerable(model.num_mechanisms) == model.num_mechanisms
+    assert largest_enumerable(219) == 2
+    found = log_probability_of_lightest(
+        model, failure_test(circuit, model), model.log_odds[0], model.num_mechanisms, nothing
+    )
+    assert math.exp(found) == pytest.approx(float(probabilities[fails].sum()), rel=1e-9)

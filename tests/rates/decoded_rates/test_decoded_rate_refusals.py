@@ -1,0 +1,187 @@
+"""What decoded logical error rates refuse, and what they say then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code
+
+
+class Answering(sinter.CompiledDecoder):  # type: ignore[misc]
+    def __init__(self, answer: Callable[[np.ndarray], Any]) -> None:
+        self._answer = answer
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> Any:
+        return self._answer(bit_packed_detection_event_data)
+
+
+class Wrapped(sinter.Decoder):  # type: ignore[misc]
+    """A decoder with given answers."""
+
+    def __init__(self, answer: Callable[[np.ndarray], Any]) -> None:
+        self._answer = answer
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Answering:
+        return Answering(self._answer)
+
+
+def rate_with(answer: Callable[[np.ndarray], Any], p: float = 0.01) -> DecodedErrorRate:
+    return repetition_code(p).logical_error_rate(decoder=Wrapped(answer), relative_error=0.3, seed=1)
+
+
+def raising(dets: np.ndarray) -> np.ndarray:
+    raise RuntimeError("out of ideas")
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (
+            lambda dets: np.zeros((len(dets) + 1, 1), np.uint8),
+            ValueError,
+            r"Wrapped returned predictions of shape",
+        ),
+        (lambda dets: np.zeros((len(dets), 1), np.int64), ValueError, r"dtype int64"),
+        (
+            lambda dets: np.full((len(dets), 1), 2, np.uint8),
+            ValueError,
+            r"an observable that the circuit does not",
+        ),
+        (lambda dets: np.ones((len(dets), 2), np.uint8), ValueError, r"predicts|discards shots"),
+        (raising, RuntimeError, r"out of ideas"),
+    ],
+)
+def test_wrong_answers(answer: Callable[[np.ndarray], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rate_with(answer)
+
+
+def test_a_decoder_that_discards_shots() -> None:
+    with pytest.raises(ValueError, match=r"Wrapped discards shots"):
+        rate_with(lambda dets: np.repeat(np.array([[0, 1]], np.uint8), len(dets), axis=0))
+
+
+def test_a_decoder_that_is_random() -> None:
+    rng = np.random.default_rng(1)
+
+    def guess(dets: np.ndarray) -> np.ndarray:
+        return rng.integers(2, size=(len(dets), 1), dtype=np.uint8) * dets.any(axis=1, keepdims=True)
+
+    with pytest.raises(ValueError, match=r"Wrapped is not deterministic"):
+        repetition_code(1e-4).logical_error_rate(decoder=Wrapped(guess), relative_error=0.1, seed=1)
+
+
+def test_a_decoder_that_is_always_right() -> None:
+    # The observable is the last detector: it can be read off.
+    circuit = snc.Circuit(
+        "X_ERROR(0.01) 0\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+    )
+    with pytest.raises(snc.ResourceLimitError, match=r"failed in none of [\d,]+ shots"):
+        circuit.logical_error_rate(decoder=Wrapped(lambda dets: dets >> 1), seed=1)
+
+
+class Disagreeing(sinter.Decoder):  # type: ignore[misc]
+    """Fails on none of the fault sets on which it fails in a circuit with other noise."""
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Answering:
+        likely = max(instruction.args_copy()[0] for instruction in dem if instruction.type == "error") > 0.005
+        return Answering(lambda dets: np.full((len(dets), 1), likely, dtype=np.uint8))
+
+
+def test_decoders_that_fail_on_different_sets() -> None:
+    circuits = [repetition_code(p) for p in (0.01, 1e-3, 1e-4)]
+    with pytest.raises(snc.ResourceLimitError, match=r"hardly ever fail on the same fault sets"):
+        snc.logical_error_rates(circuits, decoder=Disagreeing(), relative_error=0.3, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"decoder": "pymatchng"}, r"There is no decoder 'pymatchng'"),
+        ({"decoder": 3}, r"decoder is 3, which is neither a name"),
+        ({"decoder": Wrapped}, r"decoder is the class Wrapped. Pass an object"),
+        ({"postselection_mask": [True]}, r"postselection_mask"),
+        ({"postselected_observables_mask": [True]}, r"postselected_observables_mask is not available"),
+        ({"state_check": "T"}, r"state_check is not available"),
+        ({"relative_error": 0}, r"relative_error must be a positive number"),
+        ({"seed": -1}, r"Expected seed"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        repetition_code(0.01).logical_error_rate(**({"decoder": "pymatching"} | arguments))
+
+
+def test_masks_that_select_nothing_are_none() -> None:
+    circuit = repetition_code(0.2)
+    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    rate = circuit.logical_error_rate(
+        decoder="pymatching", postselection_mask=mask, relative_error=0.2, seed=1
+    )
+    assert rate.logical_error_rate > 0
+
+
+def test_circuits_without_a_question() -> None:
+    with pytest.raises(ValueError, match=r"no observables"):
+        snc.Circuit("M(0.1) 0\nDETECTOR rec[-1]").logical_error_rate(decoder="pymatching")
+    with pytest.raises(ValueError, match=r"no detectors, so there is nothing to decode"):
+        snc.Circuit("M(0.1) 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate(decoder="pymatching")
+
+
+def test_outputs_that_depend_on_quantum_outcomes() -> None:
+    text = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    with pytest.raises(
+        ValueError, match=r"1 detectors and 1 observables .* depend on outcomes.*soft_pymatching"
+    ):
+        snc.Circuit(text).logical_error_rate(decoder="pymatching")
+
+
+def test_t_gates_on_which_nothing_depends() -> None:
+    plain = repetition_code(0.05)
+    circuit = snc.Circuit(f"RX 20\nT 20\n{plain}")
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.2, seed=1)
+    exact = exact_rate("repetition", 0.05)
+    assert abs(rate.logical_error_rate - exact) < 6.5 * rate.standard_error + 1e-9 * exact
+
+
+def test_random_outputs() -> None:
+    circuit = snc.Circuit("RX 0\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]")
+    with pytest.raises(ValueError, match=r"Observable 0 \(line 4\) is random without noise"):
+        circuit.logical_error_rate(decoder="pymatching")
+
+
+def test_exclusive_errors() -> None:
+    body = "R 0 1\n{}\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    circuit = snc.Circuit(body.format("E(0.1) X0\nELSE_CORRELATED_ERROR(0.3) X1"))
+    with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching"):
+        circuit.logical_error_rate(decoder="pymatching")
+    # Exclusive errors that are as likely as independent ones are none of these.
+    channel = snc.Circuit(body.format("PAULI_CHANNEL_1(0.04, 0.04, 0.04) 0 1"))
+    with pytest.raises(snc.ResourceLimitError):  # each detector sees its error: it never fails
+        channel.logical_error_rate(decoder="pymatching", seed=1)
+
+
+def test_too_little_time() -> None:
+    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 ended the search"):
+        repetition_code(1e-3).logical_error_rate(decoder="pymatching", max_seconds=1e-6)
+
+
+def test_time_ends_the_search_with_what_is_known() -> None:
+    rate = repetition_code(1e-3, rounds=3).logical_error_rate(
+        decoder="pymatching", relative_error=1e-5, max_seconds=3, seed=1
+    )
+    assert 0 < rate.relative_error < 0.5
+    assert "time ended the search" in str(rate)
+
+
+def test_the_refusal_without_a_decoder_names_it() -> None:
+    with pytest.raises(ValueError, match=r'logical_error_rate\(decoder="pymatching"\)'):
+        repetition_code(0.01).logical_error_rate()

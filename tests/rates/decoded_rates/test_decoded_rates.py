@@ -1,0 +1,210 @@
+"""Logical error rates of decoded circuits agree with sums over all fault sets and with plain shots."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pymatching
+import pytest
+import sinter
+
+import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import estimate as estimating
+from tests.support.rates.decoded_rate_cases import (
+    exact_rate,
+    model_of,
+    probabilities_of_sets,
+    repetition_code,
+    surface_code,
+    two_codes,
+)
+
+SIGNIFICANT = 6.5
+"""Standard errors: with 63 degrees of freedom, a chance of 2e-8."""
+
+NOISE = (0.12, 0.04, 0.012, 1e-3)
+
+
+def assert_agrees(rate: DecodedErrorRate, exact: float) -> None:
+    difference = abs(math.log(rate.logical_error_rate / exact))
+    assert difference <= SIGNIFICANT * rate.relative_error + 1e-9, (rate.logical_error_rate, exact)
+
+
+@pytest.mark.parametrize("is_enumerated", [True, False])
+def test_family_against_all_fault_sets(is_enumerated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not is_enumerated:
+        monkeypatch.setattr(estimating, "largest_enumerable", lambda mechanisms: -1)
+    rates = snc.logical_error_rates(
+        [repetition_code(p) for p in NOISE], decoder="pymatching", relative_error=0.1, seed=3
+    )
+    for p, rate in zip(NOISE, rates, strict=True):
+        assert_agrees(rate, exact_rate("repetition", p))
+        assert rate.relative_error <= 0.1
+        assert (rate.lightest is not None) == is_enumerated
+
+
+def test_a_single_circuit_finds_its_own_levels() -> None:
+    rate = repetition_code(1e-3).logical_error_rate(decoder="pymatching", relative_error=0.1, seed=4)
+    assert_agrees(rate, exact_rate("repetition", 1e-3))
+    assert rate.levels[-1].strength == pytest.approx(1)
+    assert [level.is_given for level in rate.levels] == [False] * (len(rate.levels) - 1) + [True]
+
+
+def test_order_of_circuits_is_kept() -> None:
+    rates = snc.logical_error_rates(
+        [repetition_code(p) for p in (0.012, 0.12, 0.04)], decoder="pymatching", relative_error=0.2, seed=1
+    )
+    for p, rate in zip((0.012, 0.12, 0.04), rates, strict=True):
+        assert_agrees(rate, exact_rate("repetition", p))
+
+
+def test_any_of_several_observables() -> None:
+    rates = snc.logical_error_rates(
+        [two_codes(p) for p in (0.1, 0.01)], decoder="pymatching", relative_error=0.1, seed=5
+    )
+    for p, rate in zip((0.1, 0.01), rates, strict=True):
+        assert_agrees(rate, exact_rate("two", p))
+
+
+def test_two_noises_that_change_differently() -> None:
+    # The ratio of readout to data noise differs: levels between are interpolated for each mechanism.
+    circuits = [repetition_code(0.1, readout=0.02), repetition_code(0.004, readout=0.03)]
+    rates = snc.logical_error_rates(circuits, decoder="pymatching", relative_error=0.1, seed=2)
+    for circuit, rate in zip(circuits, rates, strict=True):
+        probabilities, fails = probabilities_of_sets(circuit)
+        assert_agrees(rate, float(probabilities[fails].sum()))
+
+
+def test_plain_shots_suffice_at_strong_noise() -> None:
+    rate = repetition_code(0.12).logical_error_rate(decoder="pymatching", relative_error=0.03, seed=1)
+    assert rate.columns == 0
+    assert rate.column_chi_squared is None
+    assert_agrees(rate, exact_rate("repetition", 0.12))
+
+
+def test_surface_code_against_its_lightest_failing_sets() -> None:
+    p = 1e-4
+    circuit = surface_code(p)
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.02, seed=1)
+    # All sets of up to two mechanisms, in another way than the estimate does it. Three act with 1e-6.
+    model = model_of(circuit)
+    matching = pymatching.Matching.from_detector_error_model(
+        circuit.detector_error_model(decompose_errors=True)
+    )
+    odds = np.exp(model.log_odds[0])
+    total = 0.0
+    for size in (1, 2):
+        chosen = np.array(list(itertools.combinations(range(model.num_mechanisms), size)))
+        dets = np.zeros((len(chosen), model.num_detectors), dtype=np.uint8)
+        flips = np.zeros(len(chosen), dtype=np.uint8)
+        for row, members in enumerate(chosen):
+            for member in members:
+                detectors, observables = model.symptoms[member]
+                dets[row, list(detectors)] ^= 1
+                flips[row] ^= len(observables) & 1
+        fails = matching.decode_batch(dets)[:, 0] != flips
+        total += float(odds[chosen[fails]].prod(axis=1).sum())
+    light = total / float((1 + odds).prod())
+    heavy = float(odds.sum() ** 3 / 6)
+    assert light <= rate.logical_error_rate * (1 + SIGNIFICANT * rate.relative_error)
+    assert rate.logical_error_rate * (1 - SIGNIFICANT * rate.relative_error) <= light + heavy
+
+
+def test_surface_code_against_plain_shots() -> None:
+    rates = snc.logical_error_rates(
+        [surface_code(p) for p in (8e-3, 3e-3, 1e-3)], decoder="pymatching", relative_error=0.05, seed=1
+    )
+    for p, rate in zip((3e-3, 1e-3), rates[1:], strict=True):
+        circuit = surface_code(p).to_stim()
+        matching = pymatching.Matching.from_detector_error_model(
+            circuit.detector_error_model(decompose_errors=True)
+        )
+        dets, flips = circuit.compile_detector_sampler(seed=5).sample(400_000, separate_observables=True)
+        errors = int((matching.decode_batch(dets) != flips).any(axis=1).sum())
+        combined = math.hypot(rate.relative_error, errors**-0.5)
+        assert abs(math.log(rate.logical_error_rate * len(dets) / errors)) <= SIGNIFICANT * combined
+
+
+def test_seed_fixes_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimating, "largest_enumerable", lambda mechanisms: -1)
+    circuit = repetition_code(1e-3)
+
+    def rate(seed: int) -> float:
+        found = circuit.logical_error_rate(decoder="pymatching", relative_error=0.3, seed=seed)
+        return found.logical_error_rate
+
+    assert rate(7) == rate(7)
+    assert rate(7) != rate(8)
+
+
+def test_certain_errors_and_absent_ones() -> None:
+    # Flips that are certain change what is expected, and not what is an error.
+    circuit = repetition_code(0.02)
+    flipped = snc.Circuit(str(circuit).replace("TICK", "X_ERROR(1) 1\nTICK\nX_ERROR(0) 3", 1))
+    assert len(flipped) > len(circuit)
+    rate = flipped.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
+    probabilities, fails = probabilities_of_sets(flipped)
+    assert_agrees(rate, float(probabilities[fails].sum()))
+    assert float(probabilities[fails].sum()) == pytest.approx(exact_rate("repetition", 0.02), rel=0.01)
+
+
+def test_without_noise_the_rate_is_exactly_zero() -> None:
+    circuit = repetition_code(0.0)
+    rate = circuit.logical_error_rate(decoder=AlwaysSilent(), seed=1)
+    assert (rate.logical_error_rate, rate.standard_error, rate.interval) == (0.0, 0.0, (0.0, 0.0))
+    assert "(exact)" in str(rate)
+
+
+class AlwaysSilent(sinter.Decoder):  # type: ignore[misc]
+    """A decoder that predicts no flips."""
+
+    def compile_decoder_for_dem(self, *, dem: object) -> sinter.CompiledDecoder:
+        return Silent()
+
+
+class Silent(sinter.CompiledDecoder):  # type: ignore[misc]
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> np.ndarray:
+        return np.zeros((len(bit_packed_detection_event_data), 1), dtype=np.uint8)
+
+
+def test_decoder_of_ones_own() -> None:
+    # The observable is wrong if its qubit is flipped by the data noise (2/3 of it) or by the readout, not both.
+    rate = repetition_code(0.003).logical_error_rate(decoder=AlwaysSilent(), relative_error=0.05, seed=1)
+    assert rate.decoder == "AlwaysSilent"
+    assert_agrees(rate, 0.002 * 0.997 + 0.003 * 0.998)
+
+
+def test_what_is_printed_and_drawn() -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    rate = repetition_code(1e-3).logical_error_rate(decoder="pymatching", relative_error=0.3, seed=1)
+    text = str(rate)
+    for part in ("pymatching", "95% interval", "chi-squared", "lightest failing sets", "exchanged"):
+        assert part in text
+    assert "<table>" in rate._repr_html_()
+    axes = rate.plot()
+    assert axes.get_yscale() == "log"
+    matplotlib.pyplot.close(axes.figure)
+    assert pickle.loads(pickle.dumps(rate)) == rate
+    assert (rate.kept, rate.kept_and_wrong) == (1.0, rate.logical_error_rate)
+
+
+@pytest.mark.slow
+def test_intervals_cover(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of 40 intervals with a coverage of 95%, fewer than 29 hold the truth with a chance of 4e-7.
+    monkeypatch.setattr(estimating, "largest_enumerable", lambda mechanisms: -1)
+    exact = exact_rate("repetition", 1e-3)
+    covered = 0
+    for seed in range(40):
+        low, high = (
+            repetition_code(1e-3)
+            .logical_error_rate(decoder="pymatching", relative_error=0.2, seed=seed)
+            .interval
+        )
+        covered += low <= exact <= high
+    assert covered >= 29

@@ -1,0 +1,243 @@
+"""Searches for fault sets end at their limits, hear exceptions of signal handlers, and may be shared by threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit, _native
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.study import study_of
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
+
+from ....support.processes.stopped_calls import heard_soon, needs_timer, ticking
+
+MANY = 2**62
+
+
+@cache
+def cultivation(distance: int) -> tuple[SamplingPlan, Mechanisms]:
+    """All detectors are postselected."""
+    plan = planned(Circuit(cultivation_circuit(distance=distance, p=1e-3)), "all", None).plan()
+    return plan, mechanisms_of(plan)
+
+
+def study_for(distance: int, *, threads: int = 1, max_bytes: int = 1 << 30) -> _native.FaultSetStudy:
+    return study_of(*cultivation(distance), threads, max_bytes)
+
+
+def enumerated(study: _native.FaultSetStudy, weight: int, distance: int, **limits: Any) -> dict[str, Any]:
+    given = {"max_steps": MANY, "max_keys": MANY, "kept_only": False, **limits}
+    return study.enumerate(weight, cultivation(distance)[1].odds, 1, **given)
+
+
+def study_of_one_class(num_mechanisms: int, odds: float, max_bytes: int = 1 << 26) -> _native.FaultSetStudy:
+    """All mechanisms flip the same check, and each one an output of its own."""
+    lines = [f"R {k}\nX_ERROR(0.1) {k}\nM {k}" for k in range(num_mechanisms)]
+    lines.append("DETECTOR " + " ".join(f"rec[-{k + 1}]" for k in range(num_mechanisms)))
+    lines += [f"OBSERVABLE_INCLUDE({k}) rec[-{k + 1}]" for k in range(num_mechanisms)]
+    plan = planned(Circuit("\n".join(lines)), "all", None).plan()
+    found = mechanisms_of(plan)
+    assert len(found.odds) == num_mechanisms
+    found.odds[:] = odds
+    return study_of(plan, found, 1, max_bytes)
+
+
+def test_the_bound_on_pairs_is_one() -> None:
+    """All 65,703 pairs are in one cell of the table. A sum of floats loses more there than a margin of 1e-4 gives."""
+    odds = np.sqrt(1.98025 * 2.0**-20)
+    study = study_of_one_class(363, odds)
+    assert study.num_twins == 363 * 362 // 2
+    total = study.weight_of_twins
+    assert total == pytest.approx(study.num_twins * odds**2, rel=1e-9)
+    weights = np.full(study.num_twins, 1.0001 * odds**2, dtype=np.float32)
+    assert np.add.accumulate(weights, dtype=np.float32)[-1] < 0.9995 * total
+    assert total <= study.bound_on_twins < 1.001 * total
+    # Sets of three are one mechanism that flips the check back, and one of these pairs.
+    assert study.draw(3, study.total(3) / 100, 1, 1000)["is_complete"]
+
+
+def test_the_bound_on_pairs_of_few_is_close() -> None:
+    for distance in (3, 5):
+        study = study_for(distance)
+        assert study.weight_of_twins <= study.bound_on_twins < 1.01 * study.weight_of_twins
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("weight", [3, 4, 5])
+def test_max_steps(weight: int, threads: int) -> None:
+    """At most one more look at each mechanism by each thread, where the whole search takes millions of steps.
+
+    Other threads notice it after as many steps as all have left between them when they looked the last time.
+    """
+    study = study_for(5, threads=threads)
+    for max_steps in (0, 1000, 100_000):
+        found = enumerated(study, weight, 5, max_steps=max_steps)
+        assert not found["is_complete"]
+        most = max_steps + threads * len(cultivation(5)[1].odds) + (threads > 1) * max_steps // 2
+        assert max_steps < found["steps"] <= most
+
+
+def test_a_search_at_its_limit_is_complete() -> None:
+    """The same steps with any number of threads."""
+    for threads in (1, 3):
+        study = study_for(3, threads=threads)
+        steps = enumerated(study, 3, 3)["steps"]
+        assert enumerated(study, 3, 3, max_steps=steps)["is_complete"]
+        assert not enumerated(study, 3, 3, max_steps=steps - 1)["is_complete"]
+
+
+def test_max_keys_of_all_sets_together() -> None:
+    """The search ends as soon as there are too many."""
+    study = study_for(3)
+    whole = enumerated(study, 4, 3)
+    assert enumerated(study, 4, 3, max_keys=whole["num_keys"])["is_complete"]
+    assert not enumerated(study, 4, 3, max_keys=whole["num_keys"] - 1)["is_complete"]
+    found = enumerated(study, 4, 3, max_keys=100)
+    assert not found["is_complete"]
+    assert found["steps"] < whole["steps"] / 100
+
+
+def test_max_seconds() -> None:
+    """The whole search would take hours."""
+    found = enumerated(study_for(5), 6, 5, max_seconds=0.2)
+    assert not found["is_complete"]
+    assert found["steps"] > 1 << 16
+
+
+def test_draws_of_all_sets_together() -> None:
+    study = study_for(3)
+    spacing = study.total(5) * 1e-9
+    for max_draws in (10, 1000):
+        found = study.draw(5, spacing, 1, max_draws)
+        assert not found["is_complete"]
+        assert len(found["members"]) == 0
+    complete = study.draw(5, study.total(5) * 1e-7, 1, 10**6)
+    assert complete["is_complete"]
+    numbers = len(complete["members"]) // 5
+    assert not study.draw(5, study.total(5) * 1e-7, 1, numbers // 64 - 1)["is_complete"]
+
+
+def test_memory_of_lists() -> None:
+    """The numbers of the error are those of the limit and of what is needed."""
+    with pytest.raises(
+        ResourceLimitError, match=r"4,950 pairs of 8 bytes; the limit is 39,599 bytes. Raise max"
+    ):
+        study_of_one_class(100, 0.1, 8 * 4950 - 1)
+    study = study_of_one_class(100, 0.1, 8 * 4950)
+    assert study.num_twins == 4950
+    with pytest.raises(
+        ResourceLimitError, match=r"of 2 mechanisms .* more than 2,475 such sets of 16 bytes; the limit"
+    ):
+        study.draw(3, study.total(3) / 10, 1, 1000)
+    few = study_for(3, max_bytes=60_000)
+    assert few.draw(3, few.total(3) / 1000, 1, 1000)["is_complete"]
+    with pytest.raises(
+        ResourceLimitError, match=r"of 3 mechanisms .* more than 3,000 such sets of 20 bytes; the limit"
+    ):
+        few.draw(4, few.total(4) / 1000, 1, 1000)
+
+
+def test_logical_error_rate_says_what_is_too_little() -> None:
+    circuit = Circuit(cultivation_circuit(distance=5, p=1e-3))
+    with pytest.raises(ResourceLimitError, match="Raise max_bytes, or count errors instead"):
+        circuit.logical_error_rate(postselection_mask="all", seed=1, max_bytes=20_000)
+
+
+CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
+    "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
+    "draw": lambda study, found: study.draw(6, study.total(6) * 1e-12, 1, 10**9),
+    "join": lambda study, found: study.join(
+        4, 4, 5 * 10**6, 1.0, 1, 1, MANY, np.ones_like(found.odds), 1, False
+    ),
+    "member_sums": lambda study, found: study.member_sums(6, found.odds, np.ones(1), 1),
+    "sets_with": lambda study, found: study.sets_with(6, np.ones(1)),
+}
+
+
+@needs_timer
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", CALLS)
+def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
+    """Each call would take longer than ten seconds. What it has stored until then does not change later calls."""
+    found = cultivation(5)[1]
+    study = study_for(5, threads=threads)
+    with heard_soon(within=0.5 * threads):
+        CALLS[name](study, found)
+    alone = study_for(5)
+    for one in (study, alone):
+        one.enumerate(2, found.odds, 1, MANY, MANY, False)
+    spacing = alone.total(4) * 1e-7
+    np.testing.assert_array_equal(
+        study.draw(4, spacing, 3, 10**6)["members"], alone.draw(4, spacing, 3, 10**6)["members"]
+    )
+
+
+@needs_timer
+def test_construction_is_interrupted() -> None:
+    """A basis of 4096 random checks takes some ten seconds."""
+    size, check_words = 3000, 64
+    plan = cultivation(3)[0]
+    key_words = -(-plan.num_signature_bits // 64) + 1
+    checks = np.random.default_rng(1).integers(2**63, size=size * check_words, dtype=np.uint64)
+    arguments = {
+        "plan": plain_attributes(plan),
+        "checks": checks,
+        "keys": np.zeros(size * key_words, np.uint64),
+        "target": np.zeros(check_words, np.uint64),
+        "base": np.zeros(key_words, np.uint64),
+        "weights": np.full(size, 0.1),
+        "sites": np.full(size, -1, np.int32),
+        "coins": np.zeros(0, np.uint64),
+        "max_weight": 4,
+        "threads": 1,
+        "max_pair_bytes": 0,
+        "max_bytes": 1 << 30,
+    }
+    with heard_soon():
+        _native.FaultSetStudy(**arguments)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_share_a_study(threads: int) -> None:
+    """Their calls follow one another, and have the results that they have alone."""
+    found = cultivation(3)[1]
+    alone, shared = study_for(3), study_for(3, threads=threads)
+    weights = [1, 2, 3, 4] * 2
+    expected = {weight: enumerated(alone, weight, 3) for weight in weights}
+    members = alone.sets_with(2, np.ones(alone.num_keys))
+
+    def call(weight: int) -> dict[str, Any]:
+        shared.draw(5, shared.total(5) / 1000, weight, 10**6)
+        shared.number_keys(members, 2)
+        shared.evaluate()
+        result = enumerated(shared, weight, 3)
+        shared.member_sums(2, found.odds, np.ones(1), 1)
+        return result
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(call, weights))
+    for weight, result in zip(weights, results, strict=True):
+        assert result["num_keys"] == expected[weight]["num_keys"]
+        np.testing.assert_array_equal(result["masses"], expected[weight]["masses"])
+    assert shared.num_keys == alone.num_keys
+
+
+def test_python_runs_while_a_study_works() -> None:
+    """The lock of Python is released, in the constructor too: another thread goes on."""
+    with ticking() as ticks:
+        study = study_for(5)
+        before = len(ticks)
+        study = study_for(5)
+        assert len(ticks) > before + 3
+        before = len(ticks)
+        enumerated(study, 6, 5, max_seconds=0.3)
+        assert len(ticks) > before + 20

@@ -1,0 +1,190 @@
+"""Sums over fault sets equal density-matrix simulations, for random small circuits. Nothing is sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.plan import SamplingPlan
+
+from ....support.laws.exact import largest_difference, mask, mask_of
+from ....support.oracle.density_matrix import detector_distribution
+from ....support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+from ....support.rates.fault_set_cases import rate_of_anything
+
+TOLERANCE = 1e-12
+NUM_SEEDS = 8
+CIRCUITS_PER_SEED = 25
+MAX_MECHANISMS = 14
+
+MIXTURES: list[Collection[Family]] = [
+    ALL_FAMILIES,
+    ALL_FAMILIES - {Family.CLIFFORD, Family.PAULI_PHASE, Family.ANNOTATIONS},
+    {
+        Family.T,
+        Family.CLIFFORD,
+        Family.MEASUREMENTS,
+        Family.MEASUREMENT_NOISE,
+        Family.FEEDBACK,
+        Family.NOISE,
+        Family.EXOTIC_NOISE,
+        Family.DETECTORS,
+        Family.OBSERVABLES,
+    },
+]
+
+
+Mask = npt.NDArray[np.bool_]
+
+
+def example(seed: int, k: int) -> tuple[stim.Circuit, Mask, Mask]:
+    """Circuit k of a seed with masks, drawn again until it has few mechanisms and something to flip."""
+    rng = np.random.default_rng([seed, k])
+    while True:
+        circuit = random_circuit(
+            rng,
+            num_qubits=1 + int(rng.integers(4)),
+            num_operations=int(rng.integers(8, 30)),
+            instructions=MIXTURES[k % len(MIXTURES)],
+        )
+        detectors = rng.random(circuit.num_detectors) < 0.8
+        observables = rng.random(circuit.num_observables) < 0.2
+        plan = plan_of(circuit, detectors, observables)
+        small = 0 < plan.num_mechanisms <= MAX_MECHANISMS and len(plan.coins) <= 10
+        if circuit.num_observables and small and not plan.never_kept:
+            return circuit, detectors, observables
+
+
+def plan_of(circuit: stim.Circuit, detectors: Mask, observables: Mask) -> SamplingPlan:
+    num_outputs = circuit.num_detectors + circuit.num_observables
+    postselected = np.flatnonzero(np.concatenate([detectors, observables])).tolist()
+    requested = RequestedOutputs.of(range(circuit.num_detectors, num_outputs), postselected)
+    return snc.Circuit(circuit).compile().detector_plan(requested)
+
+
+@pytest.mark.parametrize("seed", range(NUM_SEEDS))
+def test_complete_sums(seed: int) -> None:
+    """P(kept), P(kept and wrong), each observable and each combination of them."""
+    for k in range(CIRCUITS_PER_SEED):
+        circuit, detectors, observables = example(seed, k)
+        own = snc.Circuit(circuit)
+        reference = own.compile().reference_detectors()
+        forbidden = mask_of([*detectors, *observables])
+        kept: dict[int, float] = {}
+        for bits, probability in detector_distribution(circuit).items():
+            row = mask_of(bits) ^ reference
+            if not row & forbidden:
+                pattern = row >> circuit.num_detectors
+                kept[pattern] = kept.get(pattern, 0.0) + probability
+        where = f"seed {seed}, {k}\n{circuit}\n{detectors} {observables}"
+        if sum(kept.values()) < 1e-9:
+            continue
+        found = rate_of_anything(own, detectors, observables)
+        assert all(share.method == "exact" for share in found.weights), where
+        assert found.standard_error == 0
+        assert found.kept == pytest.approx(sum(kept.values()), abs=TOLERANCE), where
+        right = kept.pop(0, 0.0)
+        assert found.kept_and_wrong == pytest.approx(sum(kept.values()), abs=TOLERANCE), where
+        assert largest_difference(found.error_patterns, kept) < TOLERANCE, where
+        for observable in range(circuit.num_observables):
+            flipped = sum(p for pattern, p in kept.items() if pattern >> observable & 1)
+            assert found.observable_flips[observable] == pytest.approx(flipped, abs=TOLERANCE), where
+        low, high = found.interval
+        exact = sum(kept.values()) / (right + sum(kept.values()))
+        assert low - TOLERANCE <= exact <= high + TOLERANCE, where
+        assert sum(share.mass for share in found.weights) == pytest.approx(1, abs=TOLERANCE), where
+
+
+def test_examples_are_diverse() -> None:
+    """The circuits above have all that a plan can have."""
+    plans = [plan_of(*example(seed, k)) for seed in range(2) for k in range(CIRCUITS_PER_SEED)]
+    for has in (
+        lambda plan: plan.num_checks,
+        lambda plan: plan.num_signature_bits,
+        lambda plan: plan.num_outcome_checks,
+        lambda plan: len(plan.coins),
+        lambda plan: plan.coins.dense(plan.num_row_bits)[:, : plan.num_checks].any(),
+        lambda plan: (plan.constant < plan.num_checks).any(),
+        lambda plan: (plan.sites >= 0).any(),
+        lambda plan: plan.num_outputs > 1,
+    ):
+        assert sum(bool(has(plan)) for plan in plans) >= 3
+
+
+def test_coins_on_checks() -> None:
+    """A coin that flips two checks: both agree in half of the shots, and a fault that flips one of them."""
+    circuit = snc.Circuit(
+        """
+        H 0
+        M 0
+        X_ERROR(0.125) 1
+        M 1
+        DETECTOR rec[-2]
+        DETECTOR rec[-1] rec[-2]
+        OBSERVABLE_INCLUDE(0) rec[-1]
+        """
+    )
+    found = circuit.logical_error_rate(postselection_mask="all")
+    assert found.kept == pytest.approx(0.5 * 0.875, abs=1e-15)
+    assert found.kept_and_wrong == 0
+
+
+def test_certain_and_likely_noise() -> None:
+    """Probabilities of 1, above 1/2, and exactly 1/2."""
+    circuit = snc.Circuit(
+        """
+        X_ERROR(1) 0
+        X_ERROR(0.75) 1
+        X_ERROR(0.5) 2
+        X_ERROR(0.25) 3
+        M 0 1 2 3
+        DETECTOR rec[-1]
+        OBSERVABLE_INCLUDE(0) rec[-4]
+        OBSERVABLE_INCLUDE(1) rec[-3]
+        OBSERVABLE_INCLUDE(2) rec[-2]
+        """
+    )
+    found = circuit.logical_error_rate(postselection_mask="all")
+    assert found.kept == pytest.approx(0.75)
+    assert found.logical_error_rate == pytest.approx(1)
+    assert found.observable_flips / found.kept == pytest.approx([1, 0.75, 0.5])
+    assert mask([0, 1, 2]) in found.error_patterns
+
+
+def test_sets_are_smaller_where_mechanisms_exclude_each_other() -> None:
+    """Four mechanisms at two places, of which two can act at most."""
+    circuit = snc.Circuit("RX 1\nCX 1 0 1 2\nPAULI_CHANNEL_1(0.1, 0.2, 0) 0 2\nMPP X0*X1*X2\nMZZ 0 1 1 2")
+    circuit += snc.Circuit("DETECTOR rec[-1]\nDETECTOR rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-2]")
+    plan = plan_of(circuit.to_stim(), np.ones(2, dtype=np.bool_), np.zeros(1, dtype=np.bool_))
+    assert (plan.sites >= 0).sum() == 4
+    bounds = exploration_of([plan], Limits(), 1, 1, progress=False).bounds
+    assert [len(bounds[name]) for name in ("passing", "most")] == [3, 3]
+    found = circuit.logical_error_rate(postselection_mask="all", seed=1)
+    # D0 sees X2 and Y2; D1 sees Y0 and Y2. So X0 alone is kept and wrong.
+    assert found.kept == pytest.approx((1 - 0.1 - 0.2) * (1 - 0.2))
+    assert found.kept_and_wrong == pytest.approx(0.1 * (1 - 0.1 - 0.2))
+
+
+def test_too_many_coins() -> None:
+    """A limit with a number, not a crash."""
+    circuit = snc.Circuit("H " + " ".join(map(str, range(20))) + "\nM " + " ".join(map(str, range(20))))
+    for k in range(20):
+        circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1 - k)], k)
+    with pytest.raises(ResourceLimitError, match=r"2\^20.*2\^16"):
+        rate_of_anything(circuit)
+
+
+def test_never_kept() -> None:
+    """A postselected detector that always fires."""
+    circuit = snc.Circuit("R 0\nX_ERROR(1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    with pytest.raises(ValueError, match="No shot is ever kept"):
+        circuit.logical_error_rate(postselection_mask="all")

@@ -1,0 +1,61 @@
+"""Coverage of the intervals for sums of weighted Poisson counts, with thousands of repetitions.
+
+Whole sets are drawn as a Poisson process: how often each one comes is a Poisson number, so that an estimate can be
+repeated without a search. ``benchmarks/fault_set_coverage.py`` repeats the searches, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators import cultivation
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
+from stim_nonclifford.rates.fault_sets.search.enumeration import enumerate_to
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+
+REPETITIONS = 3000
+COVERAGE = 0.95
+LEAST = COVERAGE - 5 * (COVERAGE * (1 - COVERAGE) / REPETITIONS) ** 0.5
+"""With a coverage of 95%, fewer intervals cover with a probability below 1e-6."""
+
+
+def coverage(masses: np.ndarray, values: np.ndarray, relative_error: float, seed: int) -> float:
+    """How often the interval of a drawn weight holds the sum of masses times values, all at most 1."""
+    truth = float(masses @ values)
+    spacing = float((relative_error * truth) ** 2 / (masses @ values**2))
+    counts = np.random.default_rng([seed, int(1 / relative_error)]).poisson(
+        masses / spacing, (REPETITIONS, len(masses))
+    )
+    sums, variances = spacing * counts @ values, spacing**2 * counts @ values**2
+    covered = 0
+    for total, variance in zip(sums.tolist(), variances.tolist(), strict=True):
+        low, high = interval_of_weighted_sum(total, variance, spacing, COVERAGE)
+        covered += low <= truth <= high
+    return covered / REPETITIONS
+
+
+@pytest.mark.parametrize("relative_error", [0.5, 0.3, 0.1, 0.05, 0.02])
+@pytest.mark.parametrize("weight", [2, 3])
+def test_sets_of_cultivation(weight: int, relative_error: float) -> None:
+    circuit = snc.Circuit(cultivation.cultivation_circuit(distance=3, p=1e-3))
+    known = exploration_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
+    enumerate_to(known, weight)
+    exact = known.exact(weight)
+    values = known.values.wrong[exact.keys]
+    masses = exact.coefficients(0, len(known.values.wrong))[exact.keys]
+    malignant = values > 0
+    assert coverage(masses[malignant], values[malignant], relative_error, weight) >= LEAST
+
+
+@pytest.mark.parametrize("relative_error", [0.5, 0.2, 0.1])
+@pytest.mark.parametrize("rarity", [1.0, 1e-2, 1e-3])
+def test_rare_heavy_sets(rarity: float, relative_error: float) -> None:
+    """Half of the sum is in sets that are rare, and certain to be wrong; the others seldom are."""
+    light = np.full(1000, 1.0), np.full(1000, 0.5 * rarity)
+    heavy = np.array([0.5 * 1000 * rarity]), np.array([1.0])
+    masses, values = (np.concatenate(pair) for pair in zip(light, heavy, strict=True))
+    assert coverage(masses, values, relative_error, 7) >= LEAST

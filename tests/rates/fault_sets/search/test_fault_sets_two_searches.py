@@ -1,0 +1,188 @@
+"""Circuits without quantum outcomes: a search for kept sets and one for wrong sets, against one search for both."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.budget.basis import BudgetBasis
+from stim_nonclifford.rates.fault_sets.budget.table import ErrorBudget
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
+from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.two_searches import decided_by_faults
+
+from ....support.rates.fault_set_cases import (
+    SIGMAS,
+    FewExactWeights,
+    assert_sampled_weights_equal_exact_ones,
+    covers,
+    estimate,
+)
+
+# The observable is flipped without any fault; a fair coin decides about the first detector.
+FLIPPED = """
+H 2
+X_ERROR(0.01) 0 1
+DEPOLARIZE2(0.03) 0 1
+CX 0 1
+X 1
+X_ERROR(0.02) 2
+M(0.005) 2 0 1
+DETECTOR rec[-3] rec[-2]
+DETECTOR rec[-2]
+OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+
+
+def proxy(distance: int, p: float) -> snc.Circuit:
+    return snc.Circuit(cultivation_circuit(distance=distance, p=p, gate="S"))
+
+
+def surface_code(distance: int, p: float) -> snc.Circuit:
+    text = stim.Circuit.generated(
+        "surface_code:rotated_memory_x",
+        distance=distance,
+        rounds=2,
+        after_clifford_depolarization=p,
+        before_measure_flip_probability=p,
+    )
+    return snc.Circuit(str(text))
+
+
+def is_decided(circuit: str) -> bool:
+    own = snc.Circuit(circuit)
+    plan = PlannedCircuit.of(own.compile(), range(own.num_detectors)).plan()
+    return decided_by_faults(plan, mechanisms_of(plan))
+
+
+def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate, BudgetBasis]:
+    known = exploration_of([asked.plan()], limits, 0, 1, progress=False)
+    Estimator(known).run()
+    return rate_of(known, 0, 1), BudgetBasis(known, 0, asked.compiled, asked.plan())
+
+
+def numbers(budget: ErrorBudget) -> list[tuple[float, ...]]:
+    return [
+        (each.share, each.discarded, each.kept_derivative, each.kept_and_wrong_derivative, each.sensitivity)
+        for each in budget.groups
+    ]
+
+
+@pytest.mark.parametrize(
+    "circuit",
+    [snc.Circuit(FLIPPED), proxy(3, 1e-3), surface_code(3, 1e-3)],
+    ids=["flipped", "cultivation", "surface code"],
+)
+def test_equals_one_search(circuit: snc.Circuit) -> None:
+    """Nearly all there is is enumerated in both."""
+    asked = planned(circuit, "all", None)
+    plan = asked.plan()
+    assert decided_by_faults(plan, mechanisms_of(plan))
+    found, (expected, basis) = (
+        circuit.logical_error_rate(seed=1, relative_error=2e-3, postselection_mask="all"),
+        one_search(asked, Limits(relative_error=2e-3)),
+    )
+    assert found.kept == pytest.approx(expected.kept, rel=1e-7)
+    sampled = found.kept * math.hypot(found.standard_error, expected.standard_error)
+    assert sampled < 1e-5 * found.kept_and_wrong
+    assert found.kept_and_wrong == pytest.approx(expected.kept_and_wrong, rel=1e-8, abs=SIGMAS * sampled)
+    assert found.error_patterns == {1: pytest.approx(found.kept_and_wrong)}
+    assert found.observable_flips == pytest.approx([found.kept_and_wrong])
+    assert found.interval[0] <= expected.interval[1]
+    assert expected.interval[0] <= found.interval[1]
+    assert sum(share.mass for share in found.weights) + found.unexplored == pytest.approx(1)
+    assert sum(share.kept_and_wrong for share in found.weights) == pytest.approx(found.kept_and_wrong)
+    for ours, theirs in zip(found.weights, expected.weights, strict=False):
+        if ours.method == theirs.method == "exact":
+            assert ours.passing == pytest.approx(theirs.passing, rel=1e-9)
+            assert ours.kept_and_wrong == pytest.approx(theirs.kept_and_wrong, rel=1e-9)
+    for by in ("noise", "qubit"):
+        ours, theirs = found.error_budget(by), basis.budget(by)
+        assert [each.group for each in ours.groups] == [each.group for each in theirs.groups]
+        np.testing.assert_allclose(numbers(ours), numbers(theirs), rtol=5e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sampled_weights_equal_exact_ones(seed: int) -> None:
+    assert_sampled_weights_equal_exact_ones(proxy(3, 2e-3), seed)
+
+
+@pytest.mark.slow
+def test_budgets_of_sampled_weights_equal_exact_ones() -> None:
+    """Seed 0. Errors of shares and sensitivities say how far they are from the exact ones."""
+    circuit = proxy(3, 2e-3)
+    exact = {
+        each.group: each
+        for each in circuit.logical_error_rate(seed=0, postselection_mask="all").error_budget("noise").groups
+    }
+    sampled = estimate(circuit, FewExactWeights(0.2), 0).error_budget("noise")
+    assert any(each.share_error > 0 for each in sampled.groups)
+    for each in sampled.groups:
+        other = exact[each.group]
+        assert abs(each.share - other.share) <= SIGMAS * each.share_error + 1e-4
+        error = SIGMAS * each.sensitivity_error + 1e-3
+        assert abs(each.sensitivity - other.sensitivity) <= error
+
+
+def test_curve_and_threads() -> None:
+    """Circuits that differ in strength share both searches; threads change nothing."""
+    circuits = [proxy(3, p) for p in (5e-4, 2e-3)]
+    one, two = (
+        snc.logical_error_rates(circuits, seed=3, threads=threads, postselection_mask="all")
+        for threads in (1, 2)
+    )
+    assert one == two
+    for circuit, found in zip(circuits, one, strict=True):
+        alone = circuit.logical_error_rate(seed=4, postselection_mask="all")
+        assert found.logical_error_rate == pytest.approx(alone.logical_error_rate, rel=1e-4)
+
+
+def test_rare_errors_are_found_among_sets_that_are_not() -> None:
+    """Seed 1. All wrong sets of up to five mechanisms are enumerated."""
+    found = proxy(5, 5e-4).logical_error_rate(seed=1, relative_error=0.1, threads=2, postselection_mask="all")
+    assert [share.method for share in found.weights[:6]] == ["exact"] * 6
+    # Those of the leading term.
+    assert found.weights[4].sets == 24
+    assert found.weights[4].kept_and_wrong == pytest.approx(1.25061e-13, rel=1e-4)
+    # 9.455(53)e-12, seed 2 and an error of 1%.
+    error = math.hypot(found.standard_error, 0.053e-12)
+    assert abs(found.logical_error_rate - 9.455e-12) < SIGMAS * error
+    assert covers(found, 9.455e-12)
+    assert found.relative_error <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("circuit", "expected"),
+    [
+        (FLIPPED, True),
+        (FLIPPED + "OBSERVABLE_INCLUDE(1) rec[-1]", False),
+        (FLIPPED.replace("H 2", "H 2\nCX 2 1"), True),  # the check of the coin decides about it
+        (FLIPPED.replace("M(0.005)", "H 0\nM(0.005)"), True),
+        ("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]", False),
+        ("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nRX 1\nT 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]", False),
+        ("RX 0\nZ_ERROR(0.1) 0\nT 0\nMX 0\nDETECTOR rec[-1]\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]", False),
+    ],
+)
+def test_where_faults_decide(circuit: str, expected: bool) -> None:
+    assert is_decided(circuit) == expected
+
+
+@pytest.mark.slow
+def test_interval_where_wrong_sets_are_too_few_to_be_found() -> None:
+    """Seed 1. Above some weight no wrong set is found; sets with which shots are kept say how many there can be."""
+    found = proxy(5, 1e-3).logical_error_rate(seed=1, relative_error=0.1, threads=2, postselection_mask="all")
+    assert any(share.method == "joined" and share.sets < 10 for share in found.weights)
+    low, high = found.interval
+    # 3.0798(25)e-10, seed 2 and an error of 1%.
+    assert low < 3.0798e-10 < high
+    assert found.logical_error_rate == pytest.approx(3.0798e-10, rel=0.02)
+    assert high < 1.2 * found.logical_error_rate

@@ -1,0 +1,107 @@
+"""Outcome laws as sums over inserted Paulis, against simulations of the coefficient vector."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford import _native
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, cultivation_circuit
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.study import study_of
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
+
+ALWAYS, NEVER = 0, 99
+"""Peak widths from which on laws are sums."""
+
+Words = npt.NDArray[np.uint64]
+Law = dict[int, float]
+
+
+def plan_of(circuit: snc.Circuit) -> SamplingPlan:
+    return planned(circuit, "all", None).plan()
+
+
+def laws(plan: SamplingPlan, signatures: Words, width_of_sums: int) -> list[Law]:
+    """For each signature the probability of each word of outputs with which shots are kept."""
+    found = _native.kept_branches(plain_attributes(plan), signatures.ravel(), len(signatures), width_of_sums)
+    starts = found["starts"].astype(int)
+    entries = list(zip(found["outputs"].tolist(), found["probabilities"].tolist(), strict=True))
+    return [dict(entries[a:b]) for a, b in itertools.pairwise(starts)]
+
+
+def signatures_of_sets(plan: SamplingPlan, draws: int) -> Words:
+    """The signatures of the sets of four mechanisms that so many random pairs and as many others make."""
+    mechanisms = mechanisms_of(plan)
+    study = study_of(plan, mechanisms, 1, 1 << 28)
+    ones = np.ones(len(mechanisms.odds))
+    found = study.join(2, 2, draws, 1.0, 3, 1, 10**7, ones, 1, False)
+    members = found["members"].reshape(-1, 4)
+    keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
+    return np.unique(keys[:, : -(-plan.num_signature_bits // 64)], axis=0)
+
+
+def assert_equal(found: list[Law], expected: list[Law]) -> None:
+    assert len(found) == len(expected)
+    for each, other in zip(found, expected, strict=True):
+        assert each.keys() == other.keys()
+        assert list(each.values()) == pytest.approx([other[key] for key in each], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("distance", "injection", "draws"),
+    [
+        *((3, injection, 3000) for injection in INJECTION_CHOICES),
+        *((5, injection, 50_000) for injection in INJECTION_CHOICES),
+        (7, "unitary", 20_000),
+    ],
+)
+def test_cultivation(distance: int, injection: str, draws: int) -> None:
+    circuit = cultivation_circuit(distance, p=1e-3, injection=injection)  # type: ignore[arg-type]
+    plan = plan_of(snc.Circuit(circuit))
+    assert _native.has_insertion_laws(plain_attributes(plan))
+    signatures = signatures_of_sets(plan, draws)
+    expected = laws(plan, signatures, NEVER)
+    assert_equal(laws(plan, signatures, ALWAYS), expected)
+    # The comparison has seen laws of all kinds.
+    assert sum(len(law) > 0 for law in expected) > len(signatures) / 1000
+    assert sum(not law for law in expected) > len(signatures) / 1000
+    if distance < 7:
+        assert any(len(law) == 2 for law in expected)
+        assert len({round(p, 9) for law in expected for p in law.values()}) > 4
+
+
+@pytest.mark.parametrize("distance", [3, 5])
+def test_arbitrary_signatures(distance: int) -> None:
+    """Signatures with many random bits reverse many angles, so that many sets of Paulis are summed over."""
+    plan = plan_of(snc.Circuit(cultivation_circuit(distance, p=1e-3)))
+    bits = np.random.default_rng(5).random((4000, plan.num_signature_bits)) < 0.5
+    words = -(-plan.num_signature_bits // 64)
+    padded = np.zeros((len(bits), 64 * words), dtype=np.bool_)
+    padded[:, : plan.num_signature_bits] = bits
+    signatures = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    expected = laws(plan, signatures, NEVER)
+    assert_equal(laws(plan, signatures, ALWAYS), expected)
+    assert sum(len(law) > 0 for law in expected) > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("RX 0\nR_Z(0.3) 0\nX_ERROR(0.1) 0\nR_Z(-0.3) 0", "angles"),
+        ("RX 0\nT 0\nX_ERROR(0.1) 0\nT 0", "an outcome that is not certain"),
+        ("RX 0\nT 0\nSQRT_X 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nSQRT_X_DAG 0\nT_DAG 0", "axes"),
+    ],
+)
+def test_other_plans_are_simulated(text: str, reason: str) -> None:
+    measured = "\nMX 0\nDETECTOR rec[-1]\nRX 1\nX_ERROR(0.1) 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    plan = plan_of(snc.Circuit(text + measured))
+    assert plan.num_signature_bits > 0, reason
+    assert not _native.has_insertion_laws(plain_attributes(plan)), reason
+    signatures = np.arange(1 << plan.num_signature_bits, dtype=np.uint64)[:, None]
+    assert laws(plan, signatures, ALWAYS) == laws(plan, signatures, NEVER)

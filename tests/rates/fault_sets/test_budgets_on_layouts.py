@@ -1,0 +1,116 @@
+"""Budgets by gate, and their heat maps over the qubits' places."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.rates.fault_sets import ErrorBudget, LogicalErrorRate
+from stim_nonclifford.rates.fault_sets.budget.gate_names import GateNames
+
+CIRCUIT = """
+    QUBIT_COORDS(0, 3) 0
+    QUBIT_COORDS(1, 4) 1
+    QUBIT_COORDS(2, 3) 2
+    R 0 1 2
+    X_ERROR(0.01) 0 1 2
+    TICK
+    CX 0 1
+    DEPOLARIZE2(0.02) 0 1
+    DEPOLARIZE1(0.005) 2
+    TICK
+    MPP Z0*Z1
+    X_ERROR(0.03) 1
+    TICK
+    M(0.01) 0 1 2
+    DETECTOR rec[-1] rec[-2]
+    DETECTOR rec[-4]
+    OBSERVABLE_INCLUDE(0) rec[-3]
+    OBSERVABLE_INCLUDE(1) rec[-1]
+"""
+
+
+def rate() -> LogicalErrorRate:
+    return snc.Circuit(CIRCUIT).logical_error_rate(postselection_mask="all")
+
+
+def stage(place: object) -> str:
+    return "early" if place.tick < 2 else "late"  # type: ignore[attr-defined]
+
+
+def test_groups_name_gate_tick_and_qubits() -> None:
+    budget = rate().error_budget("place")
+    assert [group.group for group in budget.groups] == [
+        "R 0, tick 0",
+        "R 1, tick 0",
+        "R 2, tick 0",
+        "CX 0-1, tick 1",
+        "idle 2, tick 1",
+        "MPP at 1, tick 2",
+        "M 0, tick 3",
+        "M 1, tick 3",
+        "M 2, tick 3",
+    ]
+    assert sum(group.share for group in budget.groups) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("by", ["place", "tick", "qubit", "noise", "instruction", stage])
+def test_shares_of_qubits_add_up_to_those_of_the_group(by: object) -> None:
+    budget = rate().error_budget(by)  # type: ignore[arg-type]
+    for group in budget.groups:
+        assert sum(budget.qubit_shares[group.group].values()) == pytest.approx(group.share)
+    of_qubit = {group.group: group.share for group in rate().error_budget("qubit").groups}
+    for qubit, share in of_qubit.items():
+        found = sum(shares.get(qubit, 0.0) for shares in budget.qubit_shares.values())  # type: ignore[call-overload]
+        assert found == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("by", "panels"), [("tick", 4), ("qubit", 1), (stage, 2), ("place", 8)])
+def test_heat_maps(by: object, panels: int) -> None:
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    budget = rate().error_budget(by)  # type: ignore[arg-type]
+    figure = budget.plot(by="layout")
+    maps = [ax for ax in figure.axes if ax.get_title()]
+    assert len(maps) == panels
+    for ax in maps:
+        [points] = ax.collections
+        assert points.get_offsets().tolist() == [[0, 3], [1, 4], [2, 3]]
+    if by == "qubit":
+        shares = [100 * budget.qubit_shares[qubit][qubit] for qubit in range(3)]
+        assert maps[0].collections[0].get_array().tolist() == pytest.approx(shares)
+    pyplot.close(figure)
+
+
+def test_number_of_heat_maps() -> None:
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    figure = rate().error_budget("place").plot(by="layout", panels=3)
+    assert len([ax for ax in figure.axes if ax.get_title()]) == 3
+    pyplot.close(figure)
+
+
+def test_no_layout() -> None:
+    budget = ErrorBudget("tick", 1.0, 1e-3, (), 0.0, (1e-3, 1e-3))
+    with pytest.raises(ValueError, match="acts on no qubit"):
+        budget.plot(by="layout")
+
+
+@pytest.mark.parametrize(
+    ("text", "noise", "name"),
+    [
+        ("S[T] 3\nDEPOLARIZE1(0.1) 3", ("DEPOLARIZE1", 0, (3,)), "T 3"),
+        ("CX 0 1 2 3\nCZ 0 1", ("DEPOLARIZE2", 0, (0, 1)), "CZ 0-1"),
+        ("MPP X0*X1*X2", ("DEPOLARIZE1", 0, (1,)), "MPP at 1"),
+        ("REPEAT 3 {\nH 0\nTICK\nX 0\nTICK\n}", ("X_ERROR", 5, (0,)), "X 0"),
+        ("H 1", ("DEPOLARIZE2", 0, (1, 2)), "DEPOLARIZE2 1-2"),
+        ("M 0\nCX rec[-1] 1", ("X_ERROR", 0, (1,)), "CX 1"),
+        ("MPAD(0.1) 0", ("MPAD", 0, ()), "MPAD"),
+    ],
+)
+def test_names_of_gates(text: str, noise: tuple[str, int, tuple[int, ...]], name: str) -> None:
+    assert GateNames(stim.Circuit(text)).of(*noise) == name

@@ -1,0 +1,101 @@
+"""Sparse rows over GF(2), against dense matrices and dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from stim_nonclifford import _native
+from stim_nonclifford.simulation.compiler.algebra.sparse_rows import (
+    independent_rows,
+    joined,
+    odd_sums,
+    transposed,
+)
+from stim_nonclifford.simulation.plan import SparseRows
+
+
+def rows_of(matrix: npt.NDArray[np.bool_]) -> SparseRows:
+    return SparseRows.of([np.flatnonzero(row).tolist() for row in matrix])
+
+
+def matrices(seed: int) -> Iterator[tuple[np.random.Generator, npt.NDArray[np.bool_]]]:
+    """200 matrices with up to 40 rows and columns, from empty to half full."""
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        shape = rng.integers(0, 41, size=2)
+        yield rng, rng.random(shape) < rng.uniform(0, 0.5)
+
+
+def assert_equal(rows: SparseRows, matrix: npt.NDArray[np.bool_]) -> None:
+    np.testing.assert_array_equal(rows.dense(matrix.shape[1]), matrix)
+    for k in range(len(rows)):
+        assert (np.diff(rows.row(k)) > 0).all()
+    assert rows.starts.dtype == np.int64
+    assert rows.bits.dtype == np.int32
+
+
+def test_transposed() -> None:
+    for _, matrix in matrices(seed=1):
+        assert_equal(transposed(rows_of(matrix), matrix.shape[1]), matrix.T)
+
+
+def test_odd_sums_are_a_product_of_matrices() -> None:
+    for rng, matrix in matrices(seed=2):
+        sums = rng.random((int(rng.integers(12)), matrix.shape[1])) < 0.4
+        found = odd_sums(rows_of(matrix), rows_of(sums), matrix.shape[1])
+        assert_equal(found, (matrix.astype(int) @ sums.T.astype(int) % 2).astype(np.bool_))
+
+
+def test_joined() -> None:
+    for rng, matrix in matrices(seed=3):
+        other = rng.random((int(rng.integers(9)), matrix.shape[1])) < 0.3
+        assert_equal(joined(rows_of(matrix), rows_of(other)), np.concatenate([matrix, other]))
+
+
+def test_independent_rows() -> None:
+    """The rows that raise the rank over GF(2), also if the rows are the last ones of a longer list."""
+    for rng, matrix in matrices(seed=5):
+        rows = rows_of(matrix)
+        left_out = int(rng.integers(len(matrix) + 1))
+        for first in (0, left_out):
+            chosen: list[int] = []
+            for k in range(first, len(matrix)):
+                if rank(matrix[[*chosen, k]]) > len(chosen):
+                    chosen.append(k)
+            assert_equal(independent_rows(SparseRows(rows.starts[first:], rows.bits)), matrix[chosen])
+
+
+def rank(matrix: npt.NDArray[np.bool_]) -> int:
+    """The rank over GF(2), by elimination with the highest bits."""
+    left = [int("".join(map(str, row.astype(int))) or "0", 2) for row in matrix]
+    found = 0
+    while any(left):
+        pivot = max(left)
+        left = [min(row, row ^ pivot) for row in left]
+        found += 1
+    return found
+
+
+def test_sums_by_row() -> None:
+    """Rows keep the order in which they came first; the sums are those of a dictionary, in the same order."""
+    rng = np.random.default_rng(4)
+    for size in (0, 1, 50, 5000):
+        # Few bits, so that most rows come several times, and many bits, so that the table grows.
+        for num_bits in (3, 14):
+            matrix = rng.random((size, num_bits)) < 0.4
+            amounts = rng.random(size)
+            sums = _native.RowSums()
+            expected: dict[tuple[int, ...], float] = {}
+            for part in (slice(0, size // 3), slice(size // 3, size)):
+                rows = rows_of(matrix[part])
+                sums.add(rows.starts, rows.bits, amounts[part])
+                for k, amount in enumerate(amounts[part].tolist()):
+                    row = tuple(rows.row(k).tolist())
+                    if row:
+                        expected[row] = expected.get(row, 0.0) + amount
+            found = SparseRows(*sums.rows())
+            assert [tuple(found.row(k).tolist()) for k in range(len(found))] == list(expected)
+            assert sums.sums().tolist() == list(expected.values())

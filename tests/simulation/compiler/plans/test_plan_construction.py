@@ -1,0 +1,80 @@
+"""Plans sample what the sweeps say, and their arrays are consistent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
+
+from ....support.laws.plans import assert_plan_samples_the_table, plan_of, random_request, swept
+from ....support.oracle.random_circuits import random_circuit
+
+
+def assert_arrays_are_consistent(plan: SamplingPlan) -> None:
+    operations = plan.operations
+    measures = np.isin(operations["kind"], [MEASURE, WEAK_MEASURE])
+    assert operations["outcome"][measures].tolist() == list(range(plan.num_outcomes))
+    assert set(operations["outcome"][~measures].tolist()) <= {-1}
+    np.testing.assert_array_equal(operations["segment"], np.cumsum(measures) - measures)
+    # The vector that an operation leaves has the width that the next one finds.
+    change = np.select([operations["kind"] == ACTIVATE, operations["kind"] == MEASURE], [1, -1], 0)
+    np.testing.assert_array_equal(operations["width"], np.cumsum(change) - change)
+    largest = operations["width"] + (operations["kind"] == ACTIVATE)
+    assert plan.peak_width == max(largest.tolist(), default=0)
+    # Each rotation of the circuit is a term of one operation.
+    ends = np.append(0, operations["end_term"])
+    np.testing.assert_array_equal(operations["first_term"], ends[:-1])
+    assert ends[-1] == len(plan.rotation_terms) == len(plan.rotation_term_steps)
+    assert len(np.unique(plan.rotation_term_steps)) == len(plan.rotation_term_steps)
+    assert not np.any((operations["kind"] == MEASURE) & (ends[1:] > ends[:-1]))
+    assert np.all(ends[1:][operations["kind"] == ROTATE] > ends[:-1][operations["kind"] == ROTATE])
+    signs = plan.rotation_terms["sign"]
+    assert len(np.unique(signs[signs >= 0])) == np.count_nonzero(signs >= 0)
+    assert np.all(signs < plan.num_signs)
+    np.testing.assert_allclose(plan.rotation_terms["cosine"] ** 2 + plan.rotation_terms["sine"] ** 2, 1)
+    for k, deadline in enumerate(plan.outcome_check_deadlines.tolist()):
+        flipping = [m for m in range(plan.num_outcomes) if plan.num_signs + k in plan.outcome_effects.row(m)]
+        assert deadline == max(flipping, default=-1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_circuits(seed: int) -> None:
+    """Random circuits of the seeds [15, seed, 0], ...: any records reported, any postselected on."""
+    kinds: set[int] = set()
+    for k in range(12):
+        rng = np.random.default_rng([15, seed, k])
+        quantum, table = swept(random_circuit(rng, num_qubits=3, num_operations=25, max_records=7))
+        constant = table.base_outputs ^ int(rng.integers(1 << table.num_outputs))
+        requested = random_request(rng, table.num_outputs)
+        plan = assert_plan_samples_the_table(quantum.operations, table, requested, constant)
+        assert_arrays_are_consistent(plan)
+        kinds |= set(plan.operations["kind"].tolist())
+    assert {ACTIVATE, MEASURE} <= kinds
+
+
+def test_patches_one_after_the_other() -> None:
+    """Six patches, which the circuit runs side by side: outcomes keep their effects when they change places."""
+    qubits = range(12)
+    layers = [
+        *(f"R_X({0.1 + q / 50}) {q}" for q in qubits),
+        "MZZ(0.1) " + " ".join(map(str, qubits)),
+        *(f"R_Y({0.3 - q / 50}) {q}" for q in qubits),
+        "M " + " ".join(map(str, qubits[::2])),
+    ]
+    quantum, table = swept(Circuit("\n".join(layers)).to_stim(), keep_order=True)
+    requested = RequestedOutputs.of([11, 0, 5, 6], [3, 9])
+    plan = assert_plan_samples_the_table(quantum.operations, table, requested, table.base_outputs)
+    assert_arrays_are_consistent(plan)
+    measured = [step for step in plan.operation_steps.tolist() if step >= 0]
+    assert measured != [operation.step for operation in quantum.operations if operation.measures]
+    assert plan.peak_width < quantum.peak_width
+
+
+def test_a_plan_of_nothing() -> None:
+    quantum, table = swept(Circuit("RX 0\nT 0\nMX 0").to_stim())
+    plan = plan_of(quantum.operations, table, RequestedOutputs.of([]), 0)
+    assert_arrays_are_consistent(plan)
+    assert len(plan.operations) == plan.num_row_bits == plan.num_branch_bits == plan.peak_width == 0

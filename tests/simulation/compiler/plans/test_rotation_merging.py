@@ -1,0 +1,176 @@
+"""Merging of rotations: outcomes keep their law, and rotations about equal Paulis become one operation."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stim_nonclifford.simulation.compiler.plans import rotation_merging
+from stim_nonclifford.simulation.compiler.plans.rotation_merging import merge_rotations
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind
+
+from ....support.laws.random_operations import activate, law, measure, negative, random_operations, rotate
+
+
+def steps_of(operation: Operation) -> list[int]:
+    return [operation.step] if operation.measures else [term.step for term in operation.terms]
+
+
+def assert_terms_are_kept(operations: list[Operation], merged: list[Operation]) -> None:
+    """Every rotation is a term of one operation, but for diagonal ones that no measurement comes after."""
+    before = [step for operation in operations for step in steps_of(operation)]
+    after = [step for operation in merged for step in steps_of(operation)]
+    assert len(set(after)) == len(after)
+    assert set(after) <= set(before)
+    left_out = set(before) - set(after)
+    for operation in operations:
+        if left_out & set(steps_of(operation)):
+            assert operation.is_diagonal_rotation
+
+
+def test_the_outcomes_have_the_same_law() -> None:
+    """With every sign reversed or not, at random. Seed 7."""
+    rng = random.Random(7)
+    several = merged_pairs = opposite = 0
+    for _ in range(400):
+        operations = random_operations(rng, 12)
+        result = merge_rotations(operations)
+        assert_terms_are_kept(operations, result)
+        reversed_signs = {k for k in range(12) if rng.random() < 0.5}
+        expected, found = law(operations, reversed_signs), law(result, reversed_signs)
+        assert sum(expected.values()) == pytest.approx(1, abs=1e-12)
+        for outcomes in {*expected, *found}:
+            assert found.get(outcomes, 0.0) == pytest.approx(expected.get(outcomes, 0.0), abs=1e-12)
+        several += len(expected) > 4
+        merged_pairs += any(len(operation.terms) > 1 for operation in result)
+        opposite += any(term.is_reversed for operation in result for term in operation.terms)
+    assert min(several, merged_pairs) > 200
+    assert opposite > 100
+
+
+def commute(a: Operation, b: Operation) -> bool:
+    return ((a.x & b.z).bit_count() + (a.z & b.x).bit_count()) % 2 == 0
+
+
+def test_equal_paulis_are_merged_unless_something_stands_between_them() -> None:
+    """Seed 8."""
+    rng = random.Random(8)
+    stopped = 0
+    for _ in range(300):
+        operations = merge_rotations(random_operations(rng, 30))
+        for j, later in enumerate(operations):
+            if later.kind != OperationKind.ROTATE:
+                continue
+            between: list[Operation] = []
+            for earlier in reversed(operations[:j]):
+                if earlier.measures:
+                    break
+                if (earlier.x, earlier.z) == (later.x, later.z):
+                    # A rotation cannot pass one with which it does not commute, nor an activation of a
+                    # coordinate on which it acts.
+                    assert any(
+                        not commute(other, later)
+                        or (
+                            other.kind == OperationKind.ACTIVATE and (other.x | other.z) & (later.x | later.z)
+                        )
+                        for other in between
+                    )
+                    stopped += 1
+                    break
+                between.append(earlier)
+    assert stopped > 100
+
+
+def merged_steps(*operations: Operation) -> list[list[int]]:
+    """The steps of the merged operations; in the list, steps are given anew, from 0."""
+    numbered = []
+    for k, operation in enumerate(operations):
+        if operation.measures:
+            operation = measure(operation.width, operation.x, operation.z, number=k)
+        elif operation.kind == OperationKind.ACTIVATE:
+            operation = activate(operation.width, diagonal=not operation.x, number=k)
+        else:
+            operation = rotate(operation.width, operation.x, operation.z, number=k)
+        numbered.append(operation)
+    return [steps_of(operation) for operation in merge_rotations(numbered)]
+
+
+def test_a_rotation_passes_what_commutes_with_it() -> None:
+    two = activate(0), activate(1)
+    assert merged_steps(*two, rotate(2, 1, 2), rotate(2, 2, 1), rotate(2, 1, 2)) == [[0], [1], [2, 4], [3]]
+    assert merged_steps(*two, rotate(2, 1, 2), rotate(2, 2, 0), rotate(2, 1, 2)) == [[0], [1], [2], [3], [4]]
+    assert merged_steps(*two, rotate(2, 1, 0), rotate(2, 2, 0), rotate(2, 1, 0)) == [[0], [2, 4], [1], [3]]
+    assert merged_steps(*two, rotate(2, 1, 0), rotate(2, 3, 1), rotate(2, 1, 0)) == [[0], [2], [1], [3], [4]]
+
+
+def test_a_rotation_joins_the_one_that_wakes_its_coordinate() -> None:
+    end = measure(2, 1, 0)
+    assert merged_steps(activate(0), activate(1), rotate(2, 0, 1), end) == [[0, 2], [1], [3]]
+    assert merged_steps(activate(0, diagonal=False), activate(1), rotate(2, 1, 0)) == [[0, 2], [1]]
+
+
+def test_a_rotation_goes_to_where_the_vector_is_smaller() -> None:
+    result = merge_rotations([activate(0), activate(1, number=1), rotate(2, 1, 0, number=2)])
+    assert [(steps_of(operation), operation.width) for operation in result] == [([0], 0), ([2], 1), ([1], 1)]
+
+
+def test_a_diagonal_rotation_that_commutes_with_a_measurement_comes_after_it() -> None:
+    two = activate(0), activate(1, number=1)
+    first, second = measure(2, 3, 0, number=4), measure(1, 1, 0, number=5, outcome=1)
+    between = rotate(2, 1, 0, number=2), rotate(2, 0, 3, number=3)
+    result = merge_rotations([*two, *between, first, second])
+    assert [(steps_of(operation), operation.width, operation.z) for operation in result[-3:]] == [
+        ([4], 2, 0),
+        ([3], 1, 1),  # without the pivot's bit
+        ([5], 1, 0),
+    ]
+
+
+def test_postponed_rotations_are_rewritten_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each measurement that they pass, which would take the square of the number of rounds."""
+    rounds, rewritten = 100, 0
+
+    def counted(*arguments: Any, **changes: Any) -> Any:
+        nonlocal rewritten
+        rewritten += 1
+        return replace(*arguments, **changes)
+
+    monkeypatch.setattr(rotation_merging, "replace", counted)
+    operations = [activate(0), activate(1, number=1)]
+    for k in range(rounds):
+        number = 2 + 3 * k
+        operations += [activate(2, number=number), rotate(3, 0, 3, number=number + 1)]
+        operations.append(measure(3, 4, 0, number=number + 2, outcome=k))
+    result = merge_rotations([*operations, measure(2, 1, 0, number=2 + 3 * rounds, outcome=rounds)])
+    assert steps_of(result[-2]) == [3 + 3 * k for k in range(rounds)]
+    assert (result[-2].z, result[-2].width) == (3, 2)
+    assert rewritten <= 3 * rounds
+
+
+def test_a_diagonal_rotation_that_no_measurement_needs_is_left_out() -> None:
+    two = activate(0), activate(1)
+    assert merged_steps(*two, rotate(2, 1, 0), rotate(2, 0, 3), measure(2, 3, 0)) == [[0], [2], [1], [4]]
+
+
+def test_opposite_paulis_are_one_operation_with_a_reversed_term() -> None:
+    operations = [
+        activate(0),
+        rotate(1, 1, 0, number=1),
+        negative(rotate(1, 1, 0, number=2)),
+        measure(1, 0, 1),
+    ]
+    [_, merged, _] = merge_rotations(operations)
+    assert [(term.step, term.is_reversed) for term in merged.terms] == [(1, False), (2, True)]
+
+
+def test_measurements_keep_their_order() -> None:
+    """Seed 9."""
+    rng = random.Random(9)
+    for _ in range(100):
+        operations = random_operations(rng, 30)
+        outcomes = [operation.outcome for operation in merge_rotations(operations) if operation.measures]
+        assert outcomes == list(range(len(outcomes)))
+        assert len(outcomes) == sum(operation.measures for operation in operations)

@@ -1,0 +1,57 @@
+"""Weak measurements: coordinates that are activated and measured at once are joined, and outcomes keep their law."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from stim_nonclifford.simulation.compiler.plans.rotation_merging import merge_rotations
+from stim_nonclifford.simulation.compiler.plans.weak_measurements import join_weak_measurements
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, peak_width
+
+from ....support.laws.random_operations import activate, law, measure, random_operations, rotate
+
+
+def test_the_outcomes_have_the_same_law() -> None:
+    """With every sign reversed or not, at random. Seed 17."""
+    rng = random.Random(17)
+    joined = 0
+    for _ in range(300):
+        operations = merge_rotations(random_operations(rng, 12))
+        result = join_weak_measurements(operations)
+        reversed_signs = {k for k in range(12) if rng.random() < 0.5}
+        expected, found = law(operations, reversed_signs), law(result, reversed_signs)
+        for outcomes in {*expected, *found}:
+            assert found.get(outcomes, 0.0) == pytest.approx(expected.get(outcomes, 0.0), abs=1e-12)
+        joined += len(result) < len(operations)
+    assert joined > 100
+
+
+@pytest.mark.parametrize(
+    ("operations", "peak"),
+    [
+        ([], 0),
+        ([activate(0), measure(1, 1, 0)], 0),
+        ([activate(0), measure(1, 0, 1)], 1),
+        ([activate(0), activate(1), measure(2, 2, 0)], 1),  # a coin of its own
+        ([activate(0), activate(1), measure(2, 2, 1)], 1),
+        ([activate(0), activate(1), rotate(2, 0, 2), measure(2, 2, 1)], 1),  # by the sum of two angles
+        ([activate(0), activate(1), measure(2, 0, 3)], 2),  # in the basis in which it was activated
+        ([activate(0), activate(1, diagonal=False), measure(2, 2, 1)], 2),
+        ([activate(0), activate(1), rotate(2, 0, 3), measure(2, 2, 1)], 2),  # something is between
+        ([activate(0), activate(1), measure(2, 1, 2)], 2),  # another coordinate leaves
+        ([activate(0), activate(1), activate(2), measure(3, 4, 3)], 2),
+    ],
+)
+def test_peak_width_without_weak_measurements(operations: list[Operation], peak: int) -> None:
+    assert peak_width(join_weak_measurements(merge_rotations(operations))) == peak
+
+
+def test_a_joined_pair() -> None:
+    activation, result = activate(1, number=3), measure(2, 3, 2, number=4, outcome=5)
+    [_, joined] = join_weak_measurements([activate(0), activation, result])
+    expected = Operation(
+        OperationKind.WEAK_MEASURE, 1, 3, 2, result.i_power, 1, activation.terms, outcome=5, step=4
+    )
+    assert joined == expected

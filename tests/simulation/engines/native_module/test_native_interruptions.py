@@ -1,0 +1,78 @@
+"""Simulations of long vectors and of many branches hear exceptions of signal handlers, and release Python's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit, _native
+from stim_nonclifford.simulation.plan import plain_attributes
+
+from ....support.processes.stopped_calls import heard_soon, needs_timer, ticking
+
+WIDTH = 21
+
+
+@cache
+def long_vector() -> SimpleNamespace:
+    """A vector of 2^21 coefficients, and many rotations that mix all of them."""
+    lines = []
+    for layer in range(40):
+        for q in range(WIDTH):
+            other = (q + 1 + layer % (WIDTH - 1)) % WIDTH
+            lines.append(f"R_X({0.1 + 0.01 * q}) {q}\nR_ZZ(0.07) {q} {other}")
+    circuit = Circuit("\n".join([*lines, "M 0"]))
+    plan = circuit.compile().record_plan(max_active_coordinates=WIDTH)
+    assert plan.peak_width == WIDTH
+    return plain_attributes(plan)
+
+
+@cache
+def many_branches() -> SimpleNamespace:
+    """2^30 sequences of outcomes."""
+    lines = [f"R_X(0.3) {q}\nM {q}" for q in range(30)]
+    return plain_attributes(Circuit("\n".join(lines)).compile().record_plan())
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "Engine": lambda: _native.Engine(long_vector(), 1, 0),
+    "Engine of two threads": lambda: _native.Engine(long_vector(), 2, 0),
+    "plan_image": lambda: _native.plan_image(long_vector()),
+    "kept_branches": lambda: _native.kept_branches(many_branches(), np.zeros(0, np.uint64), 1, 99),
+    "outcome_law": lambda: _native.Engine(many_branches(), 1, 0).outcome_law([]),
+}
+
+
+@needs_timer
+@pytest.mark.parametrize("name", CALLS)
+def test_exceptions_of_handlers_are_heard_soon(name: str) -> None:
+    """Each call takes some seconds, or more memory than there is."""
+    long_vector(), many_branches()
+    with heard_soon():
+        CALLS[name]()
+
+
+@needs_timer
+def test_outcome_laws_after_an_interruption() -> None:
+    """The engine is as it was."""
+    engine = _native.Engine(many_branches(), 1, 1 << 20)
+    alone = _native.Engine(many_branches(), 1, 1 << 20)
+    with heard_soon():
+        engine.outcome_law([])
+    np.testing.assert_array_equal(engine.sample(5, 0, 100, 30), alone.sample(5, 0, 100, 30))
+
+
+@pytest.mark.parametrize("name", ["Engine", "plan_image"])
+def test_python_runs_meanwhile(name: str) -> None:
+    """Another thread goes on; the call is stopped after some time."""
+    long_vector()
+    with ticking() as ticks:
+        before = len(ticks)
+        with heard_soon(within=2):
+            CALLS[name]()
+        assert len(ticks) > before + 10

@@ -1,0 +1,240 @@
+"""Engines keep tables of rows as words or as lists of ones; shots are the same in both forms."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import stim
+
+from stim_nonclifford import Circuit
+from stim_nonclifford._native import available_instruction_sets
+from stim_nonclifford.simulation import plan as plans
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import AutoEngine, CpuEngine, GpuEngine, ReferenceEngine
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
+
+from ...support.engines.engine_cases import FIXED, SEED, RememberedReference, plans_of
+from ...support.engines.fake_cupy import make_cupy
+from ...support.oracle.random_circuits import seeded_circuits
+
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
+Form = Literal["words", "lists"]
+FORMS: tuple[Form, ...] = ("words", "lists")
+
+# More than eight words of outputs. The first error flips all records of qubit 0, and the coin all records of qubit 1.
+LONG_EFFECTS = """
+    X_ERROR(0.3) 0
+    H 1
+    RX 2
+    T 2
+    X_ERROR(0.1) 2
+    MX 2
+    M 0 1
+    REPEAT 300 {
+        X_ERROR(0.01) 0
+        PAULI_CHANNEL_1(0.02, 0.02, 0.01) 1
+        M 0 1
+        DETECTOR rec[-2]
+        DETECTOR rec[-1] rec[-3]
+    }
+    OBSERVABLE_INCLUDE(0) rec[-2]
+    OBSERVABLE_INCLUDE(3) rec[-2] rec[-400] rec[-603]
+"""
+
+
+def surface_code(distance: int, p: float = 5e-3) -> stim.Circuit:
+    return stim.Circuit.generated(
+        "surface_code:rotated_memory_z",
+        distance=distance,
+        rounds=distance,
+        after_clifford_depolarization=p,
+        before_measure_flip_probability=p,
+        after_reset_flip_probability=p,
+    )
+
+
+def detector_plan(circuit: stim.Circuit) -> SamplingPlan:
+    outputs = range(circuit.num_detectors + circuit.num_observables)
+    return Circuit(circuit).compile().detector_plan(RequestedOutputs.of(outputs))
+
+
+def assert_same_in_both_forms(
+    monkeypatch: pytest.MonkeyPatch, plan: SamplingPlan, first_shot: int, shots: int, where: str
+) -> None:
+    """Compares every engine and every method with the reference engine."""
+    reference = RememberedReference(plan)
+    kept = reference.sample_kept(SEED, first_shot, shots)
+    tallies = [reference.count(SEED, first_shot, shots, limit, list_errors=True) for limit in (0, 3)]
+    keeps_all = not plan.num_checks + plan.num_outcome_checks and not plan.never_kept
+    for form in FORMS:
+        monkeypatch.setattr(plans, "_FORM", form)
+        assert plan.effects_are_lists == plan.coins_are_lists == (form == "lists")
+        assert plan.signature_images_are_lists == plan.outcome_effects_are_lists == (form == "lists")
+        for engine in (CpuEngine(plan), CpuEngine(plan, threads=2), GpuEngine(plan, HostBackend())):
+            at = f"{where}, {form}, {type(engine).__name__}"
+            np.testing.assert_array_equal(engine.sample_kept(SEED, first_shot, shots), kept, err_msg=at)
+            for limit, tally in zip((0, 3), tallies, strict=True):
+                assert engine.count(SEED, first_shot, shots, limit, list_errors=True) == tally, at
+            if keeps_all:
+                np.testing.assert_array_equal(engine.sample(SEED, first_shot, shots), kept, err_msg=at)
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("name", [*FIXED, "long effects"])
+def test_fixed_circuits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, plan in plans_of(FIXED.get(name, LONG_EFFECTS)):
+        assert_same_in_both_forms(monkeypatch, plan, 1010, 40, f"{name}, {kind}")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_circuits(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for k, rng, circuit in seeded_circuits(seed, 4, num_qubits=2 + seed % 4, num_operations=30):
+        for kind, plan in plans_of(str(circuit)):
+            first_shot = int(rng.integers(5000))
+            assert_same_in_both_forms(monkeypatch, plan, first_shot, 30, f"{seed}, {k}, {kind}\n{circuit}")
+
+
+@pytest.mark.parametrize("kind", ["detectors", "kept"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_effects(seed: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Effects and coins flip none to 300 outputs, besides checks and signature; some effects have a site."""
+    rng = np.random.default_rng(seed)
+    plan = dict(plans_of(FIXED["wide"]))[kind]
+    first_output = plan.num_checks + plan.num_signature_bits
+
+    def outputs() -> list[int]:
+        size = rng.choice([0, 1, 2, 3, 4, 5, 6, 7, 30, 300])
+        return sorted((first_output + rng.choice(plan.num_outputs, size, replace=False)).tolist())
+
+    def effect(mechanism: int) -> list[int]:
+        bits = plan.effects.row(mechanism).tolist()
+        return [*(bit for bit in bits if bit < first_output), *outputs()]
+
+    sites = np.where(rng.random(plan.num_mechanisms) < 0.3, rng.integers(0, 40, plan.num_mechanisms), -1)
+    changed = dataclasses.replace(
+        plan,
+        effects=SparseRows.of(map(effect, range(plan.num_mechanisms))),
+        coins=SparseRows.of(outputs() for _ in range(70)),
+        sites=sites.astype(np.int32) if seed % 2 else plan.sites,
+    )
+    assert_same_in_both_forms(monkeypatch, changed, 500, 100, f"seed {seed}, {kind}")
+
+
+@pytest.mark.parametrize("instruction_set", available_instruction_sets())
+def test_tables_larger_than_the_nearest_caches(instruction_set: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look-ups in long tables are announced. Shots around the end of a block, and blocks of many events."""
+    plan = detector_plan(surface_code(11))
+    assert plan.num_mechanisms > 1 << 14
+    expected = ReferenceEngine(plan).sample(SEED, 1021, 6)
+    for form in (None, *FORMS):
+        monkeypatch.setattr(plans, "_FORM", form)
+        engine = CpuEngine(plan, instruction_set=instruction_set)
+        np.testing.assert_array_equal(engine.sample(SEED, 1021, 6), expected)
+        rows = engine.sample(SEED, 0, 3000)
+        np.testing.assert_array_equal(rows[1021:1027], expected)
+        np.testing.assert_array_equal(CpuEngine(plan, threads=3).sample(SEED, 0, 3000), rows)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["wide", "layers", "coins", "long effects"])
+def test_first_outputs(name: str, form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every engine returns the first so many outputs, with zeros behind them, and writes nothing else."""
+    monkeypatch.setattr(plans, "_FORM", form)
+    for kind, plan in plans_of(FIXED.get(name, LONG_EFFECTS)):
+        if plan.num_checks + plan.num_outcome_checks:
+            continue
+        engines: list[Any] = [ReferenceEngine(plan), CpuEngine(plan), GpuEngine(plan, HostBackend())]
+        engines.append(AutoEngine(CpuEngine(plan), lambda plan=plan: GpuEngine(plan, HostBackend())))
+        all_outputs = engines[0].sample(SEED, 1020, 9)
+        bits = np.unpackbits(all_outputs, axis=1, count=plan.num_outputs, bitorder="little")
+        for wanted in {0, 1, 7, 8, 9, 63, 64, 65, 72, 127, 128, plan.num_outputs - 1, plan.num_outputs}:
+            if wanted > plan.num_outputs:
+                continue
+            expected = np.packbits(bits[:, :wanted], axis=1, bitorder="little")
+            for engine in engines:
+                rows = engine.sample(SEED, 1020, 9, num_outputs=wanted)
+                assert rows.flags.c_contiguous
+                np.testing.assert_array_equal(rows, expected, err_msg=f"{name}, {kind}, {wanted}, {engine}")
+    with pytest.raises(ValueError, match="num_outputs is above the number of outputs"):
+        CpuEngine(plan).sample(SEED, 0, 1, num_outputs=plan.num_outputs + 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("engine", ["cpu", "gpu"])
+def test_every_way_to_get_shots(
+    engine: Literal["cpu", "gpu"], form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All methods of samplers and all arguments, against the reference engine."""
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy())
+    monkeypatch.setattr(plans, "_FORM", form)
+    circuit = Circuit(LONG_EFFECTS)
+    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    mask[[1, 5]] = True
+
+    def results(name: Literal["cpu", "gpu", "reference"]) -> list[Any]:
+        found: list[Any] = []
+        for packed in (False, True):
+            for flags in ({}, {"append_observables": True}, {"prepend_observables": True}):
+                sampler = circuit.compile_detector_sampler(seed=3, engine=name)
+                found.append(sampler.sample(20, bit_packed=packed, **flags))
+            sampler = circuit.compile_detector_sampler(seed=3, engine=name)
+            found += sampler.sample(20, bit_packed=packed, separate_observables=True)
+            obs = np.zeros_like(found[-1])
+            found += [sampler.sample(20, bit_packed=packed, obs_out=obs), obs]
+            found.append(circuit.compile_sampler(seed=3, engine=name).sample(20, bit_packed=packed))
+        sampler = circuit.compile_detector_sampler(seed=3, engine=name, postselection_mask=mask)
+        kept, counts = sampler.sample_kept(200), sampler.sample_counts(100)
+        found += [kept.dets, kept.obs, np.array([kept.discards, counts.discards, counts.errors])]
+        for format in ("b8", "01"):
+            path = tmp_path / f"{name}.{format}"
+            sampler.sample_write(20, filepath=path, format=format)
+            found.append(np.frombuffer(path.read_bytes(), dtype=np.uint8))
+        return found
+
+    for k, (a, b) in enumerate(zip(results(engine), results("reference"), strict=True)):
+        assert a.dtype == b.dtype, k
+        np.testing.assert_array_equal(a, b, err_msg=str(k))
+
+
+def test_the_plan_chooses_the_faster_form() -> None:
+    """Few ones in long rows are lists; short rows and rows full of ones are words."""
+    forms = {}
+    for distance in (5, 7, 9, 15):
+        plan = detector_plan(surface_code(distance))
+        forms[distance] = (plan.num_row_words, plan.effects_are_lists)
+    assert forms == {5: (2, False), 7: (6, False), 9: (12, True), 15: (53, True)}
+    [records] = [plan for kind, plan in plans_of(LONG_EFFECTS) if kind == "records"]
+    assert records.num_row_words == 10
+    assert not records.effects_are_lists  # on average more than four ones, and a quarter of the words
+    empty = detector_plan(stim.Circuit())
+    assert not empty.effects_are_lists | empty.outcome_effects_are_lists
+    for name, lists in (("wide", True), ("layers", False)):
+        for _, plan in plans_of(FIXED[name]):
+            wide = plan.num_branch_words > 8
+            assert plan.outcome_effects_are_lists == plan.signature_images_are_lists == (lists and wide)
+    for plan in (records, detector_plan(surface_code(9))):
+        ones = float(np.diff(plan.effects.starts) @ plan.rates / plan.rates.sum())
+        assert plan.effects_are_lists == (ones <= max(4, plan.num_row_words / 4))
+
+
+@pytest.mark.parametrize("qubits", [3, 700])
+def test_many_events_of_a_shot_at_sites(qubits: int) -> None:
+    """Some 700 events of each shot, far more than are compared with each other; narrow rows and long ones."""
+    lines = [f"HERALDED_PAULI_CHANNEL_1(0, 0.25, 0.5, 0.125) {k % qubits}" for k in range(400)]
+    circuit = Circuit("\n".join([*lines, f"M {' '.join(map(str, range(qubits)))}"]))
+    detectors = Circuit(f"{circuit}\n" + "\n".join(f"DETECTOR rec[-{k + 1}]" for k in range(qubits)))
+    for sampler, same in (
+        (circuit.compile_sampler, lambda found: found.sample(40)),
+        (detectors.compile_detector_sampler, lambda found: found.sample(40)),
+    ):
+        np.testing.assert_array_equal(
+            same(sampler(seed=3, engine="cpu")), same(sampler(seed=3, engine="reference"))
+        )

@@ -1,0 +1,276 @@
+"""The circuits on which the GPU engine, run from its PTX, is compared with the CPU engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import stim
+
+from benchmarks.workloads import mirrored
+from stim_nonclifford import Circuit
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES
+from stim_nonclifford.simulation.plan import SamplingPlan
+from tests.support.engines.engine_cases import DEEP, FIXED, plans_of
+from tests.support.oracle.random_circuits import seeded_circuits
+
+from .comparison import Comparison, compared
+from .device import Properties
+
+__all__ = ["CASES", "OPTIONS", "WIDE_CASES", "Case", "fixed_plans", "random_cases"]
+
+SMALL_SHARED = {"shared_bytes": 14 << 10}
+"""So little shared memory that tables, vectors and most events lie in the device's memory."""
+
+LITTLE_MEMORY = {"free_bytes": 1 << 20}
+"""So little memory that queues and lists overflow, chunks are halved, and trees stop growing."""
+
+TWO_STREAMS = {"free_bytes": 1 << 20, "turns": 300}
+"""Many chunks, and launches of both streams that take turns."""
+
+T_CIRCUIT = """
+    H 0 1 2
+    T 0 1
+    CX 0 1
+    T 1 2
+    DEPOLARIZE1(0.05) 0 1 2
+    CX 1 2
+    H 0 1 2
+    T_DAG 0
+    H 0
+    DEPOLARIZE2(0.05) 0 1
+    M(0.01) 0 1 2
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A comparison.
+
+    Attributes:
+        name: Its name.
+        plan: Function that makes the plan.
+        shots: Number of shots of each call.
+        options: Properties of the device.
+        cache_bytes: Limit for stored outcome laws.
+        first: Number of the first shot.
+        times: How often the calls are made.
+    """
+
+    name: str
+    plan: Callable[[], SamplingPlan]
+    shots: int
+    options: dict[str, Any] = field(default_factory=dict)
+    cache_bytes: int = DEFAULT_CACHE_BYTES
+    first: int = 777
+    times: int = 2
+
+    def run(self, **options: Any) -> Comparison:
+        """Compares; ``options`` are properties of the device, besides those of the case."""
+        return compared(
+            self.plan(),
+            Properties(**(self.options | options)),
+            seed=7,
+            first=self.first,
+            shots=self.shots,
+            cache_bytes=self.cache_bytes,
+            times=self.times,
+        )
+
+
+def counting(circuit: Circuit) -> SamplingPlan:
+    """A plan that counts observables; all detectors postselect."""
+    detectors = range(circuit.num_detectors)
+    bits = circuit.num_detectors + circuit.num_observables
+    return circuit.compile().detector_plan(RequestedOutputs.of(range(len(detectors), bits), detectors))
+
+
+def all_bits(circuit: Circuit) -> SamplingPlan:
+    """A plan for all detectors and observables."""
+    bits = circuit.num_detectors + circuit.num_observables
+    return circuit.compile().detector_plan(RequestedOutputs.of(range(bits)))
+
+
+def cultivation(distance: int, p: float = 1e-3) -> Circuit:
+    return Circuit(cultivation_circuit(distance=distance, p=p))
+
+
+def surface(distance: int, p: float) -> Circuit:
+    return Circuit(
+        str(
+            stim.Circuit.generated(
+                "surface_code:rotated_memory_z",
+                distance=distance,
+                rounds=distance,
+                after_clifford_depolarization=p,
+                before_measure_flip_probability=p,
+                after_reset_flip_probability=p,
+                before_round_data_depolarization=p,
+            )
+        )
+    )
+
+
+def coherent(code: str, distance: int, rounds: int, every: int, qubits: str) -> SamplingPlan:
+    """Records of a memory experiment with rotations of data qubits after some of the ticks."""
+    circuit = stim.Circuit.generated(
+        code, distance=distance, rounds=rounds, after_clifford_depolarization=0.01
+    )
+    lines: list[str] = []
+    for line in str(circuit.flattened()).splitlines():
+        lines.append(line)
+        if line.startswith("TICK") and sum(other.startswith("TICK") for other in lines) % every == 0:
+            lines.append(f"I[R_X(theta=0.04*pi)] {qubits}")
+    return Circuit("\n".join(lines)).compile().record_plan()
+
+
+def repetition(distance: int) -> SamplingPlan:
+    qubits = " ".join(map(str, range(0, 2 * distance, 2)))
+    return coherent("repetition_code:memory", distance, 2, 1, qubits)
+
+
+def deep() -> SamplingPlan:
+    return Circuit(DEEP).compile().record_plan()
+
+
+def certain_outcomes() -> SamplingPlan:
+    """Width 6: layers of T gates and their inverse, whose outcomes are certain without errors, and a qubit whose outcome is not."""
+    return Circuit(f"{mirrored(5, 0.05)}\nRX 5\nT 5\nMX 5").compile().record_plan()
+
+
+def t_circuit() -> SamplingPlan:
+    return Circuit(T_CIRCUIT).compile().record_plan()
+
+
+def coherent_surface() -> SamplingPlan:
+    return coherent("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19")
+
+
+def few_outcomes() -> SamplingPlan:
+    return dict(plans_of(FIXED["layers"]))["counts"]
+
+
+def _same(plan: SamplingPlan) -> SamplingPlan:
+    return plan
+
+
+CASES = {
+    case.name: case
+    for case in (
+        Case(name="T gates", plan=t_circuit, shots=2000),
+        Case(name="d=3", plan=lambda: counting(cultivation(3)), shots=100_000),
+        Case(name="d=3, p=0.005", plan=lambda: counting(cultivation(3, 5e-3)), shots=50_000),
+        Case(name="d=5", plan=lambda: counting(cultivation(5)), shots=100_000),
+        Case(name="d=5, p=0.003", plan=lambda: counting(cultivation(5, 3e-3)), shots=50_000),
+        Case(name="d=3, all bits", plan=lambda: all_bits(cultivation(3)), shots=5000),
+        Case(name="d=5, all bits", plan=lambda: all_bits(cultivation(5)), shots=500),
+        Case(name="surface code, d=5", plan=lambda: all_bits(surface(5, 1e-3)), shots=10_000),
+        Case(name="surface code, d=13", plan=lambda: all_bits(surface(13, 3e-3)), shots=2000),
+        Case(name="coherent, k=4", plan=coherent_surface, shots=100),
+        Case(name="coherent, k=7", plan=lambda: repetition(7), shots=200),
+        Case(name="coherent, k=11", plan=lambda: repetition(11), shots=30),
+        Case(name="deep, small shared memory", plan=deep, shots=20, options=SMALL_SHARED),
+        Case(name="k=11, small shared memory", plan=lambda: repetition(11), shots=12, options=SMALL_SHARED),
+        Case(
+            name="d=3, small shared memory",
+            plan=lambda: counting(cultivation(3)),
+            shots=20_000,
+            options=SMALL_SHARED,
+        ),
+        Case(
+            name="d=3, 1 MB", plan=lambda: counting(cultivation(3, 5e-3)), shots=60_000, options=LITTLE_MEMORY
+        ),
+        Case(name="d=3, two streams", plan=lambda: all_bits(cultivation(3)), shots=5000, options=TWO_STREAMS),
+        Case(name="layers, tiny cache", plan=few_outcomes, shots=1500, cache_bytes=3000),
+        Case(name="layers, two streams", plan=few_outcomes, shots=1500, options=TWO_STREAMS),
+    )
+}
+
+
+def wide_vectors() -> SamplingPlan:
+    """Width 19: the vector of 8 MiB lies in the memory of the device."""
+    rng, qubits = np.random.default_rng(5), " ".join(map(str, range(19)))
+    mixing = ""
+    for _ in range(4):
+        order = rng.permutation(19)
+        pairs = " ".join(f"{a} {b}" for a, b in pairwise(order))
+        mixing += f"CX {pairs}\nSQRT_X {qubits}\n"
+    text = f"RX {qubits}\nT {qubits}\n{mixing}T {qubits}\n{mixing}X_ERROR(0.02) {qubits}\nM {qubits}"
+    return Circuit(text).compile().record_plan()
+
+
+def rotated_gates() -> SamplingPlan:
+    """A surface code of distance 5 with a rotation of the qubits of each reset, H and CX: width 12."""
+    circuit = stim.Circuit.generated(
+        "surface_code:rotated_memory_z", distance=5, rounds=5, after_clifford_depolarization=3e-3
+    )
+    lines: list[str] = []
+    for instruction in circuit.flattened():
+        lines.append(str(instruction))
+        if instruction.name in ("R", "H", "CX"):
+            qubits = " ".join(str(target.value) for target in instruction.targets_copy())
+            lines.append(f"R_Z(0.02) {qubits}")
+    return all_bits(Circuit("\n".join(lines)))
+
+
+def many_multiprocessors() -> SamplingPlan:
+    return counting(cultivation(3, 5e-3))
+
+
+WIDE_CASES = {
+    case.name: case
+    for case in (
+        Case(name="k=19", plan=wide_vectors, shots=1, options={"free_bytes": 1 << 28}, times=1),
+        Case(name="coherent surface code, d=5", plan=rotated_gates, shots=4, times=1),
+        Case(
+            name="d=3, 132 multiprocessors",
+            plan=many_multiprocessors,
+            shots=300_000,
+            options={"multiprocessors": 132},
+            times=1,
+        ),
+    )
+}
+"""Cases that need much time, or gigabytes of memory for the stacks of all threads."""
+
+OPTIONS: tuple[dict[str, Any], ...] = ({}, SMALL_SHARED, LITTLE_MEMORY, TWO_STREAMS)
+
+
+def fixed_plans(shift: int) -> list[Case]:
+    """The plans of the circuits on which all engines are compared.
+
+    Args:
+        shift: Which of the four ``OPTIONS`` the first plan has; the next plan has the next ones, and so on.
+    """
+    named = [(name, kind, plan) for name, text in FIXED.items() for kind, plan in plans_of(text)]
+    return [
+        Case(
+            name=f"{name}, {kind}",
+            plan=partial(_same, plan),
+            shots=300,
+            first=1000,
+            options=OPTIONS[(k + shift) % len(OPTIONS)],
+            times=1,
+        )
+        for k, (name, kind, plan) in enumerate(named)
+    ]
+
+
+def random_cases(seed: int) -> Iterator[Case]:
+    """Plans of the circuits of the seeds [seed, 0], ..., [seed, 5]; every other one is mirrored."""
+    for k, rng, circuit in seeded_circuits(seed, 6, num_qubits=2 + seed % 4, num_operations=30):
+        for kind, plan in plans_of(str(circuit)):
+            yield Case(
+                name=f"random [{seed}, {k}], {kind}",
+                plan=partial(_same, plan),
+                shots=150,
+                first=int(rng.integers(5000)),
+                options=OPTIONS[(seed + k) % len(OPTIONS)],
+                times=1,
+            )

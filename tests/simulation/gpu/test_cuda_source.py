@@ -1,0 +1,48 @@
+"""Every kernel of the GPU engine compiles to machine code, and what it needs leaves room for enough threads."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from benchmarks.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
+from stim_nonclifford.simulation.engines.gpu.cuda_source import cuda_source
+
+# All kernels for one architecture; for the others, those that differ in more than constants.
+DIFFERENT = ["noise None True", "noise None False", "noise (2, 3, 2) True", "walk"]
+DIFFERENT += [name for name in KERNELS if name.startswith("simulate")]
+COMPILED = [pytest.param(name, "sm_90") for name in KERNELS]
+COMPILED += [
+    pytest.param(name, architecture, marks=pytest.mark.slow)
+    for name in DIFFERENT
+    for architecture in ("sm_80", "sm_100")
+]
+
+
+@pytest.fixture(scope="module")
+def nvrtc() -> ctypes.CDLL:
+    library = find_nvrtc()
+    if library is None:
+        pytest.skip("needs NVRTC: pip install nvidia-cuda-nvrtc (Linux and Windows only)")
+    return library
+
+
+@pytest.mark.parametrize(("name", "architecture"), COMPILED)
+def test_kernel_compiles(nvrtc: ctypes.CDLL, name: str, architecture: str) -> None:
+    kernel = KERNELS[name]
+    usage = compile_for(nvrtc, cuda_source(kernel), architecture)
+    # What simulations spill is needed once for each step, not for each rotation.
+    assert usage.spilled_bytes <= {"simulate": 80 if kernel.in_shared else 96}.get(kernel.name, 0), usage.log
+    assert 500 < usage.instructions < 20_000
+    assert 0 < usage.registers * kernel.block_threads * kernel.min_blocks <= 1 << 16, usage.log
+
+
+def test_errors_are_found(nvrtc: ctypes.CDLL) -> None:
+    source = cuda_source(KERNELS["walk"]).replace("walk_kernel(team", "walk_kernel(teem", 1)
+    with pytest.raises(AssertionError, match="teem"):
+        compile_for(nvrtc, source, "sm_90")
+
+
+def test_version(nvrtc: ctypes.CDLL) -> None:
+    assert version_of(nvrtc).split(".")[0] in {"12", "13"}

@@ -1,0 +1,91 @@
+"""The benchmark of the GPU engine runs, on a stand-in for CuPy, and counts work as by hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import gpu as benchmark
+from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS
+from benchmarks.gpu_work import Limits, Work, noise_work, simulation_work
+from stim_nonclifford import Circuit
+from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS
+
+from ...support.engines.fake_cupy import make_cupy
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy())
+    monkeypatch.setattr(benchmark, "FEWEST_SHOTS", 1 << 11)  # the stand-in is slow
+    monkeypatch.setattr(sys, "argv", ["gpu", "--seconds", "0.01", "--repeats", "1", *arguments])
+    return benchmark.main()
+
+
+def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "--workloads", "d3", "d5-all-bits") == 0
+    printed = capsys.readouterr().out
+    assert "Stand-in, 2 multiprocessors" in printed
+    for name in ("d3", "d5-all-bits"):
+        assert f"\n{name}: " in printed
+    for kernel in ("noise", "walk", "simulate"):
+        assert printed.count(f"\n  {kernel}: ") == 2
+    assert "of instruction issue" in printed
+    assert "close decisions 0" in printed
+
+
+def test_sweeps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(benchmark, "SWEEP_CALLS", [1024, 4096])
+    monkeypatch.setattr(benchmark, "SWEEP_RATES", (1e-3,))
+    assert run(monkeypatch, "--sweep", "batch", "--workloads", "d3") == 0
+    assert run(monkeypatch, "--sweep", "p") == 0
+    printed = capsys.readouterr().out
+    assert "\n| 4096 | " in printed
+    assert "\n| 0.001 | " in printed
+
+
+def test_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "--check", "20000") == 0
+    assert capsys.readouterr().out.count("the same; 0 close decisions") == 2
+
+
+def test_circuits_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """They are left out, unless they are asked for."""
+    monkeypatch.setattr(benchmark, "WORKLOADS", {k: benchmark.WORKLOADS[k] for k in ("d3", "k19")})
+    assert run(monkeypatch, "--circuits", str(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    assert f"not in {tmp_path} (--circuits): k19" in printed
+    assert "\nd3: " in printed
+    assert run(monkeypatch, "--circuits", str(tmp_path), "--workloads", "k19") == 2
+    assert "--circuits" in capsys.readouterr().err
+
+
+def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=0))
+    monkeypatch.setattr(sys, "argv", ["gpu"])
+    assert benchmark.main() == 2
+    assert "needs an NVIDIA GPU" in capsys.readouterr().err
+
+
+def test_work() -> None:
+    """One qubit activated, two rotations about X and Z, a measurement; 0.5 events of noise per shot."""
+    circuit = Circuit("RX 0\nT 0\nX_ERROR(0.25) 0\nSQRT_X 0\nT 0\nR_Z(0.3) 0\nSQRT_X 0\nT 0\nM 0")
+    plan = circuit.compile().record_plan()
+    device_plan = DevicePlan(plan, HostBackend(), 0)
+    work = simulation_work(plan, device_plan)
+    assert work.hbm_bytes == 0
+    assert work.shared_bytes > 2 * 16 * 2
+    assert work.fused > 0
+    noise = noise_work(plan, written_bytes=9)
+    assert noise.instructions > 32 * ISSUE_SLOTS.blocks / BLOCK_SHOTS
+    assert noise.hbm_bytes > 9 + GLOBAL_BYTES.blocks / BLOCK_SHOTS
+    double = work + work
+    assert double == work * 2
+    limits = Limits(instructions=1, shared_bytes=10, hbm_bytes=100, fused=1000)
+    shares = limits.shares(Work(shared_bytes=2), 3)
+    assert shares == {"instruction issue": 0, "shared memory": 0.6, "HBM": 0, "FP64": 0}

@@ -1,0 +1,377 @@
+"""The GPU engine's orchestration: chunks, rounds, memory, limits, with its kernels run on the host.
+
+On the host a kernel's threads run one after another. What a GPU runs is compared in ``test_ptx_engine``.
+"""
+
+from __future__ import annotations
+
+import types
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit, ResourceLimitError, _native
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, CpuEngine, Tally
+from stim_nonclifford.simulation.engines.gpu import GpuEngine
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend, HostStream
+from stim_nonclifford.simulation.engines.random_streams import Stream, words
+from stim_nonclifford.simulation.plan import BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
+
+from ...support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
+from ...support.oracle.random_circuits import seeded_circuits
+from .ptx.cases import coherent
+
+SMALL_SHARED = 14 << 10
+"""So little shared memory that tables, vectors and most events lie in the device's memory."""
+
+
+def host(**options: Any) -> HostBackend:
+    return HostBackend(**options)
+
+
+def assert_same_shots(
+    plan: SamplingPlan, gpu: GpuEngine, first_shot: int, shots: int, where: str = ""
+) -> None:
+    """Compares all methods with those of the CPU engine."""
+    cpu = CpuEngine(plan)
+    for max_errors in (0, 1, 17, 10**6):
+        for listed in (False, True):
+            expected = cpu.count(SEED, first_shot, shots, max_errors, list_errors=listed)
+            found = gpu.count(SEED, first_shot, shots, max_errors, list_errors=listed)
+            assert found == expected, where
+    kept = cpu.sample_kept(SEED, first_shot, shots)
+    for rows in (
+        gpu.sample_kept(SEED, first_shot, shots),
+        gpu.sample_kept_on_device(SEED, first_shot, shots),
+    ):
+        assert rows.dtype == np.uint8
+        assert rows.shape == kept.shape, where
+        np.testing.assert_array_equal(rows, kept, err_msg=where)
+    if not plan.num_checks + plan.num_outcome_checks and not plan.never_kept:
+        np.testing.assert_array_equal(gpu.sample(SEED, first_shot, shots), kept, err_msg=where)
+        np.testing.assert_array_equal(gpu.sample_on_device(SEED, first_shot, shots), kept, err_msg=where)
+
+
+class DeviceStep(NamedTuple):
+    """As ``_native.image_steps`` gives it."""
+
+    kind: int
+    width: int
+    new_coordinates: int
+    rotations: int
+    projects: bool
+    sums: bool
+
+    def __str__(self) -> str:
+        """R rotates, G also adds coordinates, A activates one, M measures, W measures weakly."""
+        return "G" if self.kind == 0 and self.new_coordinates else "RAMW"[self.kind]
+
+
+def steps_of(plan: SamplingPlan) -> list[DeviceStep]:
+    image = _native.plan_image(plain_attributes(plan))
+    return [DeviceStep(*step) for step in _native.image_steps(image)]
+
+
+def test_steps_make_each_operation_once() -> None:
+    """Of circuits of the seeds [5, 0], ..., [5, 19]: rotations, widths, and measurements in their order."""
+    circuits = [*FIXED.values(), DEEP]
+    circuits += [str(c) for _, _, c in seeded_circuits(5, 20, num_qubits=5, num_operations=40)]
+    activated_together = joined = 0
+    for text in circuits:
+        for kind, plan in plans_of(text):
+            operations, steps = plan.operations, steps_of(plan)
+            measured = operations["outcome"] >= 0
+            has_rotation = operations["kind"] != MEASURE
+            assert sum(step.rotations for step in steps) == has_rotation.sum(), f"{kind}\n{text}"
+            measurements = [step for step in steps if str(step) in "MW"]
+            assert [step.kind for step in measurements] == operations["kind"][measured].tolist()
+            assert [step.width for step in measurements] == operations["width"][measured].tolist()
+            width = 0
+            for step in steps:
+                assert step.width == width
+                width += step.new_coordinates - (str(step) == "M")
+            activated_together += any(step.new_coordinates > 1 for step in steps)
+            joined += any(step.projects or step.sums for step in steps)
+    assert activated_together > 10
+    assert joined > 20
+
+
+def test_steps_around_weak_measurements() -> None:
+    """They come before and after passes that rotate, with and without new coordinates, and before each other."""
+    plans = [
+        coherent("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
+        coherent("repetition_code:memory", 7, 2, 1, "0 2 4 6 8 10 12"),
+        coherent("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
+    ]
+    pairs, longest = set(), 0
+    for plan in plans:
+        names = [str(step) for step in steps_of(plan)]
+        pairs |= {first + second for first, second in pairwise(names)}
+        longest = max(longest, *(run.count("W") for run in "".join(names).split("M")))
+    assert {"GW", "WG", "RW", "WR", "WW", "RM", "GM"} <= pairs
+    assert longest > 8  # so many that the vector has to be normalized on the way
+
+
+def test_backends_are_what_they_should_be() -> None:
+    """The sizes for which they are made."""
+    deep = Circuit(DEEP).compile().record_plan()
+    events = dict(plans_of(FIXED["events"]))["records"]
+    cultivation = Circuit(cultivation_circuit(distance=5, p=2e-3))
+    detectors = range(cultivation.num_detectors)
+    tables = cultivation.compile().detector_plan(RequestedOutputs.of((0,), detectors))
+    plain, small = (
+        [DevicePlan(plan, host(shared_bytes=size), 1 << 22) for plan in (deep, events, tables)]
+        for size in (227 << 10, SMALL_SHARED)
+    )
+    assert plain[0].simulate is not None
+    assert small[0].simulate is not None
+    assert (plain[0].simulate.in_shared, plain[0].simulate.team_size) == (True, 256)
+    assert (small[0].simulate.in_shared, small[0].simulate.team_size) == (False, 512)
+    assert (plain[0].shared_width, small[0].shared_width) == (10, 9)
+    assert plain[1].event_capacity > 5000 > 2000 > small[1].event_capacity
+    assert (plain[2].noise.in_shared, small[2].noise.in_shared) == (True, False)
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 300, 3000, 100_000, DEFAULT_CACHE_BYTES])
+def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
+    """The second round finds the trees of the first one, as far as they were stored."""
+    for name in ("layers", "repetition", "long signature"):
+        for kind, plan in plans_of(FIXED[name]):
+            cpu = CpuEngine(plan)
+            engine = GpuEngine(plan, host(), cache_bytes=cache_bytes)
+            for _ in range(2):
+                rows = cpu.sample_kept(SEED, 77, 5000)
+                np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=kind)
+                assert engine.count(SEED, 77, 5000) == cpu.count(SEED, 77, 5000)
+            assert engine.statistics()["bytes"] <= cache_bytes
+
+
+def test_store_saves_simulations() -> None:
+    plan = dict(plans_of(REPETITION))["counts"]
+    stored, simulated = GpuEngine(plan, host()), GpuEngine(plan, host(), cache_bytes=0)
+    for engine in (stored, simulated):
+        engine.count(SEED, 0, 2000)
+    first = [engine.statistics() for engine in (stored, simulated)]
+    for engine in (stored, simulated):
+        engine.count(SEED, 0, 2000)
+    second = [engine.statistics() for engine in (stored, simulated)]
+    assert second[1]["simulations"] == 2 * first[1]["simulations"] > 0
+    assert second[0]["simulations"] - first[0]["simulations"] < first[0]["simulations"] / 4
+    assert first[0]["signatures"] > 1
+    assert first[0]["nodes"] > first[0]["signatures"]
+    assert second[1]["nodes"] == second[1]["signatures"] == second[1]["bytes"] == 0
+
+
+class NotedStream(HostStream):
+    """Notes the kernels that are launched."""
+
+    def __init__(self, launches: list[str]) -> None:
+        super().__init__(reversed_order=False)
+        self.launches = launches
+
+    def launch(self, kernel: KernelLaunch, job: Any, round_number: int | None = None) -> None:
+        self.launches.append(kernel.name)
+        super().launch(kernel, job, round_number)
+
+
+class NotingHost(HostBackend):
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: list[str] = []
+
+    def new_stream(self) -> HostStream:
+        return NotedStream(self.launches)
+
+
+def test_rounds_without_work_are_not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few shots need one round. Many shots that share few trees of depth 3 wait for each other at first."""
+    monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu.chunk_sampler._FIRST_WAITING_LIMIT", 8)
+    plan = Circuit("H 0 1 2\nT 0 1 2\nH 0 1 2\nM 0 1 2").compile().record_plan()
+    backend = NotingHost()
+    engine, cpu = GpuEngine(plan, backend), CpuEngine(plan)
+    found = []
+    for first_shot, shots in ((0, 2), (2, 2), (4, 5000), (5004, 5000), (10_004, 5000)):
+        del backend.launches[:]
+        rows = engine.sample(SEED, first_shot, shots)
+        np.testing.assert_array_equal(rows, cpu.sample(SEED, first_shot, shots))
+        found.append(backend.launches.count("walk"))
+    # The third call launches the other five rounds when it finds shots that still wait.
+    assert found == [6, 1, 6, 3, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"reversed_order": True}, {"shared_bytes": SMALL_SHARED}])
+def test_shots_are_in_the_order_of_their_numbers_of_events(options: dict[str, Any]) -> None:
+    """All shots are queued, as the outcome is random for each of them."""
+    plan = Circuit("X_ERROR(0.4) 0 1 2 3 4\nH 5\nT 5\nH 5\nM 0 1 2 3 4 5").compile().record_plan()
+    engine = GpuEngine(plan, host(**options))
+    engine.sample(SEED, 0, BLOCK_SHOTS)
+    queued = engine._samplers[-1]._queue_shots[:BLOCK_SHOTS]
+    np.testing.assert_array_equal(np.sort(queued), np.arange(BLOCK_SHOTS))
+    drawn = words(SEED, Stream.COUNTS, 0, BLOCK_SHOTS)
+    events = np.searchsorted(plan.count_thresholds, drawn, side="right")
+    steps = np.diff(events[queued])
+    assert (steps >= 0).all() or (steps <= 0).all()
+    assert events.max() >= 5
+
+
+def test_decisions_are_seldom_close() -> None:
+    """Expected: 1e-7 of them among 5000 shots; the count itself is tested below."""
+    plan = dict(plans_of(LAYERS))["records"]
+    engine = GpuEngine(plan, host())
+    engine.sample(SEED, 0, 5000)
+    assert engine.statistics()["close_decisions"] == 0
+
+
+def test_close_decisions_are_counted() -> None:
+    """A rotation so small that its outcome's probability, 2.5e-13, is nearly taken as certain."""
+    plan = Circuit("R 0\nR_X(3.1831e-7) 0\nM 0").compile().record_plan()
+    engine = GpuEngine(plan, host())
+    engine.sample(SEED, 0, 100)
+    assert engine.statistics()["close_decisions"] > 0
+
+
+@pytest.mark.parametrize("first_shot", [0, 1, 1023, 1024, 1025, 10**12 + 7, 2**62 + 1000])
+def test_any_first_shot(first_shot: int) -> None:
+    for name in ("layers", "coins", "sites", "events"):
+        for kind, plan in plans_of(FIXED[name]):
+            assert_same_shots(plan, GpuEngine(plan, host()), first_shot, 1100, f"{name}, {kind}")
+
+
+@pytest.mark.parametrize("seed", [0, 2**53 + 1, 2**63, 2**64 - 1])
+def test_any_seed(seed: int) -> None:
+    plan = dict(plans_of(REPETITION))["detectors"]
+    rows = GpuEngine(plan, host()).sample(seed, 5, 500)
+    np.testing.assert_array_equal(rows, CpuEngine(plan).sample(seed, 5, 500))
+
+
+@pytest.mark.parametrize("max_errors", [1, 2, 700, 20_000, 10**9])
+def test_limit_of_errors(max_errors: int) -> None:
+    """Over several chunks, the first of which ends within a block."""
+    plan = Circuit("X_ERROR(0.01) 0\nM 0").compile().record_plan()
+    engine = GpuEngine(plan, host())
+    tally = CpuEngine(plan).count(SEED, 300, 3_000_000, max_errors)
+    assert engine.count(SEED, 300, 3_000_000, max_errors) == tally
+    assert (tally.shots < 3_000_000) == (max_errors < 10**9)
+
+
+def test_chunks_grow_and_agree() -> None:
+    plan = (
+        Circuit("X_ERROR(0.001) 0 1\nM 0 1\nDETECTOR rec[-1]")
+        .compile()
+        .detector_plan(RequestedOutputs.of((0,)))
+    )
+    engine = GpuEngine(plan, host())
+    assert engine.count(SEED, 77, 8_000_000) == CpuEngine(plan).count(SEED, 77, 8_000_000)
+    assert 2 <= engine.statistics()["chunks"] <= 5
+
+
+def test_split_calls() -> None:
+    """Rows of consecutive calls are those of one call."""
+    for kind, plan in plans_of(FIXED["layers"]):
+        engine = GpuEngine(plan, host())
+        start = BLOCK_SHOTS - 50
+        parts = [engine.sample_kept(SEED, start + begin, 40) for begin in range(0, 120, 40)]
+        rows = CpuEngine(plan).sample_kept(SEED, start, 120)
+        np.testing.assert_array_equal(np.concatenate(parts), rows, err_msg=kind)
+
+
+def test_never_kept() -> None:
+    compiled = Circuit("X 0\nM 0\nDETECTOR rec[-1]").compile()
+    plan = compiled.detector_plan(RequestedOutputs.of((0,), (0,)), skip_reference_sample=True)
+    engine = GpuEngine(plan, host())
+    assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
+    assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
+    assert engine.sample_kept_on_device(SEED, 0, 2000).shape == (0, 1)
+
+
+def test_no_shots_and_no_outputs() -> None:
+    compiled = Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]").compile()
+    plan = compiled.detector_plan(RequestedOutputs.of((), (0,)))
+    engine = GpuEngine(plan, host())
+    assert engine.count(SEED, 0, 3000) == CpuEngine(plan).count(SEED, 0, 3000)
+    assert engine.sample_kept(SEED, 0, 3000).shape == CpuEngine(plan).sample_kept(SEED, 0, 3000).shape
+    assert engine.count(SEED, 0, 0) == Tally(0, 0, 0, {})
+    assert engine.sample_kept(SEED, 0, 0).shape == (0, 0)
+
+
+class BoundedHost(HostBackend):
+    """A host that makes no array above a number of bytes."""
+
+    def __init__(self, largest_array: int) -> None:
+        super().__init__()
+
+        def bounded(make: Any) -> Any:
+            def checked(shape: Any, *values: Any, dtype: Any) -> Any:
+                if np.prod(shape) * np.dtype(dtype).itemsize > largest_array:
+                    raise MemoryError
+                return make(shape, *values, dtype=dtype)
+
+            return checked
+
+        self.xp = types.SimpleNamespace(
+            empty=bounded(np.empty), zeros=bounded(np.zeros), full=bounded(np.full)
+        )
+
+
+def test_less_memory_than_there_seemed_to_be() -> None:
+    plan = dict(plans_of(REPETITION))["counts"]
+    engine = GpuEngine(plan, BoundedHost(5 << 20))
+    assert 0 < engine.statistics()["bytes"] < 20 << 20
+    assert engine.count(SEED, 0, 5000) == CpuEngine(plan).count(SEED, 0, 5000)
+
+
+class CountingHost(HostBackend):
+    """A host with many multiprocessors that counts the bytes of its arrays."""
+
+    multiprocessors = 132
+
+    def __init__(self, free_bytes: int) -> None:
+        super().__init__(free_bytes=free_bytes)
+        self.allocated = 0
+
+        def counted(make: Any) -> Any:
+            def made(*arguments: Any, **options: Any) -> Any:
+                array = make(*arguments, **options)
+                self.allocated += array.nbytes
+                return array
+
+            return made
+
+        self.xp = types.SimpleNamespace(
+            empty=counted(np.empty), zeros=counted(np.zeros), full=counted(np.full)
+        )
+
+
+def test_rows_of_many_bits_stay_within_the_memory() -> None:
+    """Blocks of shots for all 528 teams of the noise kernel, twice, would take 2.7 GB."""
+    qubits = " ".join(map(str, range(20_000)))
+    plan = Circuit(f"X_ERROR(0.001) {qubits}\nM {qubits}").compile().record_plan()
+    backend = CountingHost(1 << 30)
+    engine = GpuEngine(plan, backend)
+    assert 1 << 24 < backend.allocated <= 1 << 28
+    np.testing.assert_array_equal(engine.sample(SEED, 0, 1200), CpuEngine(plan).sample(SEED, 0, 1200))
+
+
+def test_too_little_memory() -> None:
+    plan = dict(plans_of(REPETITION))["counts"]
+    with pytest.raises(ResourceLimitError, match=r"too little free memory.*device=.*engine='cpu'"):
+        GpuEngine(plan, BoundedHost(10_000))
+
+
+def test_too_little_memory_for_a_vector() -> None:
+    plan = Circuit(DEEP).compile().record_plan()
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers"):
+        GpuEngine(plan, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))
+
+
+def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
+    plan = Circuit(DEEP).compile().record_plan()
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers, but engine='gpu' supports at most 2\^8"):
+        GpuEngine(plan, host())

@@ -1,0 +1,414 @@
+"""What users say to get the GPU engine, and what they are told where there is no GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import (
+    AutoEngine,
+    CpuEngine,
+    EngineOptions,
+    GpuEngine,
+    SamplingEngine,
+    engine_factory,
+)
+from stim_nonclifford.simulation.engines import gpu as gpu_package
+from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
+from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyBackend
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import SamplingPlan
+
+from ...support.engines import fake_cupy
+from ...support.engines.engine_cases import LAYERS, REPETITION, SEED, plans_of
+from ...support.engines.fake_cupy import make_cupy
+
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
+DETECTORS = """
+    RX 0
+    R 1 2
+    T 0
+    X_ERROR(0.2) 1 2
+    M 1 2
+    DETECTOR rec[-2]
+    DETECTOR rec[-1]
+    REPEAT 9 {
+        DETECTOR rec[-1] rec[-2]
+    }
+    SQRT_X 0
+    T 0
+    MX 0
+    DETECTOR rec[-1]
+    OBSERVABLE_INCLUDE(0) rec[-1] rec[-2]
+"""
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Stands in for CuPy."""
+    module = make_cupy()
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+def test_samplers_give_the_shots_of_the_cpu(cupy: Any) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    mask = np.arange(circuit.num_detectors) == 1
+    samplers = [
+        circuit.compile_detector_sampler(seed=5, postselection_mask=mask, engine=engine)
+        for engine in ("gpu", "cpu")
+    ]
+    results = []
+    for sampler in samplers:
+        dets, obs = sampler.sample(300, separate_observables=True)
+        kept = sampler.sample_kept(3000)
+        counts = sampler.sample_counts(5000, max_errors=50)
+        failures = sampler.sample_failures(500)
+        results.append((dets, obs, kept.discards, kept.dets, kept.obs))
+        results.append((counts.shots, counts.discards, counts.errors, [f.shot for f in failures.failures]))
+    for gpu, cpu in zip(results[:2], results[2:], strict=True):
+        for a, b in zip(gpu, cpu, strict=True):
+            np.testing.assert_array_equal(a, b)
+    records = [circuit.compile_sampler(seed=5, engine=engine).sample(700) for engine in ("gpu", "cpu")]
+    np.testing.assert_array_equal(*records)
+
+
+@pytest.mark.parametrize("bit_packed", [True, False])
+@pytest.mark.parametrize("engine", ["gpu", "auto"])
+def test_output_on_the_device(cupy: Any, bit_packed: bool, engine: str) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    mask = np.arange(circuit.num_detectors) == 1
+    arguments: Any = {"seed": 5, "postselection_mask": mask}
+    device = circuit.compile_detector_sampler(**arguments, engine=engine)
+    host = circuit.compile_detector_sampler(**arguments, engine="cpu")
+    for options in (
+        {},
+        {"append_observables": True},
+        {"prepend_observables": True},
+        {"prepend_observables": True, "append_observables": True},
+    ):
+        rows = device.sample(100, bit_packed=bit_packed, output="cupy", **options)
+        assert not isinstance(rows, np.ndarray)
+        expected = host.sample(100, bit_packed=bit_packed, **options)
+        assert rows.dtype == expected.dtype
+        np.testing.assert_array_equal(rows.get(), expected)
+    for on_device, on_host in zip(
+        device.sample(100, bit_packed=bit_packed, output="cupy", separate_observables=True),
+        host.sample(100, bit_packed=bit_packed, separate_observables=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(on_device.get(), on_host)
+    kept, expected_kept = device.sample_kept(1000, output="cupy"), host.sample_kept(1000)
+    assert kept.discards == expected_kept.discards
+    np.testing.assert_array_equal(kept.dets.get(), expected_kept.dets)
+    np.testing.assert_array_equal(kept.obs.get(), expected_kept.obs)
+    records = circuit.compile_sampler(seed=5, engine=engine).sample(50, bit_packed=bit_packed, output="cupy")
+    np.testing.assert_array_equal(
+        records.get(), circuit.compile_sampler(seed=5).sample(50, bit_packed=bit_packed)
+    )
+
+
+def test_two_plans_share_a_kernel_but_not_its_limit_of_shared_memory(cupy: Any) -> None:
+    """The kernel of the larger tables can still be launched after that of the smaller ones is compiled."""
+    stream = CupyBackend().new_stream()
+    large, small = (
+        KernelLaunch("noise", block_threads=512, num_blocks=1, shared_bytes=size, in_shared=True)
+        for size in (210_328, 188_288)
+    )
+    function = stream._function(large)
+    assert stream._function(small) is function
+    assert function.max_dynamic_shared_size_bytes >= large.shared_bytes
+
+
+def test_rows_are_not_written_while_the_caller_still_reads_their_memory(cupy: Any) -> None:
+    """Every stream waits for the caller's before its first launch."""
+    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(seed=5, engine="gpu")
+    sampler.sample(10, output="cupy")
+    del cupy.log[:]
+    sampler.sample(10, output="cupy")
+    first_launch = next(k for k, entry in enumerate(cupy.log) if entry[0] == "launch")
+    before = cupy.log[:first_launch]
+    caller = cupy.cuda.get_current_stream()
+    waiting = {entry[1] for entry in before if entry[0] == "wait" and entry[2] is caller}
+    assert ("record", caller) in before
+    assert len(waiting) == 2
+
+
+def test_stopping_early_waits_for_the_chunk_in_flight(cupy: Any) -> None:
+    """Errors of the first chunk are enough, and the second one has been launched."""
+    circuit = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    plan = circuit.compile().detector_plan(RequestedOutputs.of([0]))
+    engine = engine_factory(EngineOptions(engine="gpu"))(plan)
+    del cupy.log[:]
+    tally = engine.count(5, 0, 3 << 20, 400_000)
+    assert 400_000 <= tally.errors < 500_000
+    names = [entry[0] for entry in cupy.log if entry[0] != "record"]
+    # Two chunks, the wait, and the first chunk again, up to the block that has the last error.
+    assert names == ["launch", "launch", "finish", "launch"]
+
+
+def fails(error: Exception) -> Any:
+    def fail(*arguments: Any, **keywords: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "error"),
+    [
+        (fake_cupy.DeviceArray, "get", fake_cupy.CUDARuntimeError(700)),
+        (fake_cupy.Device, "synchronize", fake_cupy.CUDARuntimeError(719)),
+        (fake_cupy.RawKernel, "__call__", fake_cupy.CUDADriverError("status 1")),
+        (fake_cupy.RawModule, "get_function", fake_cupy.CompileException("status 6")),
+    ],
+)
+def test_a_gpu_that_fails(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch, owner: Any, method: str, error: Exception
+) -> None:
+    """Errors of kernels come when results are read, or when a call waits for them."""
+    circuit = snc.Circuit(DETECTORS)
+    calls = [methodcaller(name, 10, output="cupy") for name in ("sample", "sample_kept")]
+    if method != "synchronize":
+        calls += [methodcaller(name, 10) for name in ("sample", "sample_kept", "sample_counts")]
+    for call in calls:
+        sampler = circuit.compile_detector_sampler(seed=5, engine="gpu")
+        # Makes the engine of this call, which is not to fail yet.
+        with contextlib.suppress(snc.EngineUnavailableError), monkeypatch.context() as patched:
+            patched.setattr(fake_cupy.RawModule, "get_function", fails(fake_cupy.CompileException("")))
+            call(sampler)
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, method, fails(error))
+            with pytest.raises(snc.EngineUnavailableError, match=rf"GPU failed: {error}.*engine='cpu'"):
+                call(sampler)
+
+
+def test_results_that_the_memory_does_not_hold(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(seed=5, engine="gpu")
+    sampler.sample(10, output="cupy")
+    monkeypatch.setattr(cupy, "empty", fails(fake_cupy.OutOfMemoryError("12 bytes")))
+    with pytest.raises(snc.ResourceLimitError, match=r"too little free memory.*12 bytes.*fewer shots"):
+        sampler.sample(10, output="cupy")
+
+
+def test_output_on_the_device_needs_one() -> None:
+    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(engine="cpu")
+    for sample in (
+        sampler.sample,
+        sampler.sample_kept,
+        snc.Circuit("M 0").compile_sampler(engine="cpu").sample,
+    ):
+        with pytest.raises(ValueError, match=r"output='cupy' needs a sampler with engine='gpu'"):
+            sample(1, output="cupy")
+        with pytest.raises(ValueError, match=r"output must be 'numpy' or 'cupy', but is 'torch'"):
+            sample(1, output="torch")
+
+
+def test_output_on_the_device_goes_into_no_array_of_the_host(cupy: Any) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    sampler = circuit.compile_detector_sampler(engine="gpu")
+    with pytest.raises(ValueError, match="dets_out and obs_out are for output='numpy'"):
+        sampler.sample(1, output="cupy", dets_out=np.zeros((1, circuit.num_detectors), dtype=np.bool_))
+
+
+def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    for compile_it in (snc.Circuit("M 0").compile_sampler, snc.Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(
+            snc.EngineUnavailableError, match=r"needs CuPy: pip install 'cupy-cuda13x\[ctk\]'"
+        ):
+            compile_it(engine="gpu")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"status": 100}, r"none is visible.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
+        ({"devices": 0}, r"none is visible"),
+        ({"status": 35, "driver": 0}, r"no driver is installed. Install it, or use engine='cpu'"),
+        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*built for CUDA 13.2.*cupy-cuda12x"),
+        ({"status": 46}, r"cannot be used: status 46"),
+        ({"compute_capability": "61"}, r"compute capability 6.1; engine='gpu' needs 7.0"),
+    ],
+)
+def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(**options))
+    with pytest.raises(snc.EngineUnavailableError, match=message):
+        snc.Circuit("M 0").compile_sampler(engine="gpu")
+
+
+@pytest.mark.parametrize("device", [2, 1000])
+def test_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: int) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
+    with pytest.raises(snc.EngineUnavailableError, match=f"no GPU with device={device}: 2 GPUs are visible"):
+        snc.Circuit("M 0").compile_sampler(engine="gpu", device=device)
+
+
+def test_device_is_for_gpus() -> None:
+    for engine in ("cpu", "reference"):
+        with pytest.raises(ValueError, match=r"device=0 needs engine='gpu' or 'auto'"):
+            snc.Circuit("M 0").compile_sampler(engine=engine, device=0)
+
+
+class Clock:
+    """Time that passes as shots are taken on the CPU."""
+
+    def __init__(self, seconds_per_shot: float) -> None:
+        self.seconds_per_shot = seconds_per_shot
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class TimedEngine(CpuEngine):
+    """Lets a clock advance, and notes the ranges of shots."""
+
+    def __init__(self, plan: SamplingPlan, clock: Clock) -> None:
+        super().__init__(plan)
+        self.clock = clock
+        self.ranges: list[tuple[int, int]] = []
+
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Any:
+        self.ranges.append((first_shot, first_shot + shots))
+        self.clock.now += shots * self.clock.seconds_per_shot
+        return super().count(seed, first_shot, shots, max_errors, list_errors=list_errors)
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> Any:
+        self.ranges.append((first_shot, first_shot + shots))
+        self.clock.now += shots * self.clock.seconds_per_shot
+        return super().sample_kept(seed, first_shot, shots)
+
+
+def auto_engine(
+    plan: SamplingPlan, seconds_per_shot: float, fails: bool = False
+) -> tuple[AutoEngine, TimedEngine, list[Any]]:
+    """An engine, its CPU part, and what was made for the GPU."""
+    clock = Clock(seconds_per_shot)
+    cpu = TimedEngine(plan, clock)
+    made: list[Any] = []
+
+    def make_gpu() -> GpuEngine:
+        made.append(None)
+        if fails:
+            raise snc.EngineUnavailableError("no GPU")
+        made[-1] = GpuEngine(plan, HostBackend())
+        return made[-1]  # type: ignore[no-any-return]
+
+    return AutoEngine(cpu, make_gpu, clock), cpu, made
+
+
+def assert_same_shots(engine: SamplingEngine, plan: SamplingPlan, shots: int) -> None:
+    cpu = CpuEngine(plan)
+    for first_shot in (0, 777):
+        assert engine.count(SEED, first_shot, shots) == cpu.count(SEED, first_shot, shots)
+        for max_errors in (1, 300, 3000):
+            expected = cpu.count(SEED, first_shot, shots, max_errors)
+            assert engine.count(SEED, first_shot, shots, max_errors) == expected
+            listed = cpu.count(SEED, first_shot, shots, max_errors, list_errors=True)
+            assert engine.count(SEED, first_shot, shots, max_errors, list_errors=True) == listed
+        kept = cpu.sample_kept(SEED, first_shot, shots)
+        np.testing.assert_array_equal(engine.sample_kept(SEED, first_shot, shots), kept)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("seconds_per_shot", [0, 1e-9, 1e-4, 1e-3, 1.0])
+def test_auto_gives_the_same_shots(seconds_per_shot: float, fails: bool) -> None:
+    for kind, plan in plans_of(REPETITION):
+        engine, _, _ = auto_engine(plan, seconds_per_shot, fails)
+        if kind != "records":
+            assert_same_shots(engine, plan, 20_000)
+
+
+def test_auto_keeps_short_calls_on_the_cpu() -> None:
+    """Each of them in one piece, after a trial of one shot at the first."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, cpu, made = auto_engine(plan, 1e-5)
+    engine.count(SEED, 0, 100_000)
+    engine.count(SEED, 3, 50_000, 7)
+    assert not made
+    assert cpu.ranges == [(0, 1), (0, 100_000), (3, 50_003)]
+
+
+def test_auto_starts_no_gpu_for_less_than_the_start_takes() -> None:
+    """NVRTC needs six seconds and more for the kernels of a circuit: a call of twelve seconds stays on the CPU."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, _, made = auto_engine(plan, 1e-3)
+    engine.count(SEED, 0, 12_000)
+    assert not made
+
+
+def test_auto_takes_long_calls_to_the_gpu_as_a_whole() -> None:
+    """With 10^-3 seconds a shot, 30,000 shots would take 30 seconds; after that, 50 take less than 0.1."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, cpu, made = auto_engine(plan, 1e-3)
+    engine.count(SEED, 100, 30_000)
+    assert len(made) == 1
+    trials = [(100, 100 + 4**k) for k in range(6)]  # 1.4 seconds; after the fifth, 0.3 had passed
+    assert cpu.ranges == trials
+    engine.count(SEED, 0, 50)
+    assert cpu.ranges[6:] == [(0, 50)]
+    engine.count(SEED, 0, 5000)
+    assert len(cpu.ranges) == 7
+    assert len(made) == 1
+
+
+def test_auto_is_not_misled_by_slow_first_shots() -> None:
+    """The first shots take a thousand times as long as later ones: the trial goes on until the call is seen to be short."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, cpu, made = auto_engine(plan, 1e-6)
+    slow = iter([1e-3, 1e-4])
+    count = cpu.count
+
+    def slowing(*arguments: Any, **options: Any) -> Any:
+        cpu.clock.seconds_per_shot = next(slow, 1e-6)
+        return count(*arguments, **options)
+
+    cpu.count = slowing  # type: ignore[method-assign]
+    engine.count(SEED, 0, 300_000)
+    assert not made
+    assert cpu.ranges == [(0, 1), (0, 4), (0, 16), (0, 300_000)]
+
+
+def test_auto_asks_once_for_a_gpu() -> None:
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, _, made = auto_engine(plan, 1e-3, fails=True)
+    for _ in range(3):
+        engine.count(SEED, 0, 30_000)
+    assert len(made) == 1
+
+
+def test_auto_without_cupy_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = dict(plans_of(LAYERS))["counts"]
+    for there, kind in ((False, CpuEngine), (True, AutoEngine)):
+        monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu_may_be_there", lambda there=there: there)
+        assert type(engine_factory(EngineOptions())(plan)) is kind
+
+
+def test_no_import_of_cupy_without_need() -> None:
+    """Neither importing the package nor a short job with engine="auto" imports CuPy."""
+    code = (
+        "import sys, stim_nonclifford as snc\n"
+        "circuit = snc.Circuit('RX 0\\nT 0\\nMX 0\\nOBSERVABLE_INCLUDE(0) rec[-1]')\n"
+        "circuit.compile_detector_sampler().sample_counts(10**5)\n"
+        "assert 'cupy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_package_says_whether_cupy_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for spec in (None, object()):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name, spec=spec: spec)
+        assert gpu_package.gpu_may_be_there() == (spec is not None)

@@ -1,0 +1,126 @@
+"""Small texts take little time: what took seconds, or grew as the square or cube of a number, is linear."""
+
+from __future__ import annotations
+
+import pytest
+
+from ...support.processes.limited_process import run_limited
+
+MANY = " ".join(map(str, range(1600)))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("M 0\nOBSERVABLE_INCLUDE(100000) rec[-1]", 4),  # 13 s
+        ("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(1000000) rec[-1]", 15),
+        (f"RX {MANY}\nT {MANY}\nMX {MANY}", 8),  # more than a minute
+        (
+            f"RX {MANY}\nT {MANY}\nDEPOLARIZE1(0.01) {MANY}\nMX {MANY}\n"
+            + "".join(f"DETECTOR rec[-{k}]\n" for k in range(1, 1601)),
+            12,
+        ),
+        ("REPEAT 1000000 {\n    X 0\n}\nM 0", 3),  # 11 s and more
+        ("RX 1\nT 1\nREPEAT 1000000 {\n    H 0\n    S 0\n    TICK\n}\nMX 1", 3),
+        ("REPEAT 1000000 {\n    X_ERROR(0.00001) 0\n}\nM 0", 15),
+        ("RX 0\nREPEAT 20000 {\n    T 0\n}\nMX 0", 12),
+        # A fair coin in each round: 3 GB.
+        ("RX 9\nT 9\nMX 9\nREPEAT 50000 {\n    RX 0\n    MR 0\n    DETECTOR rec[-1]\n}", 12),
+        ("REPEAT 1000 {\n    R_X(0.1) 0\n    M 0\n}\nDETECTOR rec[-1]", 8),
+        ("REPEAT 50000 {\n    R 0\n    H 0\n    T 0\n    H 0\n    M 0\n}", 10),
+        ("H 0 1\nCCX 2 0 1\nREPEAT 100000 {\n    M 0 1 2\n}", 8),  # 20 s
+        # More than a minute.
+        (
+            "R 0 1 2\nH 0 1\nT 0\nMR 0 1\nSQRT_YY 0 1 2 0\nREPEAT 100000 {\n    R_X(0.3) 0\n}\nM"
+            + 667 * " 0 1 2",
+            10,
+        ),
+        (
+            "REPEAT 5000 {\n    H 0\n    T 0\n    M 0\n}",
+            8,
+        ),  # each error flips every second record after it: 10 s
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else None,
+)
+def test_time(text: str, seconds: int) -> None:
+    """In seconds of the processor, with the start of Python: several times what it takes."""
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({text!r})
+        circuit.compile_sampler(seed=1).sample(2, bit_packed=True)
+        circuit.compile_detector_sampler(seed=1).sample(2, bit_packed=True)
+        print(len(str(circuit.plan())) > 0)
+        """,
+        seconds=seconds,
+    )
+    assert output == "True\n"
+
+
+@pytest.mark.parametrize("number", [1 << 21, 16_777_215, 1 << 31])
+def test_too_many_observables(number: int) -> None:
+    output = run_limited(
+        f"""
+        print(refusal(snc.Circuit("M 0\\nOBSERVABLE_INCLUDE({number}) rec[-1]").compile_sampler))
+        """,
+        seconds=3,
+    )
+    assert (
+        output == f"ResourceLimitError: The circuit has {number + 1:,} observables; the limit is 2,097,152.\n"
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("REPEAT 5000 {\n    MR 1\n}\n", "MR 1\nH 0\n")])
+def test_errors_that_flip_too_many_records(before: str, after: str) -> None:
+    """It is seen after a small part of the loop that the rest would take more than half a minute."""
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({before!r} + "REPEAT 300000 {{\\n    H 0\\n    T 0\\n    M 0\\n}}\\n" + {after!r})
+        print(refusal(circuit.compile_sampler))
+        """,
+        seconds=4,
+    )
+    assert output.startswith("ResourceLimitError: Errors and outcomes flip too many of the circuit's 30")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "REPEAT 8192 {\n    X_ERROR(0.001)" + " 0" * 1024 + "\n}\nM 0\nDETECTOR rec[-1]",
+        "REPEAT 1000000 {\n    X_ERROR(0.001) 0\n    MR 0\n}\nDETECTOR rec[-1]",
+    ],
+    ids=["noise", "measurements"],
+)
+def test_many_targets(text: str) -> None:
+    """2^23 targets of noise, and 10^6 measurements: some seconds and less than 1 GiB."""
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({text!r})
+        print(circuit.compile_detector_sampler(seed=1).sample(2).shape)
+        """,
+        seconds=20,
+    )
+    assert output == "(2, 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "times", "seconds"),
+    [
+        ("X_ERROR(0.1) 0", 10**9, 30),
+        ("X_ERROR(0.1) 0\n    MR 0", 10**8, 34),
+        ("M 0", 10**9, 110),
+        ("R_X(0.1) 0", 10**6, 20),
+        ("R_X(0.1) 0\n    M 0", 10**6, 20),
+    ],
+)
+def test_too_many_targets(body: str, times: int, seconds: int) -> None:
+    """The limit is the time that they take at least."""
+    text = f"M 1\nREPEAT {times} {{\n    {body}\n}}\nDETECTOR rec[-1]"
+    output = run_limited(
+        f"""
+        circuit = snc.Circuit({text!r})
+        print(refusal(circuit.compile_detector_sampler))
+        """,
+        seconds=3,
+    )
+    assert output.startswith("ResourceLimitError: The circuit has ")
+    assert f"The compiler would follow them for {seconds} s or more; the limit is 10 s." in output

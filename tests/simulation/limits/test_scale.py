@@ -1,0 +1,220 @@
+"""Long runs: bounded memory, Ctrl-C, and other threads of Python."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from stim_nonclifford import Circuit, ResourceLimitError
+from stim_nonclifford.simulation.compiler.sweeps import backward_sweep
+
+from ...support.processes.stopped_calls import ticking
+
+pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
+"""Bits are compared here, whatever they mean: some observables are random without noise."""
+
+# A T gate on every shot, an outcome law for many signatures.
+CIRCUIT = """
+    RX 0 1 2
+    DEPOLARIZE1(0.01) 0 1 2
+    T 0 1 2
+    DEPOLARIZE2(0.01) 0 1
+    CX 0 1 1 2
+    SQRT_X 0 1 2
+    T 0 1 2
+    X_ERROR(0.01) 0 1 2
+    MX 0 1
+    DETECTOR rec[-1] rec[-2]
+    M(0.01) 2
+    DETECTOR rec[-1]
+    OBSERVABLE_INCLUDE(0) rec[-2]
+"""
+# Twenty coordinates in rotations that do not repeat: a single shot takes long.
+WIDE = """
+    RX 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+    REPEAT 20 {
+        T 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+        DEPOLARIZE1(0.01) 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+        CX 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+        SQRT_X 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+        CX 19 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
+    }
+    M 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+    OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+
+
+def peak_memory() -> int:
+    """In KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_does_not_grow_with_shots(threads: int) -> None:
+    """10^7 shots of detectors would take 10 MB even if they were packed."""
+    mask = np.array([True, False])
+    sampler = Circuit(CIRCUIT).compile_detector_sampler(seed=1, postselection_mask=mask, threads=threads)
+    sampler.sample_counts(2_000_000)
+    before = peak_memory()
+    counts = sampler.sample_counts(10**7)
+    assert counts.shots == 10**7
+    assert peak_memory() - before < 4_000
+
+
+def test_memory_of_kept_samples() -> None:
+    """Seed 2. Few of the 1.8 * 10^7 shots are kept; the others take no memory."""
+    qubits = " ".join(map(str, range(10)))
+    detectors = "\n".join(f"DETECTOR rec[-{k}]" for k in range(1, 11))
+    circuit = Circuit(f"X_ERROR(0.4) {qubits}\nM {qubits}\n{detectors}")
+    sampler = circuit.compile_detector_sampler(seed=2, postselection_mask=np.ones(10, dtype=np.bool_))
+    sampler.sample_kept(1_000_000)
+    before = peak_memory()
+    kept = sampler.sample_kept(18_000_000)
+    assert kept.shots == 18_000_000
+    expected = 18_000_000 * 0.6**10
+    assert abs(len(kept.dets) - expected) < 10 * expected**0.5  # ten standard deviations
+    assert peak_memory() - before < 10_000
+
+
+def interrupted_run(script: str) -> tuple[float, int, str, str]:
+    """Seconds until Ctrl-C comes, a process's exit code, its last line of errors, and what it printed then."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # Tests that run in the background of a shell are started with Ctrl-C ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        start = time.monotonic()
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        seconds = time.monotonic() - start
+        printed, errors = process.communicate(timeout=10)
+        return seconds, process.returncode, errors.strip().rpartition("\n")[2], printed
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("circuit", "call"),
+    [
+        (CIRCUIT, "sample_counts(10**12)"),
+        (CIRCUIT, "sample_counts(10**12, max_errors=10**12)"),
+        (WIDE, "sample_counts(10**6)"),
+        ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", "sample_counts(10**12)"),
+    ],
+    ids=["counts", "limited counts", "wide", "coins"],
+)
+def test_interruption(circuit: str, call: str, threads: int) -> None:
+    """Ctrl-C raises KeyboardInterrupt within a second of work, whatever else the machine does."""
+    script = f"""
+import time
+import stim_nonclifford
+sampler = stim_nonclifford.Circuit({circuit!r}).compile_detector_sampler(
+    threads={threads}, skip_reference_sample=True
+)
+sampler.sample_counts({1 if circuit == WIDE else 1000})
+begin = time.process_time()
+print("started")
+try:
+    sampler.{call}
+finally:
+    print((time.process_time() - begin) / {threads})
+"""
+    seconds, code, error, worked = interrupted_run(script)
+    assert error == "KeyboardInterrupt"
+    assert code != 0
+    assert float(worked) < seconds + 1
+
+
+def test_sampler_works_after_an_interruption() -> None:
+    """Seed 3: shots of the interrupted call are not counted as used."""
+    script = f"""
+import stim_nonclifford
+circuit = stim_nonclifford.Circuit({CIRCUIT!r})
+sampler = circuit.compile_detector_sampler(seed=3)
+sampler.sample_counts(100)
+print("started")
+try:
+    sampler.sample_counts(10**12)
+except KeyboardInterrupt:
+    whole = circuit.compile_detector_sampler(seed=3).sample_counts(5000)
+    fresh = circuit.compile_detector_sampler(seed=3)
+    assert sampler.sample_counts(4900) + fresh.sample_counts(100) == whole
+    raise SystemExit(7)
+"""
+    _, code, *_ = interrupted_run(script)
+    assert code == 7
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_other_threads_run_meanwhile(threads: int) -> None:
+    """The lock of the interpreter is free while the engine works."""
+    sampler = Circuit(CIRCUIT).compile_detector_sampler(seed=4, threads=threads)
+    sampler.sample_counts(1000)
+    with ticking() as ticks:
+        start = time.monotonic()
+        before = 0
+        shots = 1_000_000
+        while time.monotonic() - start < 0.5:
+            # One long call: what counts is what happens during it.
+            before, start_of_call = len(ticks), time.monotonic()
+            sampler.sample_counts(shots)
+            if time.monotonic() - start_of_call > 0.2:
+                break
+            shots *= 4
+        during, seconds = len(ticks) - before, time.monotonic() - start_of_call
+    # With the lock held, there would be none or one; the machine may be busy.
+    assert during > 20 * seconds
+
+
+def test_samplers_in_threads_of_their_own() -> None:
+    """Seeds 0 to 3: each sampler gives what it gives alone."""
+    circuit = Circuit(CIRCUIT)
+    expected = [circuit.compile_detector_sampler(seed=seed).sample_counts(200_000) for seed in range(4)]
+    found = dict.fromkeys(range(4), expected[0])
+
+    def run(seed: int) -> None:
+        found[seed] = circuit.compile_detector_sampler(seed=seed).sample_counts(200_000)
+
+    workers = [threading.Thread(target=run, args=(seed,)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [found[seed] for seed in range(4)] == expected
+
+
+def test_a_million_iterations() -> None:
+    """Noise of a million rounds on one qubit, exactly."""
+    circuit = Circuit("R 0\nREPEAT 1000 {\n    REPEAT 1000 {\n        X_ERROR(1e-7) 0\n    }\n}\nT 0\nM 0")
+    (rate,) = circuit.compile().record_plan().rates
+    assert rate == pytest.approx(-0.5e6 * math.log1p(-2e-7), rel=1e-9)
+
+
+@pytest.mark.parametrize("outputs", ["detectors", "records"])
+def test_memory_of_effects_is_limited(outputs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backward_sweep, "MAX_EFFECT_BYTES", 20_000)
+    text = "REPEAT 1500 {{\n    X_ERROR(0.1) 0\n    MR 0\n    {}\n}}\nRX 1\nT 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    circuit = Circuit(text.format("DETECTOR rec[-1]" if outputs == "detectors" else ""))
+    what = "detectors and observables" if outputs == "detectors" else "measurement records"
+    compiled = circuit.compile_detector_sampler if outputs == "detectors" else circuit.compile_sampler
+    with pytest.raises(ResourceLimitError, match=f"1,501 {what} need more than 20,000 bytes"):
+        compiled().sample(1)

@@ -1,0 +1,87 @@
+"""``plot-gap``: curves by gap, counted points and computed points, in one picture."""
+
+from __future__ import annotations
+
+import collections
+import pathlib
+
+import pytest
+import sinter
+
+from sinter_plugin.__main__ import main
+from sinter_plugin.commands.plot_gap import curves_of
+from sinter_plugin.statistics.error_rates import error_rate
+from sinter_plugin.statistics.rows import ESTIMATE, FAULT_SETS
+
+
+def rows() -> list[sinter.TaskStats]:
+    gaps = collections.Counter({"C0": 300, "E0": 100, "C20": 390, "E20": 10})
+    estimate = {"logical_error_rate": 1e-6, "interval": [9e-7, 1.2e-6], "kept": 0.4}
+    return [
+        sinter.TaskStats(
+            "a", "soft_pymatching_gap", {"d": 3}, shots=1000, errors=110, discards=200, custom_counts=gaps
+        ),
+        sinter.TaskStats("b", "soft_postselect", {"d": 3}, shots=1000, errors=5, discards=500),
+        sinter.TaskStats("c", FAULT_SETS, {"d": 5, ESTIMATE: estimate}),
+        sinter.TaskStats("d", "soft_postselect", {"d": 7}, shots=1000, errors=0, discards=900),
+        sinter.TaskStats("e", "soft_postselect", {"d": 9}, shots=10, errors=0, discards=10),
+    ]
+
+
+def test_points_and_intervals() -> None:
+    by_gap, counted, computed, none = curves_of(rows(), lambda row: row.strong_id)
+    assert by_gap.attempts == [1000 / 800, 1000 / 400]
+    assert [fit.best for fit in by_gap.rates] == [110 / 800, 10 / 400]
+    expected = error_rate(sinter.AnonTaskStats(shots=1000, errors=10, discards=600))
+    assert by_gap.rates[1] == expected
+    assert (counted.attempts, counted.rates[0].best) == ([2.0], 0.01)
+    assert (computed.attempts, computed.rates) == ([2.5], [sinter.Fit(low=9e-7, best=1e-6, high=1.2e-6)])
+    assert none.rates[0].best is None
+    assert [curve.label for curve in (by_gap, counted, computed, none)] == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]  # e keeps no shot
+
+
+def write(path: pathlib.Path) -> pathlib.Path:
+    path.write_text(sinter.CSV_HEADER + "\n" + "\n".join(row.to_csv_line() for row in rows()) + "\n")
+    return path
+
+
+def test_picture(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib.figure import Figure
+
+    seen = []
+    save = Figure.savefig
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *a, **k: (seen.append(self.axes[0]), save(self, *a, **k))
+    )
+    out = tmp_path / "gap.png"
+    command = ["plot-gap", str(write(tmp_path / "stats.csv")), "--out", str(out)]
+    assert main([*command, "--group_func", "f'{decoder} d={m.d}'"]) == 0
+    assert out.read_bytes().startswith(b"\x89PNG")
+    labels = [text.get_text() for text in seen[0].get_legend().get_texts()]
+    assert sorted(labels) == [
+        f"{FAULT_SETS} d=5 (computed)",
+        "soft_postselect d=3",
+        "soft_postselect d=7, upper end",
+        "soft_pymatching_gap d=3",
+    ]
+    assert seen[0].get_xlabel() == "attempts per kept shot"
+    assert main([*command, "--filter_func", "m.d == 3"]) == 0
+    assert len(seen[1].get_legend().get_texts()) == 2
+
+
+def test_errors(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stats = str(write(tmp_path / "stats.csv"))
+    out = str(tmp_path / "gap.png")
+    assert main(["plot-gap", stats, "--filter_func", "m.d == 9", "--out", out]) == 2
+    assert "No row has a kept shot" in capsys.readouterr().err
+    assert main(["plot-gap", stats, "--group_func", "m.d + 'x'", "--out", out]) == 2
+    assert "--group_func" in capsys.readouterr().err
+    assert main(["plot-gap", str(tmp_path / "none.csv"), "--out", out]) == 2

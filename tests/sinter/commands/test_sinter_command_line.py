@@ -1,0 +1,331 @@
+"""The Sinter plugin on the command line, run as a user runs it: `sinter` and `python -m sinter_plugin`."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import sys
+
+import pytest
+import sinter
+
+from ...support.processes.sinter_runs import (
+    BARE_ERROR_IF_KEPT,
+    ERROR_IF_KEPT,
+    KEPT_BY_ALL,
+    KEPT_BY_MASK,
+    OURS,
+    SINTER,
+    T_CIRCUIT,
+    Folder,
+    assert_rate,
+    both_commands,
+    wait_until,
+    workers_of,
+)
+
+
+@both_commands
+def test_collects_what_is_true_of_the_t_circuit(folder: Folder, command: list[str]) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --metadata_func auto --processes 2"
+        " --max_shots 100_000 --quiet --save_resume_filepath "
+    )
+    folder.run(command, arguments + "all.csv")
+    folder.run(command, arguments + "mask.csv --postselect_detectors_with_non_zero_4th_coord")
+    for name, kept in (("all.csv", KEPT_BY_ALL), ("mask.csv", KEPT_BY_MASK)):
+        (stats,) = folder.stats(name)
+        assert stats.json_metadata == {"d": 3, "p": 0.1}
+        assert stats.decoder == "soft_postselect"
+        assert stats.shots == 100_000  # never more than asked for
+        survivors = stats.shots - stats.discards
+        assert stats.custom_counts["survivors"] == survivors
+        assert_rate(survivors, stats.shots, kept)
+        assert_rate(stats.errors, survivors, ERROR_IF_KEPT)
+
+
+@both_commands
+def test_max_errors_and_survivors_overshoot_little(folder: Folder, command: list[str]) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 1_000_000_000"
+        " --quiet --processes 1 --max_errors 1000 --save_resume_filepath "
+    )
+    folder.run(command, arguments + "errors.csv")
+    (stats,) = folder.stats("errors.csv")
+    assert 1000 <= stats.errors <= 1200
+
+    folder.run(command, arguments + "survivors.csv --custom_error_count_key survivors")
+    (stats,) = folder.stats("survivors.csv")
+    assert 1000 <= stats.custom_counts["survivors"] <= 1200
+    assert stats.errors < 500
+
+
+both_samplers = pytest.mark.parametrize("sampler", ["soft_postselect", "soft_pymatching"])
+
+
+@both_samplers
+@both_commands
+def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler: str) -> None:
+    arguments = (
+        f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
+    )
+    process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
+    wait_until(lambda: folder.shots() > 10_000)
+    os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal
+    _, stderr = process.communicate(timeout=30)
+    if command is OURS:
+        # Sinter itself says so only if the interrupt comes while it waits, and not while it writes a row.
+        assert "Interrupted" in stderr
+    assert process.returncode == (130 if command is OURS else 0)
+
+    saved = folder.shots()
+    assert saved > 0
+    folder.run(command, arguments + f" --max_shots {saved + 1000}")
+    assert folder.shots() == saved + 1000
+    (stats,) = folder.stats()
+    assert_rate(stats.errors, stats.shots - stats.discards, ERROR_IF_KEPT)
+
+    # Enough is there: nothing is added.
+    before = (folder.path / "stats.csv").read_text()
+    folder.run(command, arguments + " --max_shots 1000")
+    assert (folder.path / "stats.csv").read_text() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+@both_samplers
+@both_commands
+def test_a_killed_worker_loses_nothing_that_was_saved(
+    folder: Folder, command: list[str], sampler: str
+) -> None:
+    arguments = (
+        f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
+    )
+    process = folder.start(command, arguments + " --max_shots 1_000_000_000_000")
+    wait_until(lambda: folder.shots() > 10_000)
+    before = folder.shots()
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    if command is OURS:
+        _, stderr = process.communicate(timeout=30)
+        assert "A worker process died" in stderr
+        assert process.returncode == 1
+    else:  # Sinter itself would wait for that worker for ever.
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=30)
+
+    saved = folder.shots()
+    assert saved >= before
+    folder.run(command, arguments + f" --max_shots {saved + 1000}")
+    assert folder.shots() == saved + 1000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+def test_sigterm_ends_the_workers_too(folder: Folder) -> None:
+    process = folder.start(
+        OURS,
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 2 --max_shots 1_000_000_000_000"
+        " --save_resume_filepath stats.csv --quiet",
+    )
+    wait_until(lambda: folder.shots() > 0)
+    workers = workers_of(process.pid)
+    assert len(workers) == 2
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+
+
+def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
+    arguments = (
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 1000 --processes 1 --quiet"
+        " --postselected_detectors_predicate 'coords[3] > 0' --save_resume_filepath "
+    )
+    folder.run(SINTER, arguments + "sinter.csv")
+    folder.run(OURS, arguments + "ours.csv")
+    assert folder.rows("sinter.csv")[0]["strong_id"] == folder.rows("ours.csv")[0]["strong_id"]
+    combined = folder.run(OURS[:-1], "combine sinter.csv ours.csv").stdout
+    (row,) = csv.DictReader(combined.splitlines(), skipinitialspace=True)
+    assert row["shots"] == "2000"
+
+
+@pytest.mark.parametrize(
+    "command", [[SINTER[0]], [sys.executable, "-m", "sinter_plugin"]], ids=["sinter", "sinter_plugin"]
+)
+def test_plots(folder: Folder, command: list[str]) -> None:
+    stats = [
+        sinter.TaskStats(
+            strong_id=str(p),
+            decoder="soft_postselect",
+            json_metadata={"d": 3, "p": p},
+            shots=10_000,
+            discards=int(2e6 * p),
+            errors=int(1e5 * p),
+        )
+        for p in (0.001, 0.002)
+    ]
+    lines = [sinter.CSV_HEADER, *(stat.to_csv_line() for stat in stats)]
+    (folder.path / "stats.csv").write_text("\n".join(lines) + "\n")
+    attempts = "(stat.shots + 1) / (stat.shots - stat.discards + 2)"
+    arguments = "plot --in stats.csv --group_func \"f'd={m.d}'\" --fig_size 400 300"
+    folder.run(command, arguments + " --x_func m.p --xaxis '[log]p' --out over_p.png")
+    folder.run(command, arguments + f" --type error_rate --x_func '{attempts}' --out over_attempts.png")
+    for name in ("over_p.png", "over_attempts.png"):
+        assert (folder.path / name).read_bytes().startswith(b"\x89PNG")
+
+
+class TestCollectOfThePlugin:
+    """What `python -m sinter_plugin collect` does beyond `sinter collect`."""
+
+    def test_collects_circuits_that_sinter_refuses(self, folder: Folder) -> None:
+        done = folder.run(
+            OURS, "--circuits bare.stim --decoders soft_postselect --max_shots 50_000 --processes 1 --quiet"
+        )
+        rows = list(csv.DictReader(done.stdout.splitlines(), skipinitialspace=True))
+        shots, discards, errors = (
+            sum(int(row[key]) for row in rows) for key in ("shots", "discards", "errors")
+        )
+        assert shots == 50_000
+        assert_rate(discards, shots, 0.25)
+        assert_rate(errors, shots - discards, BARE_ERROR_IF_KEPT)
+
+    def test_sampler_for_gpus_says_what_it_needs(self, folder: Folder) -> None:
+        folder.hide_gpus()
+        done = folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders soft_postselect_gpu --max_shots 10 --processes 1 --quiet",
+            code=2,
+        )
+        assert "A worker could not sample a circuit: engine='gpu' needs" in done.stderr
+
+    def test_keeps_the_users_own_decoders(self, folder: Folder) -> None:
+        (folder.path / "mine.py").write_text(
+            "import sinter_plugin\n"
+            "def samplers():\n"
+            "    return {'mine': sinter_plugin.SoftPostselectSampler()}\n"
+        )
+        # The folder is on the path of `python -m`. The argument may be shortened.
+        folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders mine soft_postselect --custom_decoders mine:samplers"
+            " --max_shots 1000 --processes 1 --quiet --save_resume_filepath stats.csv",
+        )
+        stats = {stat.decoder: stat for stat in folder.stats()}
+        assert set(stats) == {"mine", "soft_postselect"}
+
+    def test_detectors_without_a_fourth_coordinate_are_not_postselected(self, folder: Folder) -> None:
+        (folder.path / "short.stim").write_text(T_CIRCUIT.replace("(1, 0, 0, 0)", "(1, 0)"))
+        folder.run(
+            OURS,
+            "--circuits short.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+            " --postselect_detectors_with_non_zero_4th_coord --save_resume_filepath stats.csv",
+        )
+        (stats,) = folder.stats()
+        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_MASK)
+
+    def test_observable_zero_can_be_postselected(self, folder: Folder) -> None:
+        folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+            " --postselected_observables_predicate 'index == 0' --save_resume_filepath stats.csv",
+        )
+        (stats,) = folder.stats()
+        assert stats.errors == 0
+        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_ALL * (1 - ERROR_IF_KEPT))
+
+    def test_counts_combinations_of_flips(self, folder: Folder) -> None:
+        folder.run(
+            OURS,
+            "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+            " --count_observable_error_combos --save_resume_filepath stats.csv",
+        )
+        (stats,) = folder.stats()
+        assert stats.errors > 0
+        assert stats.custom_counts["obs_mistake_mask=E"] == stats.errors
+
+
+def test_without_arguments_prints_help(folder: Folder) -> None:
+    done = folder.run(OURS[:-1], "")
+    assert "python -m sinter_plugin collect --circuits" in done.stdout
+    assert "strong_id" not in done.stdout
+    done = folder.run(OURS[:-1], "colect", code=2)
+    assert "Not a command: colect" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("H 0\nTT 0", "", "wrong.stim: Line 2"),
+        ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables, so"),
+        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors, so soft_postselect"),
+        (T_CIRCUIT, "--count_detection_events", "--count_detection_events works for decoders only"),
+        (T_CIRCUIT, "--decoders soft_postselect pymatching", "which reads T gates as S gates. Use soft_py"),
+        (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
+        (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
+        (T_CIRCUIT, "--processes 0", "--processes must be"),
+        (T_CIRCUIT, "--decoders soft_postselct", "'soft_postselct'. Did you mean soft_postselect? Available"),
+        (T_CIRCUIT, "--decoders zzz", "decoder='zzz'. Available"),
+        (T_CIRCUIT, "--custom_decoders_module_function nomod:f", "No module named 'nomod'"),
+        (T_CIRCUIT, "--custom_decoders_module_function math:f", "cannot import name 'f' from 'math'"),
+        (T_CIRCUIT, "--custom_decoders_module_function os:getpid", "custom_decoders_module_function failed"),
+        (T_CIRCUIT, "--custom_decoders_module_function math", "didn't have exactly one colon"),
+        (T_CIRCUIT, "--metadata_func 'path +'", "--metadata_func is not an expression of Python"),
+        (T_CIRCUIT, "--metadata_func nix", "wrong.stim: --metadata_func failed with NameError"),
+        (T_CIRCUIT, "--postselected_detectors_predicate '1 +'", "_detectors_predicate is not an expression"),
+        (T_CIRCUIT, "--postselected_observables_predicate nix", "predicate failed with NameError"),
+        (None, "", "No such file"),
+    ],
+)
+def test_wrong_input_is_reported_in_a_line(
+    folder: Folder, text: str | None, arguments: str, message: str
+) -> None:
+    if text is not None:
+        (folder.path / "wrong.stim").write_text(text)
+    done = folder.run(
+        OURS, f"--circuits wrong.stim --decoders soft_postselect --max_shots 10 {arguments}", code=2
+    )
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
+    (folder.path / "mine.py").write_text(
+        "import sinter, sinter_plugin\n"
+        "class Mine(sinter.Decoder): pass\n"
+        "def decoders(): return {'mine': Mine, 'soft': sinter_plugin.SoftDecodingSampler}\n"
+    )
+    for name, kind in (("mine", "Mine"), ("soft", "SoftDecodingSampler")):
+        done = folder.run(
+            OURS,
+            f"--circuits d=3,p=0.1.stim --decoders {name} --custom_decoders mine:decoders --max_shots 10",
+            code=2,
+        )
+        assert f"'{name}' is the class {kind}. The function must return objects, such as {kind}()" in (
+            done.stderr
+        )
+        assert done.stderr.count("\n") == 1
+
+
+def test_time_limit_of_a_run(folder: Folder) -> None:
+    arguments = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
+    arguments += " --max_shots 1_000_000_000_000 --max_seconds 4 --save_resume_filepath stats.csv"
+    done = folder.run(OURS, arguments)
+    assert (
+        done.stderr == "The time is up. Run the same command again to continue from the saved statistics.\n"
+    )
+    before = folder.shots()
+    assert 0 < before < 1_000_000_000_000
+    folder.run(OURS, arguments)
+    assert folder.shots() > before
+
+
+def test_log_of_a_run_without_a_terminal(folder: Folder) -> None:
+    """One line for the first hour, and one at the end."""
+    arguments = "--circuits d=3,p=0.1.stim bare.stim --decoders soft_postselect --processes 1"
+    done = folder.run(OURS, f"{arguments} --max_shots 2_000_000 --save_resume_filepath stats.csv")
+    assert [row.shots for row in folder.stats()] == [2_000_000] * 2
+    assert len(re.findall(r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d  ", done.stderr, re.MULTILINE)) == 2
+    assert "\x1b" not in done.stderr

@@ -1,0 +1,391 @@
+"""`python -m sinter_plugin estimate`, run as a user runs it, and the counts that it writes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scipy.stats
+import sinter
+import stim
+
+from sinter_plugin import error_rate
+from sinter_plugin.statistics.shot_ranges import seed_of
+from sinter_plugin.statistics.statistics_file import StatisticsFile
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+
+from ...support.processes.sinter_runs import (
+    BARE_ERROR_IF_KEPT,
+    ERROR_IF_KEPT,
+    KEPT_BY_ALL,
+    OURS,
+    T_CIRCUIT,
+    Folder,
+)
+
+ESTIMATE = [*OURS[:-1], "estimate", "--decoders", "soft_postselect"]
+SAVED = "--threads 2 --seed 1 --metadata_func auto --save_resume_filepath stats.csv"
+
+
+def estimated(rate: float, interval: tuple[float, float], shots: int = 0) -> sinter.TaskStats:
+    facts = {"logical_error_rate": rate, "interval": list(interval)}
+    return sinter.TaskStats("id", "soft_fault_sets", {"estimate": facts}, shots)
+
+
+class TestErrorRate:
+    """What figures show of counted and of computed rows."""
+
+    @pytest.mark.parametrize(
+        ("errors", "kept"),
+        [
+            (1, 10),
+            (10, 1000),
+            (500, 1000),
+            (999, 1000),
+            (3, 10**9),
+            (999, 10**8),
+            (1000, 324548838),
+            (7, 10**12),
+        ],
+    )
+    def test_counts_have_the_interval_of_clopper_and_pearson(self, errors: int, kept: int) -> None:
+        fit = error_rate(sinter.AnonTaskStats(shots=3 * kept, discards=2 * kept, errors=errors))
+        assert fit.best == errors / kept
+        # The definition: each end would give so many errors, or more extreme numbers, in 2.5% of all runs.
+        assert fit.low < fit.best < fit.high
+        assert scipy.stats.binom.sf(errors - 1, kept, fit.low) == pytest.approx(0.025)
+        assert scipy.stats.binom.cdf(errors, kept, fit.high) == pytest.approx(0.025)
+
+    def test_counts_at_the_ends(self) -> None:
+        none = error_rate(sinter.AnonTaskStats(shots=1000))
+        assert (none.low, none.best) == (0, None)
+        assert none.high == pytest.approx(1 - 0.025 ** (1 / 1000))
+        assert error_rate(sinter.AnonTaskStats(shots=10, errors=10)).high == 1
+        assert error_rate(sinter.AnonTaskStats(shots=10, discards=10)) == sinter.Fit(0, None, 1)
+
+    def test_estimates_have_their_own(self) -> None:
+        assert error_rate(estimated(1e-20, (0.9e-20, 4e-20))) == sinter.Fit(0.9e-20, 1e-20, 4e-20)
+        assert error_rate(estimated(0.0, (0.0, 1e-9))) == sinter.Fit(0, None, 1e-9)
+        assert error_rate(estimated(0.0, (0.0, 0.0))) == sinter.Fit(0, 0, 0)
+
+    def test_counts_that_nobody_has_taken_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="counts that no sampler has taken"):
+            error_rate(estimated(1e-3, (0.9e-3, 1.1e-3), shots=1000))
+
+
+def test_exact_values_with_and_without_mask(folder: Folder) -> None:
+    arguments = "--circuits d=3,p=0.1.stim --metadata_func auto --quiet --seed 7 --save_resume_filepath "
+    folder.run(ESTIMATE, arguments + "all.csv")
+    partial = arguments + "mask.csv --postselect_detectors_with_non_zero_4th_coord"
+    refused = folder.run(ESTIMATE, partial, code=2)
+    assert "1 of 3 detectors is neither postselected nor decoded (the first is D1)" in refused.stderr
+    folder.run(ESTIMATE, arguments + "mask.csv --postselected_detectors_predicate 'index < 3'")
+    folder.run(ESTIMATE, arguments + "zero.csv --postselected_observables_predicate 'index == 0'")
+    ids = set()
+    for name, kept, rate in (
+        ("all.csv", KEPT_BY_ALL, ERROR_IF_KEPT),
+        ("mask.csv", KEPT_BY_ALL, ERROR_IF_KEPT),
+        ("zero.csv", KEPT_BY_ALL * (1 - ERROR_IF_KEPT), 0.0),
+    ):
+        (stats,) = folder.stats(name)
+        estimate = stats.json_metadata.pop("estimate")
+        assert stats.json_metadata == {"d": 3, "p": 0.1}
+        assert stats.decoder == "soft_fault_sets"
+        assert estimate["kept"] == pytest.approx(kept, abs=1e-12)
+        assert estimate["logical_error_rate"] == pytest.approx(rate, abs=1e-12)
+        assert estimate["kept_and_wrong"] == pytest.approx(rate * kept, abs=1e-12)
+        assert estimate["standard_error"] == 0
+        assert estimate["interval"] == pytest.approx([rate, rate], abs=1e-9)
+        assert estimate["seed"] == seed_of(stats.strong_id, 7) >> 11
+        assert estimate["seconds"] >= 0
+        assert (stats.shots, stats.errors, stats.discards) == (0, 0, 0)
+        assert stats.custom_counts == {"estimates": 1}
+        ids.add(stats.strong_id)
+    assert len(ids) == 3
+
+
+def test_bare_gates_and_standard_output(folder: Folder) -> None:
+    done = folder.run(ESTIMATE, "--circuits bare.stim --seed 1")
+    (row,) = csv.DictReader(done.stdout.splitlines(), skipinitialspace=True)
+    rate = json.loads(row["json_metadata"])["estimate"]["logical_error_rate"]
+    assert rate == pytest.approx(BARE_ERROR_IF_KEPT, abs=1e-9)
+    assert "bare.stim: logical error rate per kept shot 0.15 (exact)" in done.stderr
+
+
+def write_curve(folder: Folder) -> None:
+    for p in (0.001, 0.002, 0.005):
+        for gate in ("T", "S"):
+            circuit = cultivation_circuit(distance=3, p=p, gate=gate)  # type: ignore[arg-type]
+            circuit.to_file(folder.path / f"d=3,g={gate},p={p}.stim")
+
+
+def test_curves_are_resumed_and_improved(folder: Folder) -> None:
+    """One enumeration for T gates, one for the S-proxy; nothing twice; better rows replace worse ones."""
+    write_curve(folder)
+    t_files = "d=3,g=T,p=0.002.stim d=3,g=T,p=0.005.stim"
+    folder.run(ESTIMATE, f"--circuits {t_files} {SAVED} --relative_error 0.3 --quiet")
+    all_files = f"d=3,g=T,p=0.001.stim {t_files} d=3,g=S,p=0.002.stim d=3,g=S,p=0.005.stim"
+    done = folder.run(ESTIMATE, f"--circuits {all_files} {SAVED} --relative_error 0.3")
+    assert "[1/2] d=3,g=T,p=0.001.stim\n" in done.stderr  # the only one that is left of the curve
+    assert "[2/2] d=3,g=S,p=0.002.stim and 1 that differ in noise strength only" in done.stderr
+    assert done.stderr.count("in the file already") == 2
+    before = (folder.path / "stats.csv").read_bytes()
+    folder.run(ESTIMATE, f"--circuits {all_files} {SAVED} --relative_error 0.3")
+    assert (folder.path / "stats.csv").read_bytes() == before
+
+    worse = {row.strong_id: row.json_metadata["estimate"] for row in folder.stats()}
+    folder.run(ESTIMATE, f"--circuits {all_files} {SAVED} --relative_error 0.004")
+    stats = folder.stats()
+    assert len(folder.rows()) == len(stats) == len(worse) == 5
+    improved = 0
+    for row in stats:
+        better, known = row.json_metadata["estimate"], worse[row.strong_id]
+        assert better["standard_error"] <= 0.004 * better["logical_error_rate"]
+        # 6 sigma is a false alarm in 10^9 runs; the seed is fixed besides.
+        difference = better["logical_error_rate"] - known["logical_error_rate"]
+        assert abs(difference) <= 6 * known["standard_error"] + 1e-9 * known["logical_error_rate"]
+        improved += better != known
+    assert improved >= 1
+    assert not list(folder.path.glob("*.new")) + list(folder.path.glob("*.lock"))
+
+
+def test_row_with_a_narrower_interval_stays(folder: Folder) -> None:
+    folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}")
+    (stats,) = folder.stats()
+    facts = stats.json_metadata["estimate"]
+    facts |= {"asked_relative_error": 1e9, "standard_error": 1e9, "interval": [ERROR_IF_KEPT, ERROR_IF_KEPT]}
+    (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n{stats.to_csv_line()}\n")
+    done = folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}")
+    assert "The row in the file stays" in done.stderr
+    assert folder.stats() == [stats]
+
+
+def test_counts_and_estimates_are_drawn_in_one_figure(folder: Folder) -> None:
+    """Rates, exact zeros and limits, each with its interval, and without a warning of Matplotlib."""
+    generated = "surface_code:rotated_memory_z"
+    stim.Circuit.generated(generated, distance=7, rounds=3, after_clifford_depolarization=1e-3).to_file(
+        folder.path / "d=7,p=0.001.stim"
+    )
+    stim.Circuit.generated(generated, distance=3, rounds=2, before_round_data_depolarization=1e-9).to_file(
+        folder.path / "d=3,p=1e-9.stim"
+    )
+    (folder.path / "d=3,p=0.2.stim").write_text(T_CIRCUIT.replace("X_ERROR(0.1) 0 3", "X_ERROR(0.1) 3"))
+    files = "d=3,p=0.1.stim d=3,p=0.2.stim d=3,p=1e-9.stim d=7,p=0.001.stim"
+    folder.run(ESTIMATE, f"--circuits {files} {SAVED} --max_seconds 1e-6")
+    folder.run(
+        OURS,
+        "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet --max_shots 1000"
+        " --metadata_func auto --save_resume_filepath stats.csv",
+    )
+    stats = {(row.decoder, row.json_metadata["d"], row.json_metadata["p"]): row for row in folder.stats()}
+    assert len(stats) == 5
+    counted = stats["soft_postselect", 3, 0.1]
+    assert counted.shots == 1000
+    assert counted.strong_id != stats["soft_fault_sets", 3, 0.1].strong_id
+    assert error_rate(stats["soft_fault_sets", 3, 0.2]) == sinter.Fit(0, 0, 0)
+    assert error_rate(stats["soft_fault_sets", 7, 0.001]).best is None
+    arguments = (
+        "plot --in stats.csv --x_func m.p --xaxis '[log]p' --group_func \"f'{decoder} d={m.d}'\""
+        " --fig_size 800 400 --out plot.png "
+    )
+    y_func = "--type custom_y --y_func \"__import__('sinter_plugin').error_rate(stat)\" --yaxis "
+    for command in ([str(Path(sys.executable).with_name("sinter"))], OURS[:-1]):
+        for more in (f"{y_func} [log]rate", f"{y_func} rate", "--type error_rate"):
+            done = folder.run(command, arguments + more)
+            assert done.stderr == ""
+            assert (folder.path / "plot.png").read_bytes().startswith(b"\x89PNG")
+            (folder.path / "plot.png").unlink()
+
+
+def test_the_figure_has_the_intervals_of_the_rows(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`sinter plot` draws from low to high what the row says, whether it was counted or computed."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED} --quiet")
+    [computed] = folder.stats()
+    computed.json_metadata["estimate"]["interval"] = [0.02, 0.3]
+    counted = sinter.TaskStats("b", "soft_postselect", {"p": 0.1}, shots=100, errors=10)
+    drawn: list[tuple[float, float]] = []
+
+    def errorbar(axes: object, x: list[float], y: list[float], **options: Any) -> None:
+        [below], [above] = options["yerr"]
+        drawn.append((y[0] - below, y[0] + above))
+
+    monkeypatch.setattr("matplotlib.axes.Axes.errorbar", errorbar)
+    figure, axes = pyplot.subplots()
+    sinter.plot_custom(
+        ax=axes,
+        stats=[computed, counted],
+        x_func=lambda stat: stat.json_metadata["p"],
+        y_func=error_rate,
+        group_func=lambda stat: stat.decoder,
+    )
+    pyplot.close(figure)
+    expected = scipy.stats.binomtest(10, 100).proportion_ci()  # Clopper and Pearson
+    assert drawn == [pytest.approx((0.02, 0.3)), pytest.approx((expected.low, expected.high))]
+
+
+def test_estimates_do_not_depend_on_what_else_is_computed(folder: Folder) -> None:
+    """Of circuits that share no work: in one go, after others, alone, and in another order."""
+    write_curve(folder)
+    names = ["d=3,g=T,p=0.002.stim", "d=3,g=S,p=0.002.stim", "d=3,p=0.1.stim"]
+    arguments = (
+        "--relative_error 0.3 --quiet --threads 1 --seed 5 --metadata_func auto --save_resume_filepath"
+    )
+
+    def found(name: str, *runs: list[str]) -> dict[str, tuple[int, float]]:
+        for files in runs:
+            folder.run(ESTIMATE, f"--circuits {' '.join(files)} {arguments} {name}")
+        facts = {row.strong_id: row.json_metadata["estimate"] for row in folder.stats(name)}
+        return {key: (each["seed"], each["logical_error_rate"]) for key, each in facts.items()}
+
+    in_one_go = found("one.csv", names)
+    assert len({seed for seed, _ in in_one_go.values()}) == 3
+    assert found("resumed.csv", names[:1], names[:2], names) == in_one_go
+    assert found("reversed.csv", names[::-1]) == in_one_go
+    [alone] = found("alone.csv", names[1:2]).items()
+    assert alone in in_one_go.items()
+    # Weaker noise that shares the work may ask for more draws, but has the seed of the stronger.
+    weaker = found("weaker.csv", ["d=3,g=T,p=0.001.stim", *names])
+    assert len(weaker) == 4
+    assert {key: weaker[key][0] for key in in_one_go} == {key: seed for key, (seed, _) in in_one_go.items()}
+
+
+@pytest.mark.parametrize(
+    "command", [[*ESTIMATE, "--circuits"], [*OURS, "--decoders", "soft_postselect", "--circuits"]]
+)
+def test_rows_with_counts_that_nobody_has_taken_are_refused(folder: Folder, command: list[str]) -> None:
+    """Earlier versions wrote such rows."""
+    old = sinter.TaskStats("id", "soft_fault_sets", {"estimate": {}}, shots=10**12, errors=10**6)
+    text = f"{sinter.CSV_HEADER}\n{old.to_csv_line()}\n"
+    (folder.path / "stats.csv").write_text(text)
+    more = "" if command[: len(ESTIMATE)] == ESTIMATE else "--processes 1 --max_shots 10"
+    done = folder.run(command, f"d=3,p=0.1.stim --save_resume_filepath stats.csv {more}", code=2)
+    assert "stats.csv, line 2: 1000000000000 shots that nobody has taken" in done.stderr
+    assert "compute the rates again with `python -m sinter_plugin estimate`" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert (folder.path / "stats.csv").read_text() == text
+
+
+def test_estimates_of_two_files_are_not_added(folder: Folder) -> None:
+    for name, seed in (("a.csv", 1), ("b.csv", 2)):
+        folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim --seed {seed} --quiet --save_resume_filepath {name}")
+    for files, place in (("a.csv b.csv", "b.csv, line 2"), ("a.csv a.csv", "a.csv, line 2")):
+        done = folder.run(OURS[:-1], f"combine {files}", code=2)
+        assert f"{place}: there is an estimate of the same circuit in a.csv, line 2" in done.stderr
+        assert "estimates are not added up" in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert done.stdout == ""
+    # One is passed on as it is, by Sinter, too; and what Sinter adds to itself gives itself away.
+    sinters = [str(Path(sys.executable).with_name("sinter")), "combine"]
+    assert folder.run([*OURS[:-1], "combine"], "a.csv").stdout == (folder.path / "a.csv").read_text()
+    assert folder.run(sinters, "a.csv").stdout == (folder.path / "a.csv").read_text()
+    (folder.path / "twice.csv").write_text(folder.run(sinters, "a.csv a.csv").stdout)
+    done = folder.run(OURS[:-1], "combine twice.csv", code=2)
+    assert "twice.csv, line 2: an estimate that was added to itself" in done.stderr
+
+
+def test_interrupts(folder: Folder) -> None:
+    write_curve(folder)
+    cultivation_circuit(distance=5, p=2e-3).to_file(folder.path / "d=5,g=T,p=0.002.stim")
+    arguments = f"--circuits d=3,g=T,p=0.001.stim d=5,g=T,p=0.002.stim {SAVED} --relative_error 2e-4"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = folder.start(ESTIMATE, arguments)
+        assert process.stderr is not None
+        while "] d=5,g=T" not in process.stderr.readline():  # which is being computed then
+            assert process.poll() is None
+        assert (folder.path / "stats.csv.lock").exists()
+        os.kill(process.pid, number)
+        _, stderr = process.communicate(timeout=30)
+        assert process.returncode == 130, stderr
+        assert "Interrupted. Run the same command again" in stderr
+        assert "Traceback" not in stderr
+        assert len(folder.rows()) == 1
+        assert not (folder.path / "stats.csv.lock").exists()
+
+
+def test_locked_file(folder: Folder) -> None:
+    with StatisticsFile(folder.path / "stats.csv", say=print):
+        done = folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}", code=2)
+        assert f"stats.csv is in use: another run saves to it (process {os.getpid()}" in done.stderr
+    folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}")
+
+
+@pytest.mark.parametrize("cut", [1, 40, 400])
+def test_last_row_that_was_cut_off_is_computed_again(folder: Folder, cut: int) -> None:
+    (folder.path / "d=3,p=0.3.stim").write_text(T_CIRCUIT.replace("0.25", "0.3"))
+    folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim d=3,p=0.3.stim {SAVED}")
+    path = folder.path / "stats.csv"
+    (first, second) = folder.stats()
+    path.write_bytes(path.read_bytes()[:-cut])
+    done = folder.run(ESTIMATE, f"--circuits d=3,p=0.1.stim d=3,p=0.3.stim {SAVED}")
+    assert (
+        "newline at the end was missing" in done.stderr or "was cut off and has been dropped" in done.stderr
+    )
+    again = [row.json_metadata["estimate"] | {"seconds": 0} for row in folder.stats()]
+    assert [row.strong_id for row in folder.stats()] == [first.strong_id, second.strong_id]
+    assert again == [row.json_metadata["estimate"] | {"seconds": 0} for row in (first, second)]
+
+
+def test_wrong_tool_is_said_and_the_others_are_computed(folder: Folder) -> None:
+    for p in (1e-4, 2e-2):
+        cultivation_circuit(distance=5, p=p).to_file(folder.path / f"d=5,p={p}.stim")
+    done = folder.run(
+        ESTIMATE, f"--circuits d=5,p=0.0001.stim d=5,p=0.02.stim {SAVED} --relative_error 0.3", code=1
+    )
+    assert "d=5,p=0.02.stim: Fault sets are the wrong tool for this circuit" in done.stderr
+    (stats,) = folder.stats()
+    assert stats.json_metadata["p"] == 1e-4
+    # 1.657e-12 exactly (arXiv 2609.18922); the seed is fixed.
+    assert error_rate(stats).best == pytest.approx(1.657e-12, rel=0.3)
+
+
+def test_combinations_of_observables(folder: Folder) -> None:
+    (folder.path / "d=2.stim").write_text(
+        "X_ERROR(0.25) 0\nX_ERROR(0.5) 1\nM 0 1 2\nDETECTOR rec[-1]\n"
+        "OBSERVABLE_INCLUDE(0) rec[-3]\nOBSERVABLE_INCLUDE(1) rec[-2]"
+    )
+    folder.run(ESTIMATE, f"--circuits d=2.stim {SAVED}")
+    (stats,) = folder.stats()
+    assert stats.json_metadata["estimate"]["error_patterns"] == pytest.approx(
+        {"E_": 0.125, "_E": 0.375, "EE": 0.125}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("H 0\nTT 0", "", "wrong.stim: Line 2"),
+        ("M 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables"),
+        (T_CIRCUIT, "--metadata_func '3'", "must yield a dictionary"),
+        (T_CIRCUIT, "--metadata_func \"{'estimate': 1}\"", "must yield a dictionary"),
+        (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
+        (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
+        (T_CIRCUIT, "--relative_error 0", "argument --relative_error: 0 is not positive"),
+        (T_CIRCUIT, "--relative_error x", "'x' is not a number"),
+        (T_CIRCUIT, "--threads 0", 'neither a positive integer nor "auto"'),
+        (T_CIRCUIT, "--seed -1", "-1 is not in range(2**64)"),
+        (T_CIRCUIT, "--max_shots 10", "unrecognized arguments: --max_shots"),
+        (None, "", "No such file"),
+    ],
+)
+def test_wrong_input_is_reported(folder: Folder, text: str | None, arguments: str, message: str) -> None:
+    if text is not None:
+        (folder.path / "wrong.stim").write_text(text)
+    done = folder.run(ESTIMATE, f"--circuits wrong.stim {arguments}", code=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_circuit_that_keeps_no_shot(folder: Folder) -> None:
+    (folder.path / "d=0.stim").write_text(
+        "X 0\nM 0\nDETECTOR rec[-1]\nX_ERROR(0.1) 1\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    done = folder.run(ESTIMATE, f"--circuits d=0.stim d=3,p=0.1.stim {SAVED}")
+    assert len(folder.stats()) == 2, done.stderr

@@ -1,0 +1,67 @@
+"""`python -m sinter_plugin estimate --decoders`, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sinter
+
+from sinter_plugin import error_rate
+
+from ...support.processes.sinter_runs import OURS, Folder
+from ...support.rates.decoded_rate_cases import exact_rate, repetition_code
+
+ESTIMATE = [*OURS[:-1], "estimate"]
+NOISE = (0.12, 0.01, 1e-3)
+ARGUMENTS = "--relative_error 0.2 --seed 1 --metadata_func auto --save_resume_filepath rates.csv"
+
+
+def with_circuits(folder: Folder) -> list[str]:
+    names = [f"p={p}.stim" for p in NOISE]
+    for name, p in zip(names, NOISE, strict=True):
+        (folder.path / name).write_text(str(repetition_code(p)))
+    return names
+
+
+def rows_of(folder: Folder) -> dict[float, sinter.TaskStats]:
+    stats = sinter.read_stats_from_csv_files(folder.path / "rates.csv")
+    return {row.json_metadata["p"]: row for row in stats}
+
+
+def test_rates_are_saved_and_not_computed_again(folder: Folder) -> None:
+    names = with_circuits(folder)
+    arguments = f"--decoders pymatching --circuits {' '.join(names)} {ARGUMENTS}"
+    folder.run(ESTIMATE, arguments)
+    found = rows_of(folder)
+    assert set(found) == set(NOISE)
+    for p, row in found.items():
+        estimate: dict[str, Any] = row.json_metadata["estimate"]
+        assert row.json_metadata["decoder"] == "pymatching"
+        assert (row.shots, row.decoder) == (0, "soft_fault_sets")
+        fit = error_rate(row)
+        assert fit.best is not None
+        exact = exact_rate("repetition", p)
+        assert abs(fit.best - exact) <= 6.5 * estimate["standard_error"] + 1e-9 * exact
+        assert json.loads(json.dumps(estimate))["kept"] == 1
+    again = folder.run(ESTIMATE, arguments)
+    assert again.stderr.count("in the file already") == len(NOISE)
+
+
+def test_what_is_refused(folder: Folder) -> None:
+    names = " ".join(with_circuits(folder))
+    for decoder, more, message in (
+        ("pymatchng", "", "There is no decoder 'pymatchng'"),
+        (
+            "pymatching",
+            "--postselect_detectors_with_non_zero_4th_coord",
+            "--decoders pymatching looks at all shots",
+        ),
+        ("pymatching", "--state_check T", "--decoders pymatching looks at all shots"),
+        ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
+    ):
+        refused = folder.run(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)
+        assert message in refused.stderr
+    for more in ("", "--quiet --seed 1"):
+        refused = folder.run(ESTIMATE, f"--circuits {names} {more}", code=2)
+        assert "Pass --decoders soft_postselect, which discards a shot if any of them fires" in refused.stderr

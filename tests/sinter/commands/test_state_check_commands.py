@@ -1,0 +1,102 @@
+"""`--state_check` of `python -m sinter_plugin collect` and `estimate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import scipy.stats
+import sinter
+
+import stim_nonclifford as snc
+from sinter_plugin.commands.collect import collect
+from sinter_plugin.commands.estimate import estimate
+
+from ..samplers.test_state_check import CIRCUIT, FALSE_ALARM, FLAGGED, READOUT, UNSEEN
+
+EXPECTED = UNSEEN * (1 - READOUT) + 0.5 * READOUT
+NUMBERS = "LogicalStateCheck((0, 1), (0, 1), (0.5**0.5, 0.5**0.5))"
+
+
+@pytest.fixture
+def circuit(tmp_path: Path) -> str:
+    path = tmp_path / "d=1.stim"
+    snc.Circuit(CIRCUIT).to_file(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("state", ["T", NUMBERS])
+def test_estimate(circuit: str, state: str, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    arguments = ["--circuits", circuit, "--metadata_func", "auto", "--save_resume_filepath", str(rows)]
+    arguments += ["--decoders", "soft_postselect"]
+    assert estimate([*arguments, "--state_check", state, "--quiet"]) == 0
+    [row] = sinter.read_stats_from_csv_files(rows)
+    found = row.json_metadata["estimate"]
+    assert found["logical_error_rate"] == pytest.approx(EXPECTED, abs=1e-12)
+    assert found["kept"] == pytest.approx(1 - FLAGGED)
+    assert (row.json_metadata["state_check"], row.json_metadata["d"]) == (state, 1)
+
+
+def test_collect_with_and_without_a_decoder(circuit: str, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    arguments = ["--circuits", circuit, "--save_resume_filepath", str(rows), "--processes", "1", "--quiet"]
+    arguments += ["--decoders", "soft_postselect", "soft_pymatching", "--max_shots", "40000"]
+    assert collect([*arguments, "--state_check", "T"]) == 0
+    assert collect([*arguments, "--state_check", NUMBERS, "--seed", "5"]) == 0
+    found = sinter.read_stats_from_csv_files(rows)
+    # Other states are other tasks, and are not added to each other.
+    assert len({row.strong_id for row in found}) == 4
+    for row in found:
+        kept = row.shots - row.discards
+        assert scipy.stats.binomtest(row.errors, kept, EXPECTED).pvalue > FALSE_ALARM
+        assert (row.discards > 0) == (row.decoder == "soft_postselect")
+    assert {json.dumps(row.json_metadata["state_check"]) for row in found} == {'"T"', json.dumps(NUMBERS)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--decoders", "pymatching", "--state_check", "T"],
+            "Use soft_pymatching, which samples the circuit",
+        ),
+        (["--decoders", "soft_pymatching", "--state_check", "X"], "d=1.stim: Without noise the fidelity"),
+        (["--decoders", "soft_postselect", "--state_check", "t"], "'t' is neither one of T, T_DAG, X"),
+        (
+            ["--decoders", "soft_pymatching", "--state_check", "T", "--metadata_func", "path"],
+            "d=1.stim: --metadata_func must yield a dictionary",
+        ),
+        (
+            ["--decoders", "soft_postselect", "--state_check", "T", "--count_observable_error_combos"],
+            "takes the place of the observables",
+        ),
+    ],
+)
+def test_collect_refuses(circuit: str, arguments: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        collect(["--circuits", circuit, "--processes", "1", "--max_shots", "100", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--state_check", "Z"],
+            "d=1.stim: The check of the state Z needs the expectation value of the logical Z",
+        ),
+        (["--state_check", "s"], "'s' is neither one of"),
+        (
+            ["--state_check", "T", "--postselected_observables_predicate", "True"],
+            "--state_check takes the place of the observables",
+        ),
+        (
+            ["--state_check", "T", "--metadata_func", "{'state_check': 1}"],
+            'without the key "state_check"',
+        ),
+    ],
+)
+def test_estimate_refuses(circuit: str, arguments: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimate(["--circuits", circuit, "--decoders", "soft_postselect", *arguments])

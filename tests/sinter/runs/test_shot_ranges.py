@@ -1,0 +1,294 @@
+"""Counts of a seed are the same however its shots are split into ranges, and in whatever order they come."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sinter
+
+import sinter_plugin
+from sinter_plugin.__main__ import main
+from sinter_plugin.runs.jobs import BLOCK_SHOTS, Job, PackedTask
+from sinter_plugin.statistics.shot_ranges import ranges_in
+
+from ...support.processes.range_cases import circuit_file, counts, task_of, whole_run, with_range
+from ...support.processes.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
+
+POSTSELECT = sinter_plugin.sinter_samplers()["soft_postselect"]
+SAMPLERS = {
+    "soft_postselect": POSTSELECT,
+    "combinations": sinter_plugin.SoftPostselectSampler(count_observable_error_combos=True),
+    "soft_pymatching": sinter_plugin.SoftDecodingSampler(warn=False),
+    "without_store": sinter_plugin.SoftDecodingSampler(
+        warn=False, store_bytes=0, count_observable_error_combos=True
+    ),
+}
+
+
+class DisorderlyExecutor(ThreadPoolExecutor):
+    """Workers who return what they have in random order, and do some of it twice."""
+
+    def __init__(self, slots: int, seed: int) -> None:
+        super().__init__(slots)
+        self._random = random.Random(seed)
+        self.jobs: list[Job] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.jobs.append(args[1])
+        delay, times = self._random.random() * 0.02, self._random.randrange(1, 3)
+
+        def call() -> Any:
+            for _ in range(times):  # the first worker may have died over it
+                found = fn(*args, **kwargs)
+            time.sleep(delay)
+            return found
+
+        return super().submit(call)
+
+
+def run(task: sinter.Task, sampler: object, executor: Executor | None, **arguments: Any) -> sinter.TaskStats:
+    [stats] = sinter_plugin.collect(
+        [task], executor=executor, custom_decoders={task.decoder: sampler}, **arguments
+    )
+    return stats
+
+
+# Threads that compile at the same time change the filters of warnings for each other.
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_any_order_gives_the_shots_of_one_call(name: str, tmp_path: Path) -> None:
+    task = task_of(circuit_file(tmp_path), name)
+    expected = with_range(whole_run(task, SAMPLERS[name], 5, 200_500), 5)
+    assert expected[1] > 100
+    for slots in (1, 3, 7):
+        with DisorderlyExecutor(slots, seed=slots) as executor:
+            found = run(task, SAMPLERS[name], executor, seed=5, max_shots=200_500)
+        assert counts(found) == expected
+        assert len(executor.jobs) > 3
+    other = run(task, SAMPLERS[name], None, num_workers=1, seed=6, max_shots=200_500)
+    assert counts(other)[:3] != expected[:3]
+
+
+def first_blocks(task: sinter.Task, name: str, reached: Callable[[sinter.AnonTaskStats], bool]) -> int:
+    """How many blocks a run takes that looks at its counts after every block."""
+    sampler = PackedTask.of(SAMPLERS[name], task, 5).compiled()
+    total = sinter.AnonTaskStats()
+    while not reached(total):
+        total += sampler.sample_range(total.shots, BLOCK_SHOTS)
+    return total.shots // BLOCK_SHOTS
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
+@pytest.mark.parametrize("name", ["soft_postselect", "soft_pymatching"])
+@pytest.mark.parametrize("key", [None, "survivors"])
+def test_limit_for_errors_ends_with_the_block_of_the_last_one(
+    name: str, key: str | None, tmp_path: Path
+) -> None:
+    task = task_of(circuit_file(tmp_path), name)
+    wanted = 400 if key is None else 70_000
+    blocks = first_blocks(task, name, lambda s: (s.errors if key is None else s.custom_counts[key]) >= wanted)
+    assert blocks > 15
+    expected = with_range(whole_run(task, SAMPLERS[name], 5, blocks * BLOCK_SHOTS), 5)
+    for slots in (1, 2, 5):
+        with DisorderlyExecutor(slots, seed=slots) as executor:
+            found = run(task, SAMPLERS[name], executor, seed=5, max_errors=wanted, custom_error_count_key=key)
+        assert counts(found) == expected
+        taken = sum(job.shots for job in executor.jobs)
+        assert taken < 4 * found.shots  # what is dropped and done twice is no multiple
+
+
+def test_run_is_resumed_where_it_ended(tmp_path: Path) -> None:
+    """With other limits each time, also inside a block; the last one is that of errors."""
+    path = circuit_file(tmp_path)
+    task = task_of(path, "soft_postselect")
+    save = tmp_path / "stats.csv"
+    common = ["collect", "--circuits", str(path), "--decoders", "soft_postselect", "--quiet"]
+    common += ["--processes", "1", "--save_resume_filepath", str(save), "--metadata_func"]
+    common += ["{'path': 'a.stim'}", "--seed", "5"]
+    blocks = first_blocks(task, "soft_postselect", lambda s: s.errors >= 700)
+    for shots in ("5000", "7001", "7001"):
+        assert main([*common, "--max_shots", shots]) == 0
+    for _ in range(2):
+        assert main([*common, "--max_shots", "1_000_000_000", "--max_errors", "700"]) == 0
+    [stats] = sinter.read_stats_from_csv_files(save)
+    assert stats.shots == blocks * BLOCK_SHOTS
+    ends = {one.end for one in ranges_in(stats.custom_counts)}
+    assert ends == {stats.shots}
+    expected = whole_run(task, POSTSELECT, 5, stats.shots)
+    assert (stats.errors, stats.discards) == (expected.errors, expected.discards)
+
+
+def test_tasks_of_a_seed_have_different_shots(tmp_path: Path) -> None:
+    a, b = (task_of(circuit_file(tmp_path, name), "soft_postselect") for name in ("a.stim", "b.stim"))
+    one, other = (whole_run(task, POSTSELECT, 5, 100_000) for task in (a, b))
+    assert counts(one)[:3] != counts(other)[:3]
+
+
+def test_200_shards_add_up_to_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = circuit_file(tmp_path)
+    common = ["collect", "--circuits", str(path), "--decoders", "soft_postselect", "soft_pymatching"]
+    common += ["--seed", "9", "--max_shots", "300_123", "--processes", "1", "--quiet"]
+    files = []
+    for part in range(1, 201):
+        files.append(str(tmp_path / f"part{part}.csv"))
+        assert main([*common, "--shard", f"{part}/200", "--save_resume_filepath", files[-1]]) == 0
+    one = str(tmp_path / "one.csv")
+    assert main([*common, "--save_resume_filepath", one]) == 0
+    random.Random(1).shuffle(files)
+    assert main(["combine", one]) == 0
+    expected = capsys.readouterr().out.splitlines()
+    assert main(["combine", *files]) == 0
+    found = capsys.readouterr().out.splitlines()
+    assert len(found) == 3
+    assert "seed=9 shots=0:300123" in found[1]
+
+    def without_seconds(row: str) -> list[str]:
+        values = row.split(",")
+        return values[:3] + values[4:]
+
+    assert list(map(without_seconds, found)) == list(map(without_seconds, expected))
+    # A part that is counted twice, as a file or inside the sum of others.
+    (tmp_path / "sum.csv").write_text("\n".join([*found, ""]))
+    for doubled in ([files[0], files[1], files[0]], [files[7], str(tmp_path / "sum.csv")]):
+        assert main(["combine", *doubled]) == 2
+        output = capsys.readouterr()
+        assert not output.out
+        assert "of seed 9 are counted 2 times" in output.err
+        assert doubled[0] in output.err
+    # Sinter adds up what it should not; that is found later.
+    twice = tmp_path / "twice.csv"
+    twice.write_text((tmp_path / "sum.csv").read_text() + found[1] + "\n")
+    assert main(["combine", str(twice)]) == 2
+    assert "are counted 2 times" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--shard 1/2 --max_shots 10", "--shard needs --seed"),
+        ("--shard 1/2 --seed 1", "--shard needs --max_shots"),
+        ("--shard 1/2 --seed 1 --max_shots 9 --max_errors 3", "--shard and --max_errors do not go together"),
+        ("--shard 1/2 --seed 1 --dask local", "Leave out --shard or --dask"),
+        ("--seed 1", "The run would never end"),
+        ("", "The run would never end"),
+        ("--max_shots 9 --max_batch_size 5", "--max_batch_size has no meaning"),
+        ("--max_shots 9 --decoders pymatching", "Use soft_pymatching, which samples the circuit as it is"),
+        ("--max_shots 9 --decoders pymatching", "or `sinter collect` for Stim's samples"),
+        ("--max_shots 9 --decoders perfectionist", "or use `sinter collect`, which takes other samplers"),
+    ],
+)
+def test_arguments_that_contradict_each_other(
+    arguments: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments.split()
+    if "--decoders" not in given:
+        given += ["--decoders", "soft_postselect"]
+    assert main(["collect", "--circuits", str(circuit_file(tmp_path)), "--processes", "1", *given]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--shard 0/5", "--shard 6/5", "--shard 3", "--seed -1", "--seed 1e3", "--max_seconds 0"]
+)
+def test_arguments_that_are_no_numbers(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["collect", *arguments.split()])
+    assert "is not" in capsys.readouterr().err
+
+
+def test_shots_of_another_part_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["collect", "--circuits", str(circuit_file(tmp_path)), "--decoders", "soft_postselect"]
+    common += ["--seed", "1", "--max_shots", "20_000", "--processes", "1", "--quiet"]
+    common += ["--save_resume_filepath", str(tmp_path / "stats.csv")]
+    assert main([*common, "--shard", "2/2"]) == 0
+    before = (tmp_path / "stats.csv").read_bytes()
+    for other in (["--shard", "1/2"], []):
+        assert main([*common, *other]) == 2
+        assert "of seed 1, the shots 9216 to 19999 are counted already" in capsys.readouterr().err
+    assert (tmp_path / "stats.csv").read_bytes() == before
+    assert main([*common, "--seed", "2"]) == 0  # the last seed counts, and there are enough shots
+    assert (tmp_path / "stats.csv").read_bytes() != before
+
+
+def test_time_is_a_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = task_of(circuit_file(tmp_path), "soft_postselect")
+    found = run(task, POSTSELECT, None, num_workers=1, seed=5, max_shots=10**15, max_seconds=1.0)
+    assert 0 < found.shots < 10**12
+    assert counts(found) == with_range(whole_run(task, POSTSELECT, 5, found.shots), 5)
+
+
+ENDLESS = (
+    "--circuits a.stim --decoders soft_postselect --processes 2 --max_shots 1_000_000_000_000_000"
+    " --save_resume_filepath stats.csv --quiet --seed 5"
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+@pytest.mark.parametrize("killed", ["worker", "parent"])
+def test_nothing_is_lost_or_doubled_if_a_process_is_killed(folder: Folder, killed: str) -> None:
+    path = circuit_file(folder.path)
+    process = folder.start(OURS, ENDLESS)
+    wait_until(lambda: folder.shots() > 10_000)
+    workers = workers_of(process.pid)
+    assert len(workers) == 2
+    if killed == "parent":
+        process.kill()
+        process.communicate()
+    else:
+        os.kill(workers[0], signal.SIGKILL)
+        _, stderr = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert "A worker process died" in stderr
+        assert "Traceback" not in stderr
+    wait_until(lambda: not any(map(is_alive, workers)))
+    more = folder.shots() + 500_000
+    folder.run(OURS, ENDLESS.replace("1_000_000_000_000_000", str(more)))
+    [stats] = folder.stats()
+    expected = whole_run(
+        sinter_plugin.task(path, decoder="soft_postselect", json_metadata={"path": "a.stim"}),
+        POSTSELECT,
+        5,
+        more,
+    )
+    assert counts(stats)[:3] == counts(expected)[:3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [5, None])
+def test_run_that_is_killed_twenty_times(folder: Folder, seed: int | None) -> None:
+    """At random moments, which differ; the sum is that of one run, and the file is whole after every kill."""
+    path = circuit_file(folder.path)
+    endless = ENDLESS.replace(" --seed 5", "" if seed is None else f" --seed {seed}")
+    moments = random.Random(3)
+    shots = [0]
+    for _ in range(20):
+        process = folder.start(OURS, endless)
+        wait_until(lambda: folder.shots() > shots[-1])
+        time.sleep(moments.random() * 0.5)
+        workers = workers_of(process.pid)
+        process.kill()
+        process.communicate()
+        for worker in workers:
+            wait_until(lambda pid=worker: not is_alive(pid))  # type: ignore[misc]
+        shots.append(folder.shots())
+        assert len(folder.stats()) == 1
+    assert shots == sorted(shots)
+    more = shots[-1] + 500_000
+    folder.run(OURS, endless.replace("1_000_000_000_000_000", str(more)))
+    [stats] = folder.stats()
+    [shot_range] = ranges_in(stats.custom_counts)
+    task = sinter_plugin.task(path, decoder="soft_postselect", json_metadata={"path": "a.stim"})
+    expected = with_range(whole_run(task, POSTSELECT, shot_range.seed, more), shot_range.seed)
+    assert counts(stats) == expected
+    assert sorted(each.name for each in folder.path.glob("stats*")) == ["stats.csv"]

@@ -1,0 +1,237 @@
+"""What decoders return is checked: a wrong answer is an error that names the decoder, and not a count."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sinter
+import stim
+
+from sinter_plugin import SoftDecodingSampler
+from stim_nonclifford.rates.decoding.decoders import decoder_named
+
+CIRCUIT = stim.Circuit.generated(
+    "surface_code:rotated_memory_x", distance=3, rounds=2, after_clifford_depolarization=0.01
+)
+Answer = Callable[[int], Any]
+
+
+class Answering:
+    """A compiled decoder with given answers."""
+
+    def __init__(self, predictions: Answer, confidences: Answer) -> None:
+        self._predictions = predictions
+        self._confidences = confidences
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> Any:
+        return self._predictions(len(bit_packed_detection_event_data))
+
+    def decode_shots_bit_packed_with_confidence(self, *, bit_packed_detection_event_data: np.ndarray) -> Any:
+        shots = len(bit_packed_detection_event_data)
+        return self._predictions(shots), self._confidences(shots)
+
+
+def no_flips(shots: int) -> np.ndarray:
+    return np.zeros((shots, 1), dtype=np.uint8)
+
+
+class Lookup(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
+    def __init__(self, confidences: Answer = np.ones, predictions: Answer = no_flips) -> None:
+        self._answers = predictions, confidences
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+        return Answering(*self._answers)
+
+
+class Returning(sinter.Decoder):  # type: ignore[misc]
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+        return self._compiled
+
+
+class OnlyPredictions(Answering):
+    def decode_shots_bit_packed_with_confidence(self, *, bit_packed_detection_event_data: np.ndarray) -> Any:
+        return self.decode_shots_bit_packed(bit_packed_detection_event_data=bit_packed_detection_event_data)
+
+
+def sampled(decoder: Any, shots: int = 2000, **options: Any) -> sinter.AnonTaskStats:
+    task = sinter.Task(circuit=CIRCUIT, json_metadata={})
+    sampler = SoftDecodingSampler(decoder=decoder, **options).compiled_range_sampler_for_task(task, seed=5)
+    return sampler.sample_range(0, shots)
+
+
+@pytest.mark.parametrize(
+    ("confidences", "message"),
+    [
+        (lambda shots: np.full(shots, math.inf), r"Lookup returned the confidence inf"),
+        (lambda shots: np.full(shots, -math.inf), r"Lookup returned the confidence -inf"),
+        (lambda shots: np.full(shots, math.nan), r"Lookup returned the confidence nan"),
+        (lambda shots: np.where(np.arange(shots) == 1, math.inf, 3.0), r"Lookup returned the confidence inf"),
+        (lambda shots: np.full(shots, 1e300), r"Lookup returned the confidence 1e\+300"),
+        (lambda shots: 3.0, r"Lookup returned confidences of shape \(\)"),
+        (lambda shots: np.ones((shots, 1)), r"Lookup returned confidences of shape \(\d+, 1\)"),
+        (lambda shots: np.ones(shots - 1), r"Lookup returned confidences of shape"),
+        (lambda shots: np.ones(shots) * 1j, r"Lookup returned confidences .* dtype complex128"),
+        (lambda shots: np.array(["sure"] * shots), r"Lookup returned confidences .* dtype <U4"),
+        (lambda shots: None, r"Lookup returned confidences of shape \(\)"),
+    ],
+)
+def test_confidences_that_are_none(confidences: Answer, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sampled(Lookup(confidences), confidence=True)
+
+
+def test_confidences_that_can_be_counted() -> None:
+    for confidences, key in [
+        (lambda shots: np.full(shots, -7.4), "-7"),
+        (lambda shots: [2] * shots, "2"),
+        (lambda shots: np.full(shots, 2.0**53), str(2**53)),
+        (lambda shots: np.full(shots, 3, dtype=np.uint8), "3"),
+    ]:
+        counts = sampled(Lookup(confidences), confidence=True).custom_counts
+        assert counts[f"C{key}"] + counts[f"E{key}"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("decoder", "message"),
+    [
+        (Lookup, r"decoder is the class Lookup. Pass an object: decoder=Lookup\(\)"),
+        (None, "decoder is None, which is neither a name"),
+        (5, "decoder is 5, which is neither a name"),
+        (SoftDecodingSampler(), "which is neither a name"),
+        (Returning(None), "compile_decoder_for_dem of the decoder Returning returned None"),
+        (Returning(5), "decoder Returning returned an object of type int"),
+        (
+            Lookup(predictions=lambda shots: None),
+            r"Lookup returned predictions of shape \(\) and dtype NoneT",
+        ),
+        (
+            Lookup(predictions=lambda shots: no_flips(shots)[:, 0]),
+            r"Lookup returned predictions of shape \(\d",
+        ),
+        (Lookup(predictions=lambda shots: no_flips(shots + 1)), r"Lookup returned predictions of shape"),
+        (Lookup(predictions=lambda shots: no_flips(shots) > 0), r"Lookup returned predictions .* dtype bool"),
+        (
+            Lookup(predictions=lambda shots: no_flips(shots) + np.uint8(2)),
+            r"Lookup predicts a flip of an obse",
+        ),
+        (sinter.Decoder(), "Decoder has neither compile_decoder_for_dem nor decode_via_files"),
+    ],
+)
+def test_decoders_that_are_none(decoder: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sampled(decoder)
+
+
+def test_a_method_that_returns_no_confidences() -> None:
+    decoder = Returning(OnlyPredictions(lambda shots: np.zeros((shots, 1), dtype=np.uint8), np.ones))
+    with pytest.raises(ValueError, match="_with_confidence of the decoder Returning returned ndarray"):
+        sampled(decoder, confidence=True)
+
+
+def test_errors_of_a_decoder_are_its_own() -> None:
+    class Failing(sinter.Decoder):  # type: ignore[misc]
+        def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+            return self.missing  # type: ignore[attr-defined]
+
+    with pytest.raises(AttributeError, match="missing"):
+        sampled(Failing())
+
+
+class Files(sinter.Decoder):  # type: ignore[misc]
+    """PyMatching by files, as Sinter calls a decoder that has no compile_decoder_for_dem."""
+
+    def decode_via_files(
+        self,
+        *,
+        num_shots: int,
+        num_dets: int,
+        num_obs: int,
+        dem_path: pathlib.Path,
+        dets_b8_in_path: pathlib.Path,
+        obs_predictions_b8_out_path: pathlib.Path,
+        tmp_dir: pathlib.Path,
+    ) -> None:
+        assert tmp_dir.is_dir()
+        model = stim.DetectorErrorModel.from_file(dem_path)
+        assert (num_dets, num_obs) == (model.num_detectors, model.num_observables)
+        dets = np.fromfile(dets_b8_in_path, dtype=np.uint8).reshape(num_shots, -(-num_dets // 8))
+        compiled = decoder_named("pymatching").compile_decoder_for_dem(dem=model)
+        self.write(
+            compiled.decode_shots_bit_packed(bit_packed_detection_event_data=dets),
+            obs_predictions_b8_out_path,
+        )
+
+    def write(self, predictions: np.ndarray, path: pathlib.Path) -> None:
+        predictions.tofile(path)
+
+
+class ShortFiles(Files):
+    def write(self, predictions: np.ndarray, path: pathlib.Path) -> None:
+        predictions[1:].tofile(path)
+
+
+class NoFiles(Files):
+    def write(self, predictions: np.ndarray, path: pathlib.Path) -> None:
+        pass
+
+
+class FilesOfAnotherKind:
+    """No child of sinter.Decoder, which is not asked for."""
+
+    decode_via_files = Files.decode_via_files
+    write = Files.write
+
+
+@pytest.mark.parametrize("decoder", [Files(), FilesOfAnotherKind()])
+def test_a_decoder_of_files(decoder: Any) -> None:
+    found, expected = sampled(decoder), sampled("pymatching")
+    assert (found.errors, found.discards) == (expected.errors, expected.discards)
+    assert found.errors > 0
+
+
+def test_a_decoder_of_files_in_a_run_of_sinter() -> None:
+    [stats] = sinter.collect(
+        num_workers=2,
+        tasks=[sinter.Task(circuit=CIRCUIT, decoder="files", json_metadata={})],
+        custom_decoders={"files": SoftDecodingSampler(decoder=Files())},
+        max_shots=1000,
+    )
+    assert stats.shots == 1000
+
+
+@pytest.mark.parametrize(
+    ("decoder", "message"),
+    [
+        (ShortFiles(), r"decode_via_files of the decoder ShortFiles wrote \d+ bytes of predictions"),
+        (NoFiles(), "decode_via_files of the decoder NoFiles wrote no predictions"),
+    ],
+)
+def test_files_that_are_wrong(decoder: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sampled(decoder)
+
+
+class Recording(sinter.Decoder):  # type: ignore[misc]
+    """Keeps the error model."""
+
+    model: stim.DetectorErrorModel
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+        Recording.model = dem
+        return Answering(no_flips, np.ones)
+
+
+@pytest.mark.parametrize("error_model", ["s_proxy", "noise_only", CIRCUIT.detector_error_model()])
+def test_models_that_are_not_decomposed(error_model: Any) -> None:
+    for decompose, expected in ((True, True), (False, False)):
+        sampled(Recording(), error_model=error_model, decompose_errors=decompose)
+        assert any("^" in str(error) for error in Recording.model) == expected
+    assert Recording.model.num_errors == CIRCUIT.detector_error_model().num_errors

@@ -1,0 +1,338 @@
+"""Files of statistics that are broken, cut off or full."""
+
+from __future__ import annotations
+
+import collections
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sinter
+
+from sinter_plugin.statistics.rows import read_rows
+from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
+
+from ...support.processes.sinter_runs import OURS, SINTER, Folder
+
+COLLECT = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
+SAVE = " --save_resume_filepath stats.csv"
+
+
+def row(decoder: str, shots: int, discards: int, metadata: object, **counts: int) -> str:
+    """A row as Sinter writes it, without its newline."""
+    return sinter.TaskStats(
+        strong_id=f"{decoder}{metadata!r:.3}",
+        decoder=decoder,
+        json_metadata=metadata,
+        shots=shots,
+        discards=discards,
+        seconds=0.125,
+        custom_counts=collections.Counter(counts),
+    ).to_csv_line()
+
+
+POSTSELECTED = row("soft_postselect", 123456, 100, {"p": 0.5, "d": 3}, survivors=123356)
+MORE_POSTSELECTED = row("soft_postselect", 77, 70, [2, 3], survivors=7)
+NONE_KEPT = row("soft_postselect", 1600, 1600, {"p": 0.5, "d": 3})
+COMBINATIONS = row("mine", 1000, 10, 'a, "quoted" name', **{"obs_mistake_mask=E_": 3, "survivors": 990})
+DECODED = row("pymatching", 34567, 0, {"p": 0.5})
+MORE_DECODED = row("pymatching", 98765, 0, 357)
+COUNTED = row("counting", 555, 0, None, detection_events=40, detectors_checked=555)
+
+
+def open_save_file(path: Path) -> list[str]:
+    """What is said when a run opens a file."""
+    said: list[str] = []
+    with StatisticsFile(path, say=said.append):
+        pass
+    return said
+
+
+def text_of(*rows: str, newline: str = "\n") -> bytes:
+    return "".join(line + newline for line in (sinter.CSV_HEADER, *rows)).encode()
+
+
+def statistics_in(data: bytes) -> list[sinter.TaskStats]:
+    stats = sinter.read_stats_from_csv_files(io.StringIO(data.decode()))
+    return sorted(stats, key=lambda stat: stat.strong_id)
+
+
+@pytest.mark.parametrize(
+    ("rows", "newline"),
+    [
+        ([MORE_POSTSELECTED, POSTSELECTED, POSTSELECTED], "\n"),
+        ([POSTSELECTED, NONE_KEPT, NONE_KEPT], "\n"),
+        ([COMBINATIONS, POSTSELECTED, COMBINATIONS], "\n"),
+        ([DECODED, MORE_DECODED, DECODED, MORE_DECODED], "\n"),
+        ([COUNTED, COUNTED, COUNTED], "\n"),
+        ([DECODED, POSTSELECTED, DECODED], "\r\n"),
+        ([POSTSELECTED], "\n"),
+    ],
+)
+def test_cut_after_every_byte_of_the_last_two_lines(rows: list[str], newline: str, tmp_path: Path) -> None:
+    """What is whole is counted, once; the rest is not, not in part either; and where nobody can tell, it is asked."""
+    path = tmp_path / "stats.csv"
+    data = text_of(*rows, newline=newline)
+    # Where the header, the first row, the second row ... end, without the newline.
+    ends = [
+        len(text_of(*rows[:num_rows], newline=newline)) - len(newline) for num_rows in range(len(rows) + 1)
+    ]
+    num_asked = 0
+    for cut in range(ends[-3] + len(newline) if len(rows) > 1 else 0, len(data) + 1):
+        path.write_bytes(data[:cut])
+        num_whole = max(sum(end <= cut for end in ends) - 1, 0)
+        try:
+            said = open_save_file(path)
+        except ValueError:
+            num_asked += 1
+            assert path.read_bytes() == data[:cut]
+            assert data[:cut].endswith(b",")  # of the row, or of the one before custom_counts
+            continue
+        assert statistics_in(path.read_bytes()) == statistics_in(text_of(*rows[:num_whole])), cut
+        assert path.read_bytes().endswith(b"\n")
+        # Who reads the messages knows what was done.
+        is_untouched = data[:cut].endswith(b"\n") or cut == 0
+        assert len(said) == (not is_untouched)
+        if said:
+            number = data[:cut].count(b"\n") + 1
+            assert said[0].startswith(f"{path}, line {number}: ")
+    assert num_asked <= 2
+
+
+def test_intact_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    for data in (
+        text_of(),
+        text_of(POSTSELECTED, "", DECODED, COUNTED, ""),
+        text_of(DECODED, newline="\r\n"),
+    ):
+        path.write_bytes(data)
+        assert open_save_file(path) == []
+        assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "tail", [b"\0" * 4096, b"   1000,\0\0\0\0", POSTSELECTED.encode()[:99] + b"\xff\xc3"]
+)
+def test_what_a_crash_of_the_system_leaves_behind_is_dropped(tail: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_bytes(text_of(POSTSELECTED) + tail)
+    (message,) = open_save_file(path)
+    assert message.startswith(f"{path}, line 3: the line was cut off and has been dropped")
+    assert path.read_bytes() == text_of(POSTSELECTED)
+
+
+@pytest.mark.parametrize(
+    ("lines", "number", "message"),
+    [
+        ([POSTSELECTED[:50] + MORE_POSTSELECTED, DECODED], 2, "values instead of 8"),
+        ([DECODED, DECODED + MORE_DECODED], 3, "15 values instead of 8"),
+        ([DECODED, POSTSELECTED[:-30] + DECODED], 3, "expected after"),
+        ([DECODED, POSTSELECTED[:-1]], 3, "unexpected end of data"),
+        ([DECODED[:9], DECODED], 2, "1 value instead of 8"),
+        # A cut row, and one of so many shots that there is no space before the number.
+        ([POSTSELECTED.replace("    123456", "1230000123456")], 2, "survivors are not shots - discards"),
+        ([DECODED.replace(" 34567", "-34567")], 2, "shots are"),
+        ([DECODED.replace("0.125", "0.1.2")], 2, "seconds are '   0.1.2'"),
+        (
+            [row("a", 3, 3, None).replace("         0", "         1")],
+            2,
+            "more errors and discards than shots",
+        ),
+        ([POSTSELECTED.replace("123356", "123.5")], 2, "custom_counts are not whole numbers"),
+        ([DECODED.replace('{""p"":0.5}', '{""p"":0.5')], 2, "json_metadata cannot be read as JSON"),
+        ([DECODED, DECODED.replace("0.5", "0.6")], 3, "line 2 has the same strong_id but other metadata"),
+        ([DECODED, "\0" * 40], 3, "1 value instead of 8"),
+        (["one,two"], 2, "2 values instead of 8"),
+    ],
+)
+def test_broken_line_is_named_and_nothing_is_changed(
+    lines: list[str], number: int, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "stats.csv"
+    data = text_of(*lines, POSTSELECTED)
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="Correct the line, or delete it and lose its shots") as raised:
+        open_save_file(path)
+    assert str(raised.value).startswith(f"{path}, line {number}: not a row of statistics, ")
+    if sys.version_info >= (3, 11) or "\0" not in lines[-1]:  # Before, csv had no use for a NUL.
+        assert message in str(raised.value)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"not,statistics\n1,2\n", "line 1: the first line must name the columns"),
+        (b"\n", "line 1: the first line must name the columns"),
+        (text_of().replace(b"shots", b"SHOTS"), "line 1: the first line must name the columns"),
+        # It may be whole, or its custom_counts may be missing: no other row says.
+        (
+            text_of(POSTSELECTED, DECODED)[:-1],
+            "line 3: the line does not end with a newline, and custom_counts may have been cut off",
+        ),
+    ],
+)
+def test_other_files_are_refused_and_not_changed(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"line \d") as raised:
+        open_save_file(path)
+    assert message in str(raised.value)
+    assert path.read_bytes() == data
+
+
+def test_places_where_nothing_can_be_saved_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"{tmp_path} is not a regular file"):
+        open_save_file(tmp_path)
+    with pytest.raises(ValueError, match="/dev/null is not a regular file"):
+        open_save_file(Path("/dev/null"))
+    with pytest.raises(FileNotFoundError):
+        open_save_file(tmp_path / "no" / "folder" / "stats.csv")
+
+
+def test_long_lines_are_shortened_in_messages(tmp_path: Path) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_bytes(text_of("1," * 100_000, DECODED))
+    with pytest.raises(ValueError, match="100001 values") as raised:
+        open_save_file(path)
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("tail", [row("x", 1, 0, 35)[:-1], row("x", 1, 0, 35)[:-1] + "\n"])
+def test_files_of_other_columns_can_be_read(tail: str) -> None:
+    """Sinter did not always write custom_counts; and a number without an end may be the half of one."""
+    content = (sinter.CSV_HEADER.replace(",custom_counts", "\n") + tail).encode()
+    if tail.endswith("\n"):
+        [read], cut = read_rows(content, "old.csv")
+        assert (read.stats.json_metadata, cut) == (35, None)
+    else:
+        with pytest.raises(ValueError, match="json_metadata may have been cut off"):
+            read_rows(content, "old.csv")
+
+
+def test_rows_of_a_task_become_one(tmp_path: Path) -> None:
+    """Those of other tasks stay as they are, and what is saved twice, as after an interrupt, counts once."""
+    path = tmp_path / "stats.csv"
+    path.touch(mode=0o640)
+    (tmp_path / "link.csv").symlink_to("stats.csv")
+    path.write_bytes(text_of(MORE_POSTSELECTED, DECODED, MORE_POSTSELECTED))
+    [old, *_] = statistics_in(text_of(MORE_POSTSELECTED))
+    with StatisticsFile(tmp_path / "link.csv", say=print) as file:
+        assert [each.shots for each in file.rows] == [77, 34567, 77]
+        for shots in (5, 9, 9):
+            file.save(
+                [sinter.TaskStats(old.strong_id, old.decoder, old.json_metadata, shots=shots, errors=1)]
+            )
+        file.save([sinter.TaskStats("new", "b", None, shots=2)])
+        file.save([sinter.TaskStats("new", "b", None, shots=3)], replacing=True)
+    lines = path.read_text().splitlines()
+    assert lines[2] == DECODED
+    found = {each.strong_id: (each.shots, each.errors) for each in statistics_in(path.read_bytes())}
+    assert len(lines) == 4
+    assert found[old.strong_id] == (2 * 77 + 9, 1)
+    assert found["new"] == (3, 0)
+    assert (tmp_path / "link.csv").is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.csv", "stats.csv"]
+
+
+def test_interrupt_at_any_moment_of_a_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file has the old row or the new one, and the same save works afterwards."""
+    path = tmp_path / "stats.csv"
+    new = sinter.TaskStats("new", "b", None, shots=5)
+
+    for name in ("fsync", "replace"):
+        original = getattr(os, name)
+        for before in (True, False):
+            path.write_bytes(text_of(DECODED))
+            with StatisticsFile(path, say=print) as file:
+
+                def interrupted(*arguments: object, before: bool = before, original: Any = original) -> None:
+                    if not before:
+                        original(*arguments)
+                    raise KeyboardInterrupt
+
+                with monkeypatch.context() as patched:
+                    patched.setattr(os, name, interrupted)
+                    with pytest.raises(KeyboardInterrupt):
+                        file.save([new])
+                has_new = name == "replace" and not before
+                assert path.read_text().count("\n") == 2 + has_new
+                file.save([new])
+            assert [each.shots for each in statistics_in(path.read_bytes())] == [5, 34567]
+    assert [each.name for each in tmp_path.iterdir()] == ["stats.csv"]
+
+
+def with_largest_file(size: int, command: list[str]) -> list[str]:
+    """A command whose files cannot get larger, as on a disk that is full: in the midst of a write."""
+    limit = f"""
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+    return [sys.executable, "-c", limit, *command]
+
+
+def test_goes_on_after_a_full_disk(folder: Folder) -> None:
+    """There is room for the row of one circuit, and not for that of the other."""
+    (folder.path / "d=3,p=0.2.stim").write_text((folder.path / "d=3,p=0.1.stim").read_text())
+    both = f"{COLLECT.replace('0.1.stim', '0.1.stim d=3,p=0.2.stim')}{SAVE} --max_shots "
+    path = folder.path / "stats.csv"
+    for _ in range(2):  # As long as there is no room, nothing is lost.
+        done = folder.run(with_largest_file(400, OURS), both + "2000", code=1)
+        assert "stats.csv: File too large. The rows saved before are complete. Free some space" in done.stderr
+        assert "Traceback" not in done.stderr
+        [saved] = folder.stats()
+        assert saved.shots > 0
+        assert [each.name for each in folder.path.glob("stats.csv*")] == ["stats.csv"]
+    folder.run(OURS, both + "3000")
+    assert [each.shots for each in folder.stats()] == [3000, 3000]
+    # What is cut in the midst of a line, as by Sinter alone.
+    path.unlink()
+    folder.run(with_largest_file(400, SINTER), f"{COLLECT}{SAVE} --max_shots 1_000_000_000_000", code=1)
+    assert not path.read_text().endswith("\n")
+    whole = statistics_in(path.read_bytes()[: path.read_bytes().rindex(b"\n") + 1])[0].shots
+    assert whole > 0
+    folder.run(OURS, f"{COLLECT}{SAVE} --max_shots {whole + 1000}")
+    assert folder.shots() == whole + 1000
+
+
+def test_no_room_for_a_file_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(StatisticsFileError, match="No space left on device"):
+        open_save_file(tmp_path / "stats.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_goes_on_after_a_cut(folder: Folder) -> None:
+    path = folder.path / "stats.csv"
+    path.write_bytes(text_of(POSTSELECTED, MORE_POSTSELECTED)[:-20])
+    done = folder.run(OURS, f"{COLLECT}{SAVE} --max_shots 5000")
+    assert "stats.csv, line 3: the line was cut off and has been dropped" in done.stderr
+    assert folder.shots() == 123456 + 5000
+
+
+@pytest.mark.parametrize("argument", ["--save_resume_filepath", "--existing_data_filepaths"])
+def test_broken_file_is_reported_before_anything_is_sampled(folder: Folder, argument: str) -> None:
+    path = folder.path / "stats.csv"
+    data = text_of(POSTSELECTED[:70] + POSTSELECTED, POSTSELECTED)
+    path.write_bytes(data)
+    done = folder.run(OURS, f"{COLLECT} --max_shots 5000 {argument} stats.csv", code=2)
+    assert "error: stats.csv, line 2: not a row of statistics" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert path.read_bytes() == data
+
+
+def test_cut_file_of_existing_data_is_reported_and_not_changed(folder: Folder) -> None:
+    data = text_of(POSTSELECTED, POSTSELECTED)[:-9]
+    (folder.path / "old.csv").write_bytes(data)
+    done = folder.run(OURS, f"{COLLECT} --max_shots 5000 --existing_data_filepaths old.csv", code=2)
+    assert "error: old.csv, line 3: the line was cut off" in done.stderr
+    assert (folder.path / "old.csv").read_bytes() == data

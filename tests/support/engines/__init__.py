@@ -1,0 +1,1 @@
+"""What engines and the native module are given in tests."""

@@ -1,0 +1,233 @@
+"""A plan of all kinds of operations, the native module's objects made of it, and arrays to make wrong ones of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from stim_nonclifford import Circuit, _native
+from stim_nonclifford._native import CircuitStepKind as Kind
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.plan import (
+    OPERATION_DTYPE,
+    ROTATION_TERM_DTYPE,
+    SamplingPlan,
+    plain_attributes,
+)
+
+TEXT = """
+    RX 0 1 2 3 4 5
+    R_Z(0.3) 0 1 2 3 4 5
+    DEPOLARIZE1(0.1) 0 1 2 3 4 5
+    R_X(0.2) 0 1 2
+    Z 0
+    R_X(0.1) 0
+    Z 0 3
+    R_ZZ(0.1) 0 1 2 3
+    HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.1, 0.1) 4
+    MPP X0*X1*X2 X3*X4
+    R_Z(0.2) 0
+    CX rec[-1] 0
+    R_X(0.1) 1
+    MX 0 1 !2 3
+    M 4 5
+    DETECTOR rec[-1] rec[-3]
+    DETECTOR rec[-4]
+    DETECTOR rec[-8] rec[-6]
+    OBSERVABLE_INCLUDE(0) rec[-2] rec[-5]
+    R 6
+    X_ERROR(0.2) 6
+    M 6
+    DETECTOR rec[-1]
+    MPAD 0
+    DETECTOR rec[-11]
+"""
+
+
+MAX = 2**64 - 1
+
+
+def plan_of_all_kinds() -> SamplingPlan:
+    """A plan with each kind of operation, with sites, coins, signature bits, and both kinds of checks."""
+    circuit = Circuit(TEXT)
+    outputs = range(circuit.num_detectors, circuit.num_detectors + circuit.num_observables)
+    requested = RequestedOutputs.of([2, 4, *outputs], [0, 1, 3])
+    return circuit.compile().detector_plan(requested, skip_reference_sample=True)
+
+
+PLAN = plan_of_all_kinds()
+
+
+ATTRIBUTES = plain_attributes(PLAN)
+
+
+MECHANISMS = mechanisms_of(PLAN)
+
+
+SIZE = len(MECHANISMS.odds)
+
+
+KEY_WORDS = len(MECHANISMS.base)
+
+
+BROKEN_PLAN = SimpleNamespace(**{**vars(ATTRIBUTES), "num_signs": 0})
+
+
+def study_arguments() -> dict[str, Any]:
+    """The arguments of a ``FaultSetStudy``."""
+    return {
+        "plan": ATTRIBUTES,
+        "checks": packed_words(MECHANISMS.checks).ravel(),
+        "keys": MECHANISMS.keys.ravel(),
+        "target": packed_words(MECHANISMS.target[None, :])[0],
+        "base": MECHANISMS.base,
+        "weights": MECHANISMS.odds,
+        "sites": np.ascontiguousarray(MECHANISMS.sites),
+        "coins": MECHANISMS.coins.ravel(),
+        "max_weight": 4,
+        "threads": 1,
+        "max_pair_bytes": 1 << 20,
+        "max_bytes": 1 << 20,
+    }
+
+
+def floats(*numbers: float) -> np.ndarray:
+    return np.array(numbers, dtype=np.float64)
+
+
+def words(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.uint64)
+
+
+def long(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+def ints(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int32)
+
+
+def arrays(right: np.ndarray, *others: np.ndarray) -> list[Any]:
+    """Short, long, of another dtype or shape, and no array."""
+    wrong: list[Any] = [np.append(right, [1]).astype(right.dtype)]
+    if len(right):
+        wrong.append(right[:-1])
+    wrong += [right.astype(np.complex128), right[None, :], None, "text", *others]
+    if right.dtype == np.float64:
+        for number in (-1.0, np.nan, np.inf):
+            wrong.append(np.full(max(len(right), 1), number))
+    return wrong
+
+
+H = [([(0, 2)], False), ([(0, 1)], False)]
+
+
+CX = [([(0, 1), (1, 1)], False), ([(0, 2)], False), ([(1, 1)], False), ([(0, 2), (1, 2)], False)]
+
+
+WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)], [(0,)], None]
+
+
+WRONG_NUMBERS = [-1, 2**64, 1.5, None]
+
+
+def program() -> _native.Program:
+    """A program with a gate, a channel, and a step of most kinds."""
+    found = _native.Program(3, 8, 4, 2)
+    found.add_gate(1, [[1], [0]], H)
+    found.add_gate(2, [[0, 2], [1], [2], [1, 3]], CX)
+    found.add_channel(0, [(1, 0.1), (2, 0.1)], [])
+    found.add_channel(0, [(1, 0.1)], [])
+    found.add_step(Kind.CLIFFORD, number=0, groups=[[0], [1]])
+    found.add_step(Kind.ROTATE, factors=[(0, 1), (1, 2)])
+    found.add_step(Kind.MEASURE, number=1, record=0, factors=[(0, 1)], resets=True)
+    found.add_step(Kind.DETECTOR, number=0, records=[0])
+    return found
+
+
+def sweep() -> _native.EffectSweep:
+    made = program()
+    insertions = [(2, [(0, 1)], [5], [0])]
+    return _native.EffectSweep(made, False, True, True, [(2, 7)], insertions, 1 << 20, lambda step: None)
+
+
+def engine() -> _native.Engine:
+    return _native.Engine(ATTRIBUTES, 1, 1 << 20)
+
+
+def study() -> _native.FaultSetStudy:
+    found = _native.FaultSetStudy(**study_arguments())
+    found.enumerate(1, MECHANISMS.odds, 1, 10**6, 10**6, False)
+    found.evaluate()
+    return found
+
+
+def path_steps(
+    *operations: tuple[int, int, int, int, int], angles: Sequence[tuple[float, float, int]]
+) -> Any:
+    """Steps of a path. An operation is kind, width, x, z and pivot; an angle is cosine, sine and bit."""
+    rows = np.zeros(len(operations), OPERATION_DTYPE)
+    segment = first = 0
+    for k, (kind, width, x, z, pivot) in enumerate(operations):
+        measures = kind == _native.MEASURE
+        end = first + (not measures)
+        rows[k] = (x, z, kind, width, 0, pivot, segment if measures else -1, segment, first, end)
+        segment, first = segment + measures, end
+    terms = np.array([(*angle, 0) for angle in angles], ROTATION_TERM_DTYPE)
+    return SimpleNamespace(operations=rows, rotation_terms=terms)
+
+
+def paths() -> _native.PathExpectations:
+    activate, rotate = (_native.ACTIVATE, 0, 0, 1, 0), (_native.ROTATE, 1, 1, 0, 0)
+    steps = path_steps(
+        activate, rotate, (_native.MEASURE, 1, 1, 0, 0), angles=[(0.8, 0.6, -1), (0.6, 0.8, 0)]
+    )
+    return _native.PathExpectations(steps, [(2, 0, 1, 0, False)], 2)
+
+
+SHOTS = {"seed": 1, "first_shot": 0, "shots": 3}
+
+
+WRONG_SHOTS = {
+    "seed": [*WRONG_NUMBERS],
+    "first_shot": [*WRONG_NUMBERS, 2**63],
+    "shots": [*WRONG_NUMBERS, MAX],
+}
+
+
+IMAGE = _native.plan_image(ATTRIBUTES)
+
+
+NO_IMAGE = np.full_like(IMAGE, 255)
+
+
+JOB_BYTES = 8 * len(_native.job_fields())
+
+
+SIGNATURE_WORDS = -(-PLAN.num_signature_bits // 64)
+
+
+ROWS = (long(0, 2, 3), ints(0, 4, 1))
+
+
+WRONG_STARTS = arrays(ROWS[0], long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long())
+
+
+WRONG_BITS = [*arrays(ROWS[1]), ints(0, -4, 1)]
+
+
+STEPS = path_steps((_native.ACTIVATE, 0, 0, 1, 0), angles=[(0.8, 0.6, -1)])
+
+
+def changed_steps(field: str, value: Any) -> Any:
+    """The steps of a path, with one number of the operation or of its term changed."""
+    steps = SimpleNamespace(operations=STEPS.operations.copy(), rotation_terms=STEPS.rotation_terms.copy())
+    (steps.operations if field in OPERATION_DTYPE.fields else steps.rotation_terms)[field] = value
+    return steps
+
+
+WRONG_WEIGHTS = [*WRONG_NUMBERS, 5, 65, 2**32 - 1]

@@ -1,0 +1,1 @@
+"""Distributions of outputs, computed without what is tested."""

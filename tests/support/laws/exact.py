@@ -1,0 +1,192 @@
+"""The exact distribution of a plan's outputs, by convolution instead of sampling.
+
+Written from the description of ``stim_nonclifford.simulation.plan``: what a row is, what its causes are and with
+which probabilities they occur. Of the package only ``engines.reference.outcome_law`` is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stim_nonclifford.simulation.engines.reference import outcome_law
+from stim_nonclifford.simulation.plan import SamplingPlan
+
+Distribution = dict[int, float]
+"""Probabilities of rows of bits; bit k of the key is bit k of the row."""
+
+NEGLIGIBLE = 1e-15
+"""Rows that are less probable than this are not followed: they come from rounding, or do not matter."""
+
+
+@dataclass(frozen=True)
+class ExactOutputs:
+    """What a plan samples.
+
+    Attributes:
+        kept: Probability of each combination of outputs, together with the shot being kept.
+        discarded: Probability that a shot is discarded.
+    """
+
+    kept: Distribution
+    discarded: float
+
+    @property
+    def kept_probability(self) -> float:
+        """Probability that a shot is kept."""
+        return sum(self.kept.values())
+
+
+def mask(bits: Iterable[int]) -> int:
+    """The int in which these bits are set; a bit that occurs twice is not."""
+    result = 0
+    for bit in bits:
+        result ^= 1 << int(bit)
+    return result
+
+
+def mask_of(bits: Iterable[object]) -> int:
+    """The int whose bit k is the truth of item k."""
+    return mask(k for k, bit in enumerate(bits) if bit)
+
+
+def num_rows(plan: SamplingPlan) -> int:
+    """How many different rows a shot can have at most."""
+    return 1 << rank(row for cause in _causes(plan) for row in cause)
+
+
+def rank(rows: Iterable[int]) -> int:
+    """The rank of rows over GF(2)."""
+    return len(_Basis(rows).rows)
+
+
+def row_distribution(plan: SamplingPlan) -> Distribution:
+    """The distribution of the rows of a plan (stage 1 of a shot)."""
+    return convolve(_causes(plan), mask(plan.constant))
+
+
+def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
+    """The independent causes of a row, as maps from their effects to probabilities."""
+    choices: list[dict[int, float]] = []
+    at_site: dict[int, list[tuple[int, float]]] = {}
+    for m in range(plan.num_mechanisms):
+        row, rate, site = mask(plan.effects.row(m)), float(plan.rates[m]), int(plan.sites[m])
+        if site < 0:
+            # The parity of a Poisson number of events.
+            choices.append({row: -np.expm1(-2 * rate) / 2})
+        else:
+            at_site.setdefault(site, []).append((row, rate))
+    for events in at_site.values():
+        total = sum(rate for _, rate in events)
+        choices.append({})
+        for row, rate in events:
+            # The first event of the site decides; later ones do nothing.
+            previous = choices[-1].get(row, 0.0)
+            choices[-1][row] = previous - np.expm1(-total) * rate / total
+    return choices + [{mask(plan.coins.row(c)): 0.5} for c in range(len(plan.coins))]
+
+
+def convolve(causes: Iterable[Mapping[int, float]], constant: int = 0) -> Distribution:
+    """The distribution of the sum (mod 2) of independent causes.
+
+    Args:
+        causes: Each is a map from rows to probabilities; what is missing to 1 is the row of zeros.
+        constant: A row that is always added.
+    """
+    causes = list(causes)
+    basis = _Basis(row for cause in causes for row in cause)
+    index = np.arange(1 << len(basis.rows))
+    probabilities = np.where(index == 0, 1.0, 0.0)
+    for cause in causes:
+        nothing = 1 - sum(cause.values())
+        result = nothing * probabilities
+        for row, probability in cause.items():
+            result += probability * probabilities[index ^ basis.coordinates(row)]
+        probabilities = result
+    return {
+        constant ^ basis.row(int(k)): float(probabilities[k])
+        for k in np.flatnonzero(np.abs(probabilities) > NEGLIGIBLE)
+    }
+
+
+class _Basis:
+    """A basis of rows over GF(2)."""
+
+    def __init__(self, rows: Iterable[int]) -> None:
+        self.rows: list[int] = []
+        self._reduced: dict[int, tuple[int, int]] = {}  # leading bit -> reduced row, its coordinates
+        for row in rows:
+            rest, coordinates = self._reduce(row)
+            if rest:
+                self._reduced[rest.bit_length()] = (rest, coordinates ^ 1 << len(self.rows))
+                self.rows.append(row)
+
+    def _reduce(self, row: int) -> tuple[int, int]:
+        coordinates = 0
+        while row and row.bit_length() in self._reduced:
+            reduced, part = self._reduced[row.bit_length()]
+            row ^= reduced
+            coordinates ^= part
+        return row, coordinates
+
+    def coordinates(self, row: int) -> int:
+        """Which basis rows add up to a row, as a mask."""
+        rest, coordinates = self._reduce(row)
+        assert rest == 0
+        return coordinates
+
+    def row(self, coordinates: int) -> int:
+        """The row with these coordinates."""
+        result = 0
+        for k, row in enumerate(self.rows):
+            if coordinates >> k & 1:
+                result ^= row
+        return result
+
+
+def exact_outputs(plan: SamplingPlan) -> ExactOutputs:
+    """The distribution of the outputs of a plan, with its discards."""
+    kept: Distribution = {}
+    discarded = 0.0
+    first_output = plan.num_checks + plan.num_signature_bits
+    laws: dict[int, tuple[Distribution, float]] = {}
+    for row, probability in row_distribution(plan).items():
+        if plan.never_kept or row & ((1 << plan.num_checks) - 1):
+            discarded += probability
+            continue
+        signature = row >> plan.num_checks & ((1 << plan.num_signature_bits) - 1)
+        if signature not in laws:
+            laws[signature] = exact_outcome_law(plan, signature)
+        law, law_discarded = laws[signature]
+        discarded += probability * law_discarded
+        for outputs, conditional in law.items():
+            result = row >> first_output ^ outputs
+            kept[result] = kept.get(result, 0.0) + probability * conditional
+    return ExactOutputs(kept, discarded)
+
+
+def exact_outcome_law(plan: SamplingPlan, signature: int) -> tuple[Distribution, float]:
+    """The outputs that the outcomes flip, with their probabilities, and the probability of a discard."""
+    bits = bools(signature, plan.num_signature_bits)
+    law: Distribution = {}
+    discarded = 0.0
+    for branch in outcome_law(plan, bits):
+        if branch.discarded:
+            discarded += branch.probability
+        else:
+            outputs = mask_of(branch.outputs)
+            law[outputs] = law.get(outputs, 0.0) + branch.probability
+    return law, discarded
+
+
+def bools(row: int, size: int) -> npt.NDArray[np.bool_]:
+    """The bits of an int."""
+    return np.array([row >> k & 1 for k in range(size)], dtype=np.bool_)
+
+
+def largest_difference(a: Mapping[int, float], b: Mapping[int, float]) -> float:
+    """The largest difference of the probabilities of any row."""
+    return max((abs(a.get(row, 0.0) - b.get(row, 0.0)) for row in {*a, *b}), default=0.0)

@@ -1,0 +1,1 @@
+"""Programs in processes of their own, and how they end."""

@@ -1,0 +1,1 @@
+"""Small circuits and error models whose logical error rates are known."""

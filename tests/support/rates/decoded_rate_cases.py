@@ -1,0 +1,100 @@
+"""Small circuits whose decoded logical error rates are known by looking at all fault sets."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pymatching
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, fault_model, symptoms_of
+
+
+def repetition_code(
+    p: float, distance: int = 5, rounds: int = 1, readout: float | None = None
+) -> snc.Circuit:
+    return snc.Circuit.generated(
+        "repetition_code:memory",
+        distance=distance,
+        rounds=rounds,
+        before_round_data_depolarization=p,
+        before_measure_flip_probability=p if readout is None else readout,
+    )
+
+
+def surface_code(p: float, distance: int = 3) -> snc.Circuit:
+    return snc.Circuit.generated(
+        "surface_code:rotated_memory_z",
+        distance=distance,
+        rounds=distance,
+        after_clifford_depolarization=p,
+        before_measure_flip_probability=p,
+        after_reset_flip_probability=p,
+        before_round_data_depolarization=p,
+    )
+
+
+def two_codes(p: float) -> snc.Circuit:
+    """Two repetition codes of distance 3 side by side, with an observable each."""
+    circuit = stim.Circuit("R 0 1 2 3 4 5\n")
+    circuit.append("X_ERROR", range(6), p)
+    circuit += stim.Circuit("M 0 1 2 3 4 5")
+    for first, observable in ((-6, 0), (-3, 1)):
+        for k in (first, first + 1):
+            circuit.append("DETECTOR", [stim.target_rec(k), stim.target_rec(k + 1)])
+        circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(first)], observable)
+    return snc.Circuit(circuit)
+
+
+def model_of(circuit: snc.Circuit) -> FaultModel:
+    return fault_model([symptoms_of(circuit.detector_error_model())])
+
+
+def failure_test(circuit: snc.Circuit, model: FaultModel) -> FailureTest:
+    matching = pymatching.Matching.from_detector_error_model(
+        circuit.detector_error_model(decompose_errors=True)
+    )
+    return FailureTest(
+        model,
+        lambda dets: (
+            matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True),
+            np.zeros(len(dets), dtype=np.int64),
+        ),
+    )
+
+
+def probabilities_of_sets(circuit: snc.Circuit) -> tuple[np.ndarray, np.ndarray]:
+    """The probability of each fault set, by the bits of its number, and whether PyMatching fails on it."""
+    model = model_of(circuit)
+    matching = pymatching.Matching.from_detector_error_model(
+        circuit.detector_error_model(decompose_errors=True)
+    )
+    sets = np.arange(1 << model.num_mechanisms)
+    dets = np.zeros((len(sets), model.num_detectors), dtype=np.uint8)
+    flips = np.zeros((len(sets), model.num_observables), dtype=np.uint8)
+    expected = symptoms_of(circuit.detector_error_model()).expected
+    dets[:, list(expected[0])] = 1
+    flips[:, list(expected[1])] = 1
+    probabilities = np.ones(len(sets))
+    for k, ((detectors, observables), odds) in enumerate(
+        zip(model.symptoms, np.exp(model.log_odds[0]), strict=True)
+    ):
+        acts = (sets >> k & 1).astype(np.uint8)
+        for detector in detectors:
+            dets[:, detector] ^= acts
+        for observable in observables:
+            flips[:, observable] ^= acts
+        probabilities *= np.where(acts, odds, 1.0) / (1 + odds)
+    predictions = matching.decode_batch(dets)
+    return probabilities, (predictions != flips).any(axis=1)
+
+
+@functools.cache
+def exact_rate(kind: str, p: float) -> float:
+    """The logical error rate with PyMatching."""
+    circuit = {"repetition": repetition_code, "two": two_codes}[kind](p)
+    probabilities, fails = probabilities_of_sets(circuit)
+    return float(probabilities[fails].sum())

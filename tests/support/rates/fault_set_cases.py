@@ -1,0 +1,78 @@
+"""Estimates of any question, and those in which little is enumerated, so that sampling is tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.masks import Mask, postselected_outputs
+from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.rates.fault_sets import LogicalErrorRate, MalignantSet
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates
+from stim_nonclifford.rates.fault_sets.malignant import malignant_sets
+from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from stim_nonclifford.simulation.faults import FaultTable
+
+SIGMAS = 5.0
+"""A right estimate is farther away with a probability below 1e-6; seeds are fixed."""
+
+
+@dataclass(frozen=True)
+class FewExactWeights(Limits):
+    """Limits under which only sets of up to two mechanisms are enumerated."""
+
+    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+        return weight <= 2
+
+
+def rate_of_anything(
+    circuit: snc.Circuit,
+    detectors: Mask | None = "all",
+    observables: Mask | None = None,
+    *,
+    limits: Limits | None = None,
+    seed: int = 0,
+) -> LogicalErrorRate:
+    """What ``logical_error_rate`` computes, also where it would refuse to call the result an error rate."""
+    outputs = postselected_outputs(detectors, observables, circuit.num_detectors, circuit.num_observables)
+    asked = PlannedCircuit.of(circuit.compile(), outputs)
+    return estimate_rates([asked], limits or Limits(), seed, 1, False)[0]
+
+
+def malignant_sets_of_anything(circuit: snc.Circuit, max_weight: int) -> list[MalignantSet]:
+    """What ``malignant_sets`` finds with all detectors postselected, also where it would refuse the question.
+
+    There is none if no shot is ever kept.
+    """
+    outputs = postselected_outputs("all", None, circuit.num_detectors, circuit.num_observables)
+    plan = PlannedCircuit.of(circuit.compile(), outputs).plan()
+    if plan.never_kept:
+        return []
+    named = FaultTable(circuit.to_stim(), circuit.compile()).by_mechanism(plan)
+    return malignant_sets(plan, named, max_weight, 1, DEFAULT_MAX_BYTES)
+
+
+def estimate(circuit: snc.Circuit, limits: Limits, seed: int) -> LogicalErrorRate:
+    """An estimate with all detectors postselected."""
+    return estimate_rates([planned(circuit, "all", None)], limits, seed, 1, False)[0]
+
+
+def covers(found: LogicalErrorRate, rate: float) -> bool:
+    """Whether the interval has the true value."""
+    low, high = found.interval
+    return low <= rate <= high
+
+
+def assert_sampled_weights_equal_exact_ones(circuit: snc.Circuit, seed: int) -> None:
+    """Compares weights that are drawn or joined, at least two, with all their sets."""
+    exact = {
+        share.weight: share for share in circuit.logical_error_rate(seed=0, postselection_mask="all").weights
+    }
+    sampled = estimate(circuit, FewExactWeights(0.03), seed)
+    compared = 0
+    for share in sampled.weights:
+        if share.draws and exact[share.weight].method == "exact":
+            difference = share.kept_and_wrong - exact[share.weight].kept_and_wrong
+            assert abs(difference) < SIGMAS * share.standard_error
+            compared += 1
+    assert compared >= 2

@@ -1,0 +1,1 @@
+"""Circuit texts: of every instruction, changed at random, and large in structure."""

@@ -10,6 +10,8 @@ import stim
 from ...base.arguments import integer, path, text
 from ...base.errors import ResourceLimitError
 from ...base.masks import Mask, postselected_outputs
+from ...rates.fault_sets.interface import search_arguments
+from ...rates.fault_sets.search.limits import Limits
 from ..logical_states import LogicalState, LogicalStateCheck
 from ..pictures import page_of
 from ..pictures.page import Findings
@@ -86,6 +88,9 @@ class CircuitPictures:
             "threads": threads,
         }
         table = circuit._fault_table()
+        # Circuits without a logical error rate do not ask for these.
+        Limits(relative_error, max_seconds)
+        search_arguments(seed, threads, False)
         limits = {"relative_error": relative_error, "max_seconds": max_seconds, "seed": seed}
         findings = _findings(circuit, {**masks, **limits}, masks, most_sets)
         written = page_of(found, table, _plan(circuit, masks), findings, title)

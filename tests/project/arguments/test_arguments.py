@@ -247,7 +247,9 @@ CALLS: dict[str, Call] = {
                 CIRCUIT.detector_error_model, {}, {"approximate_disjoint_errors": "probability or flag"}
             ),
             "diagram": Call(  # Stim says what is wrong with filter_coords
-                CIRCUIT.diagram, {"type": "timeslice-svg"}, {"noise": "flag", "filter_coords": None}
+                CIRCUIT.diagram,
+                {"type": "timeslice-svg"},
+                {"noise": "flag", "fold": "flag or None", "filter_coords": None},
             ),
             "fault_distance": {"postselection_mask": "all"},
             "likeliest_error_sat_problem": {},
@@ -261,6 +263,11 @@ CALLS: dict[str, Call] = {
             ),
             "missing_detectors": {},
             "outcome_probabilities": {"faults": [], "postselection_mask": "all"},
+            "page": Call(
+                CIRCUIT.page,
+                {"file": "/dev/null", "postselection_mask": "all", "seed": 1},
+                {"most_sets": "integer", "title": "text"},
+            ),
             "pauli_twirl": {},
             "plan": {},
             "reference_sample": {},
@@ -370,7 +377,7 @@ CALLS: dict[str, Call] = {
 NOT_NONE.update(
     {
         "json": (object(), {1, 2}, b"x", 2j, ARRAY),
-        "grouping": (3, None, "place", b"tick", object()),
+        "grouping": (3, None, "places", b"tick", object()),
         "state": (3, None, "S", b"T", ARRAY, object()),
         "decoder": (3, None, ARRAY, object()),
         "integers": (3, None, "0", ("0",), (0.5,), (None,), (True,), (-1,), (ARRAY,), object()),
@@ -478,31 +485,3 @@ def test_every_public_function_is_called_with_wrong_arguments() -> None:
     assert {
         name for name in names if name not in checked and name.split(".")[0] not in WITHOUT_CHECKS
     } == set()
-
-
-NUMPY_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "Circuit.compile_sampler": {
-        "threads": np.uint8(1),
-        "seed": np.uint64(1 << 63),
-        "cache_bytes": np.int32(0),
-    },
-    "Circuit.logical_error_rate": {"relative_error": np.float32(0.1), "max_seconds": np.int8(9)},
-    "Circuit.pauli_twirl": {"below": np.float64(0.25)},
-    "CompiledDetectorSampler.sample": {"shots": np.int16(3), "bit_packed": np.True_},
-    "CompiledDetectorSampler.iter_kept": {"max_shots": np.int8(9), "batch_shots": np.int8(3)},
-    "SoftPostselectSampler": {"max_active_coordinates": np.uint8(3)},
-    "cultivation_circuit": {"distance": np.int8(3), "p": np.float32(0.001)},
-    "cultivation.circuit_file_name": {"distance": np.int8(3), "p": np.float64(0.001)},
-    "distillation_circuit": {"t_error": np.float16(0.01), "p": 0},
-    "teleportation_circuit": {"rounds": np.uint8(1), "p": 1},
-}
-
-
-@pytest.mark.parametrize("name", NUMPY_ARGUMENTS)
-def test_numbers_of_numpy_are_numbers(name: str) -> None:
-    call = CALLS[name]
-    given = {**call.valid, **NUMPY_ARGUMENTS[name]}
-    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
-    found, expected = call.function(**given), call.function(**plain)
-    if name.split(".")[-1].endswith(("circuit", "name", "twirl")) or name[0] == "S":
-        assert found == expected

@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from benchmarks.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
+from benchmarks.gpu.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
 from stim_nonclifford.simulation.engines.gpu.cuda_source import cuda_source
 
 # All kernels for one architecture; for the others, those that differ in more than constants.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import gpu as benchmark
-from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS
-from benchmarks.gpu_work import Limits, Work, noise_work, simulation_work
+from benchmarks.gpu import speed as benchmark
+from benchmarks.gpu.noise import GLOBAL_BYTES, ISSUE_SLOTS
+from benchmarks.gpu.work import Limits, Work, noise_work, simulation_work
 from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
@@ -21,7 +21,7 @@ from ...support.engines.fake_cupy import make_cupy
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setitem(sys.modules, "cupy", make_cupy())
     monkeypatch.setattr(benchmark, "FEWEST_SHOTS", 1 << 11)  # the stand-in is slow
-    monkeypatch.setattr(sys, "argv", ["gpu", "--seconds", "0.01", "--repeats", "1", *arguments])
+    monkeypatch.setattr(sys, "argv", ["speed", "--seconds", "0.01", "--repeats", "1", *arguments])
     return benchmark.main()
 
 
@@ -67,7 +67,7 @@ def test_circuits_that_are_not_there(
 
 def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=0))
-    monkeypatch.setattr(sys, "argv", ["gpu"])
+    monkeypatch.setattr(sys, "argv", ["speed"])
     assert benchmark.main() == 2
     assert "needs an NVIDIA GPU" in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import gpu_checks
+from benchmarks.gpu import checks as gpu_checks
 from stim_nonclifford.simulation.engines import GpuEngine
 
 from ...support.engines.fake_cupy import make_cupy
@@ -19,7 +19,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, **options: Any) -> int
     cupy = make_cupy(**options)
     cupy.RawKernel = lambda source, name: lambda grid, block, arguments: None
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr(sys, "argv", ["gpu_checks", "--fraction", "10000", *arguments])
+    monkeypatch.setattr(sys, "argv", ["checks", "--fraction", "10000", *arguments])
     return gpu_checks.main()
 
 

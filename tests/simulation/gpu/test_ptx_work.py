@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
+from benchmarks.gpu.noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
 from stim_nonclifford import _native
 from stim_nonclifford.simulation.plan import plain_attributes
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.nvrtc import find_nvrtc, ptx_of
+from benchmarks.gpu.nvrtc import find_nvrtc, ptx_of
 
 from .translation import Kernel, translate
 

@@ -1,14 +1,14 @@
 """The speed of the GPU engine, the time of each kernel, and how close the kernels come to the GPU's limits.
 
-    python -m benchmarks.gpu [--seconds 2] [--repeats 5] [--workloads d3 d5 ...] [--device 0]
-    python -m benchmarks.gpu --sweep batch    # shots per second against shots per call
-    python -m benchmarks.gpu --sweep p        # shots per second against the error rate, d=3 and d=5
-    python -m benchmarks.gpu --check 100000000    # compares counts with the CPU engine, d=3 and d=5
+    python -m benchmarks.gpu.speed [--seconds 2] [--repeats 5] [--workloads d3 d5 ...] [--device 0]
+    python -m benchmarks.gpu.speed --sweep batch    # shots per second against shots per call
+    python -m benchmarks.gpu.speed --sweep p        # shots per second against the error rate, d=3 and d=5
+    python -m benchmarks.gpu.speed --check 100000000    # compares counts with the CPU engine, d=3 and d=5
 
 Rates are attempted shots per second of wall time: medians of repeated calls, after a first call that is not
 counted. The times of kernels come from CUDA events around each launch in one more call. Two streams
 overlap, so the kernel times may add up to more than the time of the call. The share of a limit is the work
-that the algorithm needs (counted by ``gpu_work``), divided by what the device could do in that time at its
+that the algorithm needs (counted by ``work``), divided by what the device could do in that time at its
 highest clock. Circuits that are not in this repository are read from ``--circuits``; without ``--workloads``,
 those that are not there are left out.
 """
@@ -26,7 +26,7 @@ from typing import Any
 
 import stim_nonclifford as snc
 from benchmarks.compare import CIRCUITS
-from benchmarks.gpu_work import Work, limits_of, noise_work, simulation_work
+from benchmarks.gpu.work import Work, limits_of, noise_work, simulation_work
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine

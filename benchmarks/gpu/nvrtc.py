@@ -1,6 +1,6 @@
 """NVRTC, the compiler for GPUs, from the package nvidia-cuda-nvrtc: it needs no GPU.
 
-python -m benchmarks.nvrtc    # the machine code of each kernel, as a table: counts, not measurements
+python -m benchmarks.gpu.nvrtc    # the machine code of each kernel, as a table: counts, not measurements
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Checks of the GPU engine that tell something only on a real GPU; each line ends with OK or FAILED.
 
-    python -m benchmarks.gpu_checks pair       # two plans with the same kernels, in turn
-    python -m benchmarks.gpu_checks agree      # shots and counts of the CPU engine, for each workload
-    python -m benchmarks.gpu_checks streams    # rows that the caller still reads are not written again
-    python -m benchmarks.gpu_checks stop       # an engine is dropped while its GPU is busy
-    python -m benchmarks.gpu_checks spin --workload d5 --shots 200000000    # work for profilers
+    python -m benchmarks.gpu.checks pair       # two plans with the same kernels, in turn
+    python -m benchmarks.gpu.checks agree      # shots and counts of the CPU engine, for each workload
+    python -m benchmarks.gpu.checks streams    # rows that the caller still reads are not written again
+    python -m benchmarks.gpu.checks stop       # an engine is dropped while its GPU is busy
+    python -m benchmarks.gpu.checks spin --workload d5 --shots 200000000    # work for profilers
 
-The workloads are those of ``benchmarks.gpu``; circuits that are not in this repository are read from
+The workloads are those of ``benchmarks.gpu.speed``; circuits that are not in this repository are read from
 ``--circuits``, and left out if they are not there. Without a name, all checks but ``spin`` run.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.compare import CIRCUITS
-from benchmarks.gpu import WORKLOADS, Workload, chosen_workloads, cultivation
+from benchmarks.gpu.speed import WORKLOADS, Workload, chosen_workloads, cultivation
 from stim_nonclifford import EngineUnavailableError
 from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
 from stim_nonclifford.simulation.engines.gpu import CupyBackend

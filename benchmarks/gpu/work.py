@@ -1,6 +1,6 @@
 """The work of the GPU engine's kernels, from the plan, and the limits of a GPU.
 
-All counts are per shot. Those of the noise kernel are what it really does (``gpu_noise``). Those of
+All counts are per shot. Those of the noise kernel are what it really does (``noise``). Those of
 simulations include only what the algorithm needs: bytes of shared memory and of HBM follow from what is read
 and written, and multiply-adds from the rotations.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.gpu_noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
+from benchmarks.gpu.noise import GLOBAL_BYTES, ISSUE_SLOTS, SHARED_PASSES, noise_sections
 from stim_nonclifford import _native
 from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes

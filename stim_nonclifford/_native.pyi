@@ -1,6 +1,6 @@
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -197,10 +197,16 @@ def forward_sweep(
     _Rows,
 ]: ...
 
+class _PathSteps(Protocol):
+    @property
+    def operations(self) -> npt.NDArray[np.void]: ...
+    @property
+    def rotation_terms(self) -> npt.NDArray[np.void]: ...
+
 class PathExpectations:
     def __init__(
         self,
-        operations: Sequence[tuple[int, int, int, int, int, int, float, float, int]],
+        steps: _PathSteps,
         expectations: Sequence[tuple[int, int, int, int, bool]],
         num_bits: int,
     ) -> None: ...

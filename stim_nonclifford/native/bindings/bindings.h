@@ -3,10 +3,14 @@
 
 #include <nanobind/nanobind.h>
 
+#include <vector>
+
 #include "plan/plan.h"
 
-// The plan of plan.py.
+// The plan of plan.py, which is checked; and two of its arrays, which are not.
 snc::Plan to_plan(nanobind::handle plan);
+std::vector<snc::Operation> to_operations(nanobind::handle plan);
+std::vector<snc::RotationTerm> to_rotation_terms(nanobind::handle plan);
 
 // What the GPU engine needs: plans as the device reads them, and its kernels on the host.
 void bind_device(nanobind::module_& m);

@@ -70,6 +70,15 @@ std::vector<Record> to_records(nb::handle plan, const char* name, const std::vec
 
 }  // namespace
 
+std::vector<snc::Operation> to_operations(nb::handle plan) {
+    return to_records<snc::Operation>(
+        plan, "operations", {"x", "z", "kind", "width", "i_power", "pivot", "outcome", "segment", "first_term", "end_term"});
+}
+
+std::vector<snc::RotationTerm> to_rotation_terms(nb::handle plan) {
+    return to_records<snc::RotationTerm>(plan, "rotation_terms", {"cosine", "sine", "sign", "is_reversed"});
+}
+
 snc::Plan to_plan(nb::handle plan) {
     const snc::PlanArrays arrays{
         .num_checks = to_number(plan, "num_checks"),
@@ -88,9 +97,8 @@ snc::Plan to_plan(nb::handle plan) {
         .alias_indices = to_numbers<int32_t>(plan, "alias_indices"),
         .coins = to_rows(plan, "coins"),
         .coins_are_lists = to_bool(plan, "coins_are_lists"),
-        .operations = to_records<snc::Operation>(
-            plan, "operations", {"x", "z", "kind", "width", "i_power", "pivot", "outcome", "segment", "first_term", "end_term"}),
-        .terms = to_records<snc::RotationTerm>(plan, "rotation_terms", {"cosine", "sine", "sign", "is_reversed"}),
+        .operations = to_operations(plan),
+        .terms = to_rotation_terms(plan),
         .branch_constant = to_numbers<int32_t>(plan, "branch_constant"),
         .signature_images = to_rows(plan, "signature_images"),
         .outcome_effects = to_rows(plan, "outcome_effects"),

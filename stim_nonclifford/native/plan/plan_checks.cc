@@ -39,38 +39,15 @@ void check_noise(const PlanArrays& plan) {
     check_rows(plan.coins, plan.coins.size(), num_bits, "coins");
 }
 
-void check_operations(const PlanArrays& plan) {
-    OperationChecks checks;
-    size_t next_term = 0;
-    for (size_t k = 0; k < plan.operations.size(); ++k) {
-        const Operation& operation = plan.operations[k];
-        checks.check(operation);
-        const std::string name = "Operation " + std::to_string(k);
-        const auto first = static_cast<size_t>(operation.first_term), end = static_cast<size_t>(operation.end_term);
-        require(operation.first_term >= 0 && first == next_term && end >= first && end <= plan.terms.size(),
-                name + ": its terms do not follow those of the operations before it.");
-        require((operation.kind == Kind::measure) == (first == end), name + ": it must have terms, unless it is a MEASURE.");
-        next_term = end;
-        for (size_t t = first; t < end; ++t) {
-            const RotationTerm& term = plan.terms[t];
-            check_angle(term.cosine, term.sine, name + ", term " + std::to_string(t));
-            require(term.sign >= -1 && (term.sign < 0 || static_cast<uint32_t>(term.sign) < plan.num_signs), name + ": there is no such sign.");
-            require(term.is_reversed == 0 || term.is_reversed == 1, name + ": is_reversed must be 0 or 1.");
-            require(t > first || term.is_reversed == 0, name + ": its Pauli is that of its first term, which must not be reversed.");
-        }
-    }
-    require(next_term == plan.terms.size(), "There are rotation_terms that belong to no operation.");
-    require(plan.peak_width == static_cast<uint32_t>(checks.peak_width()), "peak_width is not that of the operations.");
-    require(plan.outcome_effects.size() == static_cast<size_t>(checks.num_outcomes()), "There must be outcome_effects for each measurement.");
-}
-
 void check_outcomes(const PlanArrays& plan) {
     const uint64_t num_bits = uint64_t{plan.num_signs} + plan.num_outcome_checks + plan.num_outputs;
     require(num_bits <= INT32_MAX, "A plan has at most 2^31 - 1 signs, outcome checks and outputs.");
     require_range(plan.branch_constant, 0, static_cast<int64_t>(num_bits), "branch_constant");
     check_rows(plan.signature_images, plan.num_signature_bits, num_bits, "signature_images");
     check_rows(plan.outcome_effects, plan.outcome_effects.size(), num_bits, "outcome_effects");
-    check_operations(plan);
+    const OperationCounts counts = check_operations(plan.operations, plan.terms, plan.num_signs);
+    require(plan.peak_width == static_cast<uint32_t>(counts.peak_width), "peak_width is not that of the operations.");
+    require(plan.outcome_effects.size() == static_cast<size_t>(counts.num_outcomes), "There must be outcome_effects for each measurement.");
     require(plan.outcome_check_deadlines.size() == plan.num_outcome_checks, "There must be a deadline for each outcome check.");
     require_range(plan.outcome_check_deadlines, 0, static_cast<int64_t>(plan.outcome_effects.size()), "outcome_check_deadlines");
 }

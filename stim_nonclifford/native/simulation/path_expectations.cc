@@ -23,19 +23,22 @@ size_t num_doubles(int32_t width) { return size_t{2} << std::max(width, int32_t{
 
 }  // namespace
 
-PathExpectations::PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations,
-                                   size_t num_bits, const Kernels& kernels)
+PathExpectations::PathExpectations(std::vector<Operation> operations, std::vector<RotationTerm> terms,
+                                   std::vector<int32_t> bits, std::vector<PathExpectation> expectations,
+                                   const Kernels& kernels)
     : kernels_(kernels.coefficients),
       operations_(std::move(operations)),
+      terms_(std::move(terms)),
+      bits_(std::move(bits)),
       expectations_(std::move(expectations)),
-      num_bits_(num_bits) {}
+      num_bits_(static_cast<size_t>(std::ranges::count_if(bits_, [](int32_t bit) { return bit >= 0; }))) {}
 
 std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, const std::function<void()>& check) const {
     const size_t num_paths = num_bits_ == 0 ? 1 : paths.size() / num_bits_;
     std::vector<double> values(num_paths * size());
     int32_t peak_width = 0;
-    for (const PathOperation& step : operations_)
-        peak_width = std::max(peak_width, step.operation.width + (step.operation.kind == Kind::activate ? 1 : 0));
+    for (const Operation& operation : operations_)
+        peak_width = std::max(peak_width, operation.width + (operation.kind == Kind::activate ? 1 : 0));
     Vector vector(num_doubles(peak_width), 0.0);
     std::vector<Group> groups(num_paths > 0 ? 1 : 0);
     if (num_paths > 0) groups.front().paths.resize(num_paths);
@@ -56,8 +59,8 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
                 for (const size_t path : group.paths) values[path * size() + next] = found;
             }
             if (next == size()) break;
-            const PathOperation& step = operations_[group.place];
-            const auto bit_of = [&](size_t path) { return step.bit >= 0 && paths[path * num_bits_ + static_cast<size_t>(step.bit)] != 0; };
+            const int32_t bit = bits_[group.place];
+            const auto bit_of = [&](size_t path) { return bit >= 0 && paths[path * num_bits_ + static_cast<size_t>(bit)] != 0; };
             const auto other = std::ranges::partition(group.paths, bit_of);
             if (other.begin() != group.paths.begin() && !other.empty()) {
                 // The smaller part goes on, so that few groups wait.
@@ -72,25 +75,26 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
                 }
                 groups.push_back(std::move(waiting));
             }
-            group.width = apply(step, vector.data(), bit_of(group.paths.front()));
+            group.width = apply(group.place, vector.data(), bit_of(group.paths.front()));
         }
     }
     return values;
 }
 
-int32_t PathExpectations::apply(const PathOperation& step, double* vector, bool bit) const {
-    const Operation& operation = step.operation;
+int32_t PathExpectations::apply(size_t number, double* vector, bool bit) const {
+    const Operation& operation = operations_[number];
     if (operation.kind == Kind::measure) {
         const OutcomeWeights weights = kernels_.outcome_weights(vector, operation);
         const double weight = bit ? weights.one : weights.zero;
         if (!(weight > 0))
-            throw std::invalid_argument("A path has an outcome of probability 0, of the measurement that bit " + std::to_string(step.bit) + " tells.");
+            throw std::invalid_argument("A path has an outcome of probability 0, of the measurement that bit " + std::to_string(bits_[number]) + " tells.");
         kernels_.project(vector, vector, operation, bit, weight);
         return operation.width - 1;
     }
     VectorRotation rotation = pauli_of_rotation(operation);
-    rotation.cosine = step.cosine;
-    rotation.sine = bit ? -step.sine : step.sine;
+    const Angle angle = angle_of_term(terms_[static_cast<size_t>(operation.first_term)], [&](int32_t) { return bit; });
+    rotation.cosine = angle.cosine;
+    rotation.sine = angle.sine;
     if (operation.kind == Kind::rotate) {
         kernels_.rotate(vector, rotation);
         return operation.width;
@@ -100,8 +104,8 @@ int32_t PathExpectations::apply(const PathOperation& step, double* vector, bool 
 }
 
 double PathExpectations::value(const PathExpectation& asked, const double* vector, int32_t width) const {
-    if (asked.is_zero) return 0;
-    const auto& [x, z, i_power] = asked.pauli;
+    const auto& [place, x, z, i_power, is_zero] = asked;
+    if (is_zero) return 0;
     const uint64_t support = x != 0 ? x : z;
     if (support == 0) return i_power == 0 ? 1 : -1;
     // The outcomes of a measurement of the Pauli, which is not carried out.

@@ -14,29 +14,20 @@
 
 namespace snc {
 
-// The Pauli i^i_power (-1)^|index & z| |index ^ x><index|.
-struct IndexPauli {
-    uint64_t x, z;
-    uint32_t i_power;
-};
-
-// An operation of the forward sweep. Its bit of the path reverses a rotation, or is the outcome of a measurement.
-struct PathOperation {
-    Operation operation;
-    double cosine, sine;  // of half the angle
-    int32_t bit;          // -1: none, always 0
-};
-
+// Of the Pauli i^i_power (-1)^|index & z| |index ^ x><index|.
 struct PathExpectation {
     size_t place;  // number of operations before it; ascending
-    IndexPauli pauli;
+    uint64_t x, z;
+    uint32_t i_power;
     bool is_zero;
 };
 
 class PathExpectations {
    public:
-    PathExpectations(std::vector<PathOperation> operations, std::vector<PathExpectation> expectations, size_t num_bits,
-                     const Kernels& kernels);
+    // A rotation has one term, whose sign is a bit of the path. `bits`: for each operation its bit, which reverses the rotation, or
+    // is the outcome of the measurement; -1: none.
+    PathExpectations(std::vector<Operation> operations, std::vector<RotationTerm> terms, std::vector<int32_t> bits,
+                     std::vector<PathExpectation> expectations, const Kernels& kernels);
 
     size_t num_bits() const { return num_bits_; }
     size_t size() const { return expectations_.size(); }
@@ -54,12 +45,14 @@ class PathExpectations {
         Vector vector = {};  // after them
     };
 
-    // Returns the width afterwards.
-    int32_t apply(const PathOperation& step, double* vector, bool bit) const;
+    // Applies an operation. Returns the width afterwards.
+    int32_t apply(size_t number, double* vector, bool bit) const;
     double value(const PathExpectation& asked, const double* vector, int32_t width) const;
 
     const CoefficientKernels& kernels_;
-    const std::vector<PathOperation> operations_;
+    const std::vector<Operation> operations_;
+    const std::vector<RotationTerm> terms_;
+    const std::vector<int32_t> bits_;
     const std::vector<PathExpectation> expectations_;
     const size_t num_bits_;
 };

@@ -12,10 +12,10 @@ that every engine can sample it, and ``native/simulation/path_expectations.h`` c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from .algebra.gf2 import masks_of, ones
 from .algebra.sparse_rows import odd_sums
 from .compiled_circuit import CompiledCircuit
 from .plans.needed_operations import needed_operations
-from .plans.plan_construction import construct_plan
+from .plans.plan_construction import construct_plan, operation_array, term_array
 from .plans.requested_outputs import RequestedOutputs
 from .plans.scheduling import schedule
 from .plans.width_limit import check_width
@@ -219,26 +219,19 @@ def _with_path(table: EffectTable, path: Sequence[Operation]) -> EffectTable:
     )
 
 
+class _PathSteps(NamedTuple):
+    """Operations up to the last expectation value, as in a plan; their signs are bits of the path."""
+
+    operations: npt.NDArray[np.void]
+    rotation_terms: npt.NDArray[np.void]
+
+
 def _path_expectations(
     operations: Sequence[Operation], path: Sequence[Operation], values: Sequence[ExpectedPauli]
 ) -> PathExpectations:
-    bits = {id(operation): k for k, operation in enumerate(path)}
-    steps = []
-    for operation in operations:
-        angle = operation.terms[0].half_turns * math.pi / 2 if operation.terms else 0.0
-        steps.append(
-            (
-                int(operation.kind),
-                operation.width,
-                operation.x,
-                operation.z,
-                operation.i_power,
-                operation.pivot,
-                math.cos(angle),
-                math.sin(angle),
-                bits.get(id(operation), -1),
-            )
-        )
+    terms = [term for operation in operations for term in operation.terms]
+    bits = {operation.terms[0].sign: k for k, operation in enumerate(path) if not operation.measures}
+    steps = _PathSteps(operation_array(operations), term_array(terms, bits))
     # Values of 0 need no vector, and may come after the last operation that others need.
-    expected = [(min(v.place, len(steps)), v.x, v.z, v.i_power, v.is_zero) for v in values]
+    expected = [(min(v.place, len(operations)), v.x, v.z, v.i_power, v.is_zero) for v in values]
     return PathExpectations(steps, expected, len(path))

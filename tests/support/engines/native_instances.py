@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,12 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford._native import CircuitStepKind as Kind
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
+from stim_nonclifford.simulation.plan import (
+    OPERATION_DTYPE,
+    ROTATION_TERM_DTYPE,
+    SamplingPlan,
+    plain_attributes,
+)
 
 TEXT = """
     RX 0 1 2 3 4 5
@@ -160,11 +166,27 @@ def study() -> _native.FaultSetStudy:
     return found
 
 
+def path_steps(
+    *operations: tuple[int, int, int, int, int], angles: Sequence[tuple[float, float, int]]
+) -> Any:
+    """Steps of a path. An operation is kind, width, x, z and pivot; an angle is cosine, sine and bit."""
+    rows = np.zeros(len(operations), OPERATION_DTYPE)
+    segment = first = 0
+    for k, (kind, width, x, z, pivot) in enumerate(operations):
+        measures = kind == _native.MEASURE
+        end = first + (not measures)
+        rows[k] = (x, z, kind, width, 0, pivot, segment if measures else -1, segment, first, end)
+        segment, first = segment + measures, end
+    terms = np.array([(*angle, 0) for angle in angles], ROTATION_TERM_DTYPE)
+    return SimpleNamespace(operations=rows, rotation_terms=terms)
+
+
 def paths() -> _native.PathExpectations:
-    activate = (_native.ACTIVATE, 0, 0, 1, 0, 0, 0.8, 0.6, -1)
-    rotate = (_native.ROTATE, 1, 1, 0, 0, 0, 0.6, 0.8, 0)
-    measure = (_native.MEASURE, 1, 1, 0, 0, 0, 1.0, 0.0, 1)
-    return _native.PathExpectations([activate, rotate, measure], [(2, 0, 1, 0, False)], 2)
+    activate, rotate = (_native.ACTIVATE, 0, 0, 1, 0), (_native.ROTATE, 1, 1, 0, 0)
+    steps = path_steps(
+        activate, rotate, (_native.MEASURE, 1, 1, 0, 0), angles=[(0.8, 0.6, -1), (0.6, 0.8, 0)]
+    )
+    return _native.PathExpectations(steps, [(2, 0, 1, 0, False)], 2)
 
 
 SHOTS = {"seed": 1, "first_shot": 0, "shots": 3}
@@ -198,12 +220,14 @@ WRONG_STARTS = arrays(ROWS[0], long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), lo
 WRONG_BITS = [*arrays(ROWS[1]), ints(0, -4, 1)]
 
 
-OPERATION = (_native.ACTIVATE, 0, 0, 1, 0, 0, 0.8, 0.6, -1)
+STEPS = path_steps((_native.ACTIVATE, 0, 0, 1, 0), angles=[(0.8, 0.6, -1)])
 
 
-def changed(place: int, value: Any) -> list[tuple[Any, ...]]:
-    """A list of one operation of a path, with one number changed."""
-    return [(*OPERATION[:place], value, *OPERATION[place + 1 :])]
+def changed_steps(field: str, value: Any) -> Any:
+    """The steps of a path, with one number of the operation or of its term changed."""
+    steps = SimpleNamespace(operations=STEPS.operations.copy(), rotation_terms=STEPS.rotation_terms.copy())
+    (steps.operations if field in OPERATION_DTYPE.fields else steps.rotation_terms)[field] = value
+    return steps
 
 
 WRONG_WEIGHTS = [*WRONG_NUMBERS, 5, 65, 2**32 - 1]

@@ -17,7 +17,7 @@ from .requested_outputs import RequestedOutputs
 from .row_layout import RowLayout, split_checks
 from .sampling_tables import alias_table, poisson_thresholds
 
-__all__ = ["construct_plan"]
+__all__ = ["construct_plan", "operation_array", "term_array"]
 
 
 def construct_plan(
@@ -82,9 +82,9 @@ def construct_plan(
         alias_thresholds=alias_thresholds,
         alias_indices=alias_indices,
         coins=layout.coins(),
-        operations=_operation_array(scheduled),
+        operations=operation_array(scheduled),
         operation_steps=_int32(operation.step for operation in scheduled),
-        rotation_terms=_term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),
+        rotation_terms=term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),
         rotation_term_steps=_int32(term.step for term in terms),
         num_signs=num_signs,
         num_outcome_checks=num_outcome_checks,
@@ -96,7 +96,8 @@ def construct_plan(
     )
 
 
-def _operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
+def operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
+    """The operations of a plan, of dtype ``OPERATION_DTYPE``."""
     array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
     segment = first_term = 0
     for k, operation in enumerate(operations):
@@ -118,7 +119,8 @@ def _operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
     return array
 
 
-def _term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> npt.NDArray[np.void]:
+def term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> npt.NDArray[np.void]:
+    """The terms of a plan, of dtype ``ROTATION_TERM_DTYPE``; ``branch_bits`` numbers the signs."""
     array = np.zeros(len(terms), dtype=ROTATION_TERM_DTYPE)
     for k, term in enumerate(terms):
         angle = term.half_turns * math.pi / 2

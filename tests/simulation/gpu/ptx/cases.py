@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import stim
 
+from benchmarks.workloads import mirrored
 from stim_nonclifford import Circuit
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
@@ -138,6 +139,11 @@ def deep() -> SamplingPlan:
     return Circuit(DEEP).compile().record_plan()
 
 
+def certain_outcomes() -> SamplingPlan:
+    """Width 6: layers of T gates and their inverse, whose outcomes are certain without errors, and a qubit whose outcome is not."""
+    return Circuit(f"{mirrored(5, 0.05)}\nRX 5\nT 5\nMX 5").compile().record_plan()
+
+
 def t_circuit() -> SamplingPlan:
     return Circuit(T_CIRCUIT).compile().record_plan()
 
@@ -199,6 +205,20 @@ def wide_vectors() -> SamplingPlan:
     return Circuit(text).compile().record_plan()
 
 
+def rotated_gates() -> SamplingPlan:
+    """A surface code of distance 5 with a rotation of the qubits of each reset, H and CX: width 12."""
+    circuit = stim.Circuit.generated(
+        "surface_code:rotated_memory_z", distance=5, rounds=5, after_clifford_depolarization=3e-3
+    )
+    lines: list[str] = []
+    for instruction in circuit.flattened():
+        lines.append(str(instruction))
+        if instruction.name in ("R", "H", "CX"):
+            qubits = " ".join(str(target.value) for target in instruction.targets_copy())
+            lines.append(f"R_Z(0.02) {qubits}")
+    return all_bits(Circuit("\n".join(lines)))
+
+
 def many_multiprocessors() -> SamplingPlan:
     return counting(cultivation(3, 5e-3))
 
@@ -207,6 +227,7 @@ WIDE_CASES = {
     case.name: case
     for case in (
         Case(name="k=19", plan=wide_vectors, shots=1, options={"free_bytes": 1 << 28}, times=1),
+        Case(name="coherent surface code, d=5", plan=rotated_gates, shots=4, times=1),
         Case(
             name="d=3, 132 multiprocessors",
             plan=many_multiprocessors,

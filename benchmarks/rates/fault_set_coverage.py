@@ -8,8 +8,8 @@ other seeds and a loose target, and with little enumerated, so that nearly all o
   in a single set of six mechanisms;
 * with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%;
 * with ``--varied 400``, instead of these, so many estimates of different circuits with different targets:
-  cultivation and its S-proxy at d=3, and T states in other codes (``benchmarks/rates/code_circuits.py``), compared
-  with estimates of which nearly all is enumerated.
+  cultivation and its S-proxy at d=3, and T states in other codes (``benchmarks/rates/code_circuits.py``),
+  compared with estimates of which nearly all is enumerated.
 """
 
 from __future__ import annotations

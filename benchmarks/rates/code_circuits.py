@@ -1,7 +1,7 @@
 """T states in several codes: circuits that the search for fault sets was not tuned on.
 
-``python -m benchmarks.rates.code_circuits`` estimates each of them, and compares with an estimate that asks for
-a smaller error (``--reference_error``), with another seed.
+``python -m benchmarks.rates.code_circuits`` estimates each of them, and compares with an estimate that asks
+for a smaller error (``--reference_error``), with another seed.
 
 A circuit resets all qubits, measures the X checks and twice the logical X, rotates about the logical Z to a T
 state, and measures all checks. If S on all qubits is a logical operator, it then measures T X T^-1 on all of

@@ -76,7 +76,8 @@ def main() -> int:
         for removal in (removal for case in BARRIER_CASES for removal in removals(case)):
             noticed, why = bool(removal.noticed()), EXPLAINED.get((removal.case, removal.function))
             failed = failed or noticed == (why is not None)
-            print(f"| {removal.case}: {removal.function} | {'noticed' if noticed else why} |", flush=True)
+            found = "noticed" if noticed else why or "NOT NOTICED"
+            print(f"| {removal.case}: {removal.function} | {found} |", flush=True)
     return int(failed)
 
 

@@ -55,9 +55,9 @@ def test_what_is_refused(folder: Folder) -> None:
         (
             "pymatching",
             "--postselect_detectors_with_non_zero_4th_coord",
-            "--decoders pymatching looks at all shots",
+            "--decoders pymatching looks at all shots here",
         ),
-        ("pymatching", "--state_check T", "--decoders pymatching looks at all shots"),
+        ("pymatching", "--state_check T", "--decoders pymatching looks at all shots here"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
     ):
         refused = folder.run(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)

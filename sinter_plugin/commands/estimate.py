@@ -367,9 +367,9 @@ def _check_decoded_alone(args: argparse.Namespace) -> None:
     decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
     if decoders and (is_postselected or args.state_check is not None):
         raise ValueError(
-            f"--decoders {min(decoders)} looks at all shots here. Leave out postselection and --state_check; or"
-            " ask for kept shots in Python, by logical_error_rate with decoder and postselection_mask; or count"
-            " their errors: `collect` with soft_pymatching."
+            f"--decoders {min(decoders)} looks at all shots here. Leave out postselection and --state_check;"
+            " or ask for kept shots in Python, by logical_error_rate with decoder and postselection_mask; or"
+            " count their errors: `collect` with soft_pymatching."
         )
 
 

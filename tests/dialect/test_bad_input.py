@@ -64,7 +64,8 @@ def test_text_that_ends_like_a_path() -> None:
 )
 def test_openqasm(text: str, line: int) -> None:
     with pytest.raises(
-        ValueError, match=rf"^Line {line}: `OPENQASM [\d.]+;`: this is OpenQASM, which Stim cannot"
+        ValueError,
+        match=rf"^Line {line}: `OPENQASM [\d.]+;`: this is OpenQASM\. Read it with Circuit\.from_qasm",
     ):
         Circuit(text)
 

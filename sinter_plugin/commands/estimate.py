@@ -52,7 +52,7 @@ from .state_check_argument import with_state_check
 
 __all__ = ["estimate"]
 
-SOFT_POSTSELECT = "soft_postselect"
+_SOFT_POSTSELECT = "soft_postselect"
 
 _Rate = LogicalErrorRate | DecodedErrorRate
 
@@ -115,7 +115,7 @@ def estimate(arguments: Sequence[str]) -> int:
     """
     args = parse_estimate_arguments(arguments)
     if args.decoders == [None] and _has_mask(args):
-        args.decoders = [SOFT_POSTSELECT]
+        args.decoders = [_SOFT_POSTSELECT]
     _check_decoded_alone(args)
     sinter_args = sinter_arguments(args)
     try:
@@ -320,12 +320,12 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
                 f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
-        if decoder not in (None, SOFT_POSTSELECT):
+        if decoder not in (None, _SOFT_POSTSELECT):
             return _decoded_job(path, circuit, decoder, metadata)
         if decoder is None and circuit.num_detectors:
             raise ValueError(
                 f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
-                f" --decoders {SOFT_POSTSELECT}, which discards a shot if any of them fires, or a decoder,"
+                f" --decoders {_SOFT_POSTSELECT}, which discards a shot if any of them fires, or a decoder,"
                 " such as --decoders pymatching."
             )
         detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
@@ -364,7 +364,7 @@ def _decoded_job(path: str, circuit: snc.Circuit, decoder: str, metadata: dict[s
 def _check_decoded_alone(args: argparse.Namespace) -> None:
     """Refuses what is not available together with a decoder."""
     is_postselected = _has_mask(args) or args.postselected_observables_predicate != "False"
-    decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
+    decoders = set(args.decoders) - {None, _SOFT_POSTSELECT}
     if decoders and (is_postselected or args.state_check is not None):
         raise ValueError(
             f"--decoders {min(decoders)} looks at all shots here. Leave out postselection and --state_check;"

@@ -108,7 +108,7 @@ def curves_of(
                 found.append(GapCurve(label, [1 / kept], [error_rate(row)], False, True))
         elif has_gaps(row):
             points = [point for point in gap_points(row) if point.kept]
-            attempts = [point.shots / point.kept for point in points]
+            attempts = [point.attempts_per_kept_shot for point in points]
             rates = [
                 error_rate(
                     sinter.AnonTaskStats(

@@ -70,18 +70,7 @@ _WITH_CONTROL = {
 }
 """The gates whose controlled form has a name, in which the control comes first."""
 
-_WITHOUT_CONTROL = {
-    "CX": "X",
-    "CY": "Y",
-    "CZ": "Z",
-    "CH": "H",
-    "CS": "S",
-    "CS_DAG": "S_DAG",
-    "CT": "T",
-    "CT_DAG": "T_DAG",
-    "CCX": "CX",
-    "CCZ": "CZ",
-}
+_WITHOUT_CONTROL = {controlled: gate for gate, controlled in _WITH_CONTROL.items()}
 
 _AS_ROTATION = {
     "X": ("X", 1.0),
@@ -163,7 +152,8 @@ def _simpler(gate: Gate) -> list[Step]:
         pauli, angle = _AS_ROTATION[name]
         return [Gate("R_PAULI", qubits, (angle,), pauli), Phase(angle / 2)]
     if name in _WITHOUT_CONTROL:
-        return _controlled_by_rotations(Gate(_WITHOUT_CONTROL[name], qubits[1:]), qubits[0])
+        # The controlled form of the gate has the name that is to be replaced, that of its rotations has not.
+        return controlled(_simpler(Gate(_WITHOUT_CONTROL[name], qubits[1:])), qubits[0])
     if name.startswith("R_"):
         return [Gate("R_PAULI", qubits, angles, name.removeprefix("R_"))]
     if name == "H":
@@ -180,11 +170,6 @@ def _simpler(gate: Gate) -> list[Step]:
         first, second = qubits
         return [Gate("CX", (first, second)), Gate("CX", (second, first)), Gate("CX", (first, second))]
     raise ValueError(f"{name} has no form as rotations here.")
-
-
-def _controlled_by_rotations(gate: Gate, control: int) -> list[Step]:
-    """A controlled gate whose own controlled form has no name, such as CH or CCX, without that name."""
-    return controlled(_simpler(gate), control)
 
 
 def text_of(gate: Gate, condition: str = "") -> str:

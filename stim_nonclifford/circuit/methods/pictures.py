@@ -93,9 +93,6 @@ class CircuitPictures:
             "threads": threads,
         }
         table = circuit._fault_table()
-        # Circuits without a logical error rate do not ask for these.
-        Limits(relative_error, max_seconds)
-        search_arguments(seed, threads, False)
         limits = {"relative_error": relative_error, "max_seconds": max_seconds, "seed": seed}
         findings = _findings(circuit, {**masks, **limits}, masks, most_sets)
         written = page_of(found, table, _plan(circuit, masks), findings, title)

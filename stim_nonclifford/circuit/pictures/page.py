@@ -133,10 +133,12 @@ def _rates(
     found = []
     if rate is not None:
         low, high = rate.interval
+        # There is a rate only if all detectors are postselected.
+        kept = "kept, as no detector fires" if circuit.num_detectors else "kept"
         found += [
             ("logical error rate per kept shot", f"{rate.logical_error_rate:.4g}"),
             (f"{rate.coverage:.0%} interval", f"{low:.4g} to {high:.4g}"),
-            ("kept", f"{rate.kept:.4%}"),
+            (kept, f"{rate.kept:.4%}"),
             ("attempts per kept shot", f"{1 / rate.kept:.4g}" if rate.kept else "none is kept"),
         ]
     counts = (circuit.num_qubits, circuit.num_ticks + 1, circuit.num_detectors, circuit.num_observables)

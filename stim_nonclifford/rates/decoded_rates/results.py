@@ -156,8 +156,8 @@ class DecodedErrorRate:
         the number of faults that make the decoder fail. Errors are those of independent columns of chains.
 
         Args:
-            by: What to divide by: ``"instruction"``, ``"qubit"``, ``"tick"``, ``"noise"``, or a function of a
-                place of noise, as in ``LogicalErrorRate.error_budget``.
+            by: What to divide by: ``"instruction"``, ``"place"``, ``"qubit"``, ``"tick"``, ``"noise"``, or a
+                function of a place of noise, as in ``LogicalErrorRate.error_budget``.
 
         Returns:
             The budget; printed, a table.

@@ -1,0 +1,241 @@
+"""Decoded logical error rates of several codes, each against plain shots at two strengths of noise.
+
+    python -m benchmarks.rates.decoded_codes
+    python -m benchmarks.rates.decoded_codes --codes toric xzzx --seeds 1 2 3 --shots 1000000
+
+A row has the rate that ``logical_error_rates`` finds for a family of two circuits, the rate among shots of
+Stim's sampler that the same decoder has decoded, and their difference in combined standard errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import chromobius
+import numpy as np
+import pymatching
+import stim
+
+import stim_nonclifford as snc
+from benchmarks.rates.code_circuits import toric
+
+__all__ = ["CODES", "Family", "count_errors", "main", "toric_memory", "xzzx_memory"]
+
+_BATCH = 100_000
+
+
+@dataclass(frozen=True)
+class Family:
+    """Circuits of a code, which differ in the strength of their noise.
+
+    Attributes:
+        circuit: The circuit of a strength.
+        strengths: Two strengths at which plain shots are affordable.
+        decoder: The name of the decoder.
+    """
+
+    circuit: Callable[[float], stim.Circuit]
+    strengths: tuple[float, float]
+    decoder: str = "pymatching"
+
+
+def _generated(task: str, distance: int) -> Callable[[float], stim.Circuit]:
+    def circuit(p: float) -> stim.Circuit:
+        return stim.Circuit.generated(
+            task,
+            distance=distance,
+            rounds=distance,
+            after_clifford_depolarization=p,
+            before_measure_flip_probability=p,
+            after_reset_flip_probability=p,
+            before_round_data_depolarization=p,
+        )
+
+    return circuit
+
+
+def xzzx_memory(distance: int, p: float, bias: float = 10.0) -> stim.Circuit:
+    """The XZZX code under dephasing: data qubits before each round, readouts and resets have errors.
+
+    Hadamards on one sublattice make it the rotated surface code, and exchange X and Z errors there.
+
+    Args:
+        distance: The distance, and the number of rounds.
+        p: Probability of an error of a data qubit in a round, of a readout, and of a reset.
+        bias: How many times as likely Z is as X and Y together.
+
+    Returns:
+        The circuit, with one observable.
+
+    Examples:
+        >>> xzzx_memory(3, 0.01).num_observables
+        1
+    """
+    plain = stim.Circuit.generated(
+        "surface_code:rotated_memory_z",
+        distance=distance,
+        rounds=distance,
+        before_measure_flip_probability=p,
+        after_reset_flip_probability=p,
+        before_round_data_depolarization=p,
+    ).flattened()
+    coordinates = plain.get_final_qubit_coordinates()
+    frequent, rare = p * bias / (bias + 1), p / (bias + 1) / 2
+    found = stim.Circuit()
+    for instruction in plain:
+        if instruction.name != "DEPOLARIZE1":
+            found.append(instruction)
+            continue
+        for target in instruction.targets_copy():
+            is_turned = sum(coordinates[target.value]) % 4 == 0
+            law = (frequent, rare, rare) if is_turned else (rare, rare, frequent)
+            found.append("PAULI_CHANNEL_1", [target.value], law)
+    return found
+
+
+def toric_memory(length: int, p: float) -> stim.Circuit:
+    """Both logical qubits of the toric code, in the Z basis, under circuit noise.
+
+    Args:
+        length: The length of the torus, and the number of rounds.
+        p: The strength of the noise after gates and resets, and before readouts.
+
+    Returns:
+        The circuit, with two observables.
+
+    Examples:
+        >>> toric_memory(3, 0.001).num_observables
+        2
+    """
+    code = toric(length)
+    data, checks = range(code.size), (*code.z_checks, *code.x_checks)
+    ancillas = range(code.size, code.size + len(checks))
+    of_x = ancillas[len(code.z_checks) :]
+    circuit = stim.Circuit()
+    circuit.append("R", data)
+    circuit.append("X_ERROR", data, p)
+    for number in range(length):
+        circuit.append("DEPOLARIZE1", data, p)
+        circuit.append("R", ancillas)
+        circuit.append("X_ERROR", ancillas, p)
+        circuit.append("H", of_x)
+        for ancilla, check in zip(ancillas, checks, strict=True):
+            for qubit in sorted(check):
+                pair = [ancilla, qubit] if ancilla in of_x else [qubit, ancilla]
+                circuit.append("CX", pair)
+                circuit.append("DEPOLARIZE2", pair, p)
+        circuit.append("H", of_x)
+        circuit.append("X_ERROR", ancillas, p)
+        circuit.append("M", ancillas)
+        for k in range(len(code.z_checks) if number == 0 else len(checks)):
+            now = k - len(checks)
+            before = [] if number == 0 else [stim.target_rec(now - len(checks))]
+            circuit.append("DETECTOR", [stim.target_rec(now), *before])
+    circuit.append("X_ERROR", data, p)
+    circuit.append("M", data)
+    for k, check in enumerate(code.z_checks):
+        readouts = [stim.target_rec(qubit - code.size) for qubit in sorted(check)]
+        circuit.append("DETECTOR", [*readouts, stim.target_rec(k - len(checks) - code.size)])
+    for number in range(2):
+        loop = [2 * k * (length if number == 0 else 1) + number for k in range(length)]
+        circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(q - code.size) for q in loop], number)
+    return circuit
+
+
+CODES = {
+    "repetition, d=5": Family(_generated("repetition_code:memory", 5), (2e-2, 1e-2)),
+    "rotated, d=3": Family(_generated("surface_code:rotated_memory_z", 3), (4e-3, 2e-3)),
+    "rotated, memory X, d=3": Family(_generated("surface_code:rotated_memory_x", 3), (4e-3, 2e-3)),
+    "unrotated, d=3": Family(_generated("surface_code:unrotated_memory_z", 3), (3e-3, 1.5e-3)),
+    "xzzx, d=3": Family(lambda p: xzzx_memory(3, p), (2e-2, 1e-2)),
+    "xzzx, d=5": Family(lambda p: xzzx_memory(5, p), (2e-2, 1.2e-2)),
+    "toric, L=3": Family(lambda p: toric_memory(3, p), (3e-3, 1.5e-3)),
+    "color, d=3": Family(_generated("color_code:memory_xyz", 3), (6e-3, 3e-3), "chromobius"),
+}
+"""Codes, their noise, and their decoders."""
+
+
+def count_errors(circuit: stim.Circuit, decoder: str, shots: int, seed: int) -> int:
+    """How many of so many plain shots a decoder gets wrong in any observable.
+
+    Args:
+        circuit: The circuit.
+        decoder: ``"pymatching"`` or ``"chromobius"``.
+        shots: The number of shots.
+        seed: Of Stim's sampler.
+
+    Returns:
+        The number of wrong shots.
+
+    Examples:
+        >>> count_errors(toric_memory(2, 0.0), "pymatching", 100, seed=1)
+        0
+    """
+    sampler = circuit.compile_detector_sampler(seed=seed)
+    if decoder == "chromobius":
+        predict = chromobius.compile_decoder_for_dem(
+            circuit.detector_error_model()
+        ).predict_obs_flips_from_dets_bit_packed
+    else:
+        matching = pymatching.Matching.from_detector_error_model(
+            circuit.detector_error_model(decompose_errors=True)
+        )
+
+        def predict(dets: np.ndarray) -> np.ndarray:
+            return matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True)
+
+    errors = 0
+    for begin in range(0, shots, _BATCH):
+        dets, flips = sampler.sample(min(_BATCH, shots - begin), separate_observables=True, bit_packed=True)
+        errors += int((predict(dets) != flips).any(axis=1).sum())
+    return errors
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints a row for each code, strength and seed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--codes", nargs="+", default=list(CODES), help="beginnings of their names")
+    parser.add_argument("--relative_error", type=float, default=0.03)
+    parser.add_argument("--shots", type=int, default=300_000)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    options = parser.parse_args(arguments)
+    print(
+        "| code | decoder | p | computed | processor time of the family | counted | z |\n"
+        + 7 * "| --- "
+        + "|"
+    )
+    for name, family in CODES.items():
+        if not name.startswith(tuple(options.codes)):
+            continue
+        circuits = [family.circuit(p) for p in family.strengths]
+        counts = [
+            count_errors(circuit, family.decoder, options.shots, seed=1000 + k)
+            for k, circuit in enumerate(circuits)
+        ]
+        for seed in options.seeds:
+            begin = time.process_time()
+            rates = snc.logical_error_rates(
+                [snc.Circuit(circuit) for circuit in circuits],
+                decoder=family.decoder,
+                relative_error=options.relative_error,
+                seed=seed,
+            )
+            seconds = time.process_time() - begin
+            for p, rate, count in zip(family.strengths, rates, counts, strict=True):
+                counted = count / options.shots
+                spread = math.sqrt(counted * (1 - counted) / options.shots)
+                found, error = rate.logical_error_rate, rate.logical_error_rate * rate.relative_error
+                z = (found - counted) / math.hypot(spread, error)
+                print(
+                    f"| {name} | `{family.decoder}` | {p:g} | {found:.4g} ± {error:.1g} | {seconds:.1f} s"
+                    f" | {counted:.4g} ± {spread:.1g} | {z:+.1f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

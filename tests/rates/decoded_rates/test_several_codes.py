@@ -1,0 +1,35 @@
+"""Rates of codes with two observables and with biased noise are those of plain shots."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+pytest.importorskip("chromobius")
+
+import stim_nonclifford as snc
+from benchmarks.rates.decoded_codes import CODES, count_errors
+
+SIGNIFICANT = 6.5
+"""Standard errors: with 63 degrees of freedom, a chance of 2e-8."""
+
+SHOTS = 50_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["xzzx, d=3", "toric, L=3"])
+def test_rates_are_those_of_plain_shots(name: str) -> None:
+    family = CODES[name]
+    circuits = [family.circuit(p) for p in family.strengths]
+    rates = snc.logical_error_rates(
+        [snc.Circuit(circuit) for circuit in circuits],
+        decoder=family.decoder,
+        relative_error=0.1,
+        seed=1,
+    )
+    for circuit, rate in zip(circuits, rates, strict=True):
+        errors = count_errors(circuit, family.decoder, SHOTS, seed=2)
+        combined = math.hypot(rate.relative_error, errors**-0.5)
+        assert abs(math.log(rate.logical_error_rate * SHOTS / errors)) < SIGNIFICANT * combined
+        assert len(rate.observable_rates) == circuit.num_observables

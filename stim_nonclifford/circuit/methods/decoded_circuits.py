@@ -143,6 +143,7 @@ def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
         except ValueError:  # exclusive errors, or outputs that are random
             pass
     compiled = circuit.compile()
+    compiled.check_pauli_noise()
     check_logical_errors(compiled, (), range(circuit.num_detectors))
     detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
     if detectors.any() or observables.any():

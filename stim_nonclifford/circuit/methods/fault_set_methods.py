@@ -89,7 +89,7 @@ class CircuitFaultSets:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
-        decoder: for circuits whose faults decide what detectors and observables are; from failing fault
+        decoder: for any circuit whose errors do not exclude each other; from failing fault
         sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the
         number of threads, unless ``max_seconds`` ends it early.
 

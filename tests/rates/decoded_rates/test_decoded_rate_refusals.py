@@ -136,14 +136,6 @@ def test_circuits_without_a_question() -> None:
         snc.Circuit("M(0.1) 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate(decoder="pymatching")
 
 
-def test_outputs_that_depend_on_quantum_outcomes() -> None:
-    text = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
-    with pytest.raises(
-        ValueError, match=r"1 detectors and 1 observables .* depend on outcomes.*soft_pymatching"
-    ):
-        snc.Circuit(text).logical_error_rate(decoder="pymatching")
-
-
 def test_t_gates_on_which_nothing_depends() -> None:
     plain = repetition_code(0.05)
     circuit = snc.Circuit(f"RX 20\nT 20\n{plain}")

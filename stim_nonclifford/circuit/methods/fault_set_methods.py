@@ -113,7 +113,8 @@ class CircuitFaultSets:
                 With a decoder, the search ends then.
             max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
-            threads: Number of threads; a decoder runs in one.
+            threads: Number of threads. With a decoder, one does everything: decoders such as PyMatching
+                hold Python's global lock while they decode.
             confidence: Whether the result is to have a ``gap_curve``: rates of the shots in which the decoder
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``, or a
                 ``sinter.Decoder`` with ``decode_shots_bit_packed_with_confidence``). Needs a decoder.

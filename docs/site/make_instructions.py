@@ -9,6 +9,7 @@ from pathlib import Path
 
 import stim
 
+from stim_nonclifford.dialect.channels.relaxation import RELAXATION, tagged_relaxation
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
@@ -24,7 +25,7 @@ NOTES = {
     "YCZ": "as CX, with the classical target second",
     "E": "alias CORRELATED_ERROR; with ELSE_CORRELATED_ERROR a chain of exclusive errors",
     "ELSE_CORRELATED_ERROR": "the chain continues until the next E, whatever comes in between, as in Stim's samplers",
-    "I_ERROR": "does nothing, as in Stim; a tag on it is refused",
+    "I_ERROR": "does nothing, as in Stim; a tag on it stands for relaxation, or is refused",
     "II_ERROR": "does nothing, as in Stim; a tag on it is refused",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
     "REPEAT": f"unrolled, if the compiler can follow it within {MAX_SECONDS} s; a long block of Clifford gates alone becomes one gate",
@@ -63,8 +64,8 @@ def table() -> str:
         "degrees: 45 degrees are 0.25.",
         "",
         "A tag on S, SPP, I, II, I_ERROR or II_ERROR must be one that this package knows. Other tags are notes, unless",
-        "they are tags of these gates on the wrong instruction, or of noise that other simulators have (leakage, loss,",
-        "relaxation). These are refused.",
+        "they are tags of these gates on the wrong instruction, or of noise that other simulators have (leakage, loss).",
+        "These are refused.",
         "",
         "| gate | meaning, up to a global phase | tagged instruction | inverse | supported | exact | tested by |",
         "|---|---|---|---|---|---|---|",
@@ -77,6 +78,7 @@ def table() -> str:
         test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
         lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
     lines += _conditional_section()
+    lines += _relaxation_section()
     lines += [
         "",
         "## Annotations",
@@ -124,6 +126,25 @@ def _conditional_section() -> list[str]:
         test = f"`test_every_instruction.py::test_conditional_gate[{name}]`"
         tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta={theta}*pi)] rec[-1] 0 rec[-1] 1"
         lines.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` | yes | yes | {test} |")
+    return lines
+
+
+def _relaxation_section() -> list[str]:
+    lines = [
+        "",
+        "## Relaxation",
+        "",
+        "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
+        "",
+        "| channel | meaning | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, channel in RELAXATION.items():
+        call = f"{name}({', '.join(channel.parameters)})"
+        tagged = tagged_relaxation(name, [0], channel.example)
+        test = f"`test_every_instruction.py::test_relaxation[{name}]`"
+        meaning = channel.description.replace("|", "\\|")
+        lines.append(f"| {call} | {meaning} | `{tagged}` | yes | yes | {test} |")
     return lines
 
 

@@ -4,11 +4,12 @@
 ``names`` finds both. ``tags`` reads and writes the tags that stand for them, ``control_pairs`` the targets of
 conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
 (``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
-itself parses the translated text. ``exact_text`` writes it with all digits. ``missing_channels`` lists noise
-of other simulators, which is refused.
+itself parses the translated text. ``exact_text`` writes it with all digits. ``channels`` has the noise
+that Stim does not have: relaxation, and what is refused.
 """
 
 from .bare_gates import tagged_instruction
+from .channels.relaxation import Relaxation, relaxation_of
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .feed_forward.control_pairs import groups_of_pairs
@@ -44,6 +45,7 @@ __all__ = [
     "GateDefinition",
     "NonCliffordGate",
     "Part",
+    "Relaxation",
     "RotationPart",
     "advice_on_name",
     "bare_name",
@@ -60,5 +62,6 @@ __all__ = [
     "is_too_deep",
     "num_expectations",
     "parse",
+    "relaxation_of",
     "tagged_instruction",
 ]

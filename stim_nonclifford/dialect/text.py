@@ -15,12 +15,13 @@ from ..base.errors import ResourceLimitError
 from ..base.memory import can_be_allocated
 from ..base.spelling import did_you_mean
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
+from .channels.missing import advice_on_channel
+from .channels.relaxation import RELAXATION, bare_relaxation, relaxation_of
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .feed_forward.conditional import conditional_gate
 from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
-from .missing_channels import advice_on_channel
 from .tags import NonCliffordGate, gate_from_tag, is_note
 
 __all__ = [
@@ -155,6 +156,10 @@ def extended_text(circuit: stim.Circuit) -> str:
         if is_expectation(instruction):
             lines.append(bare_expectation(instruction))
             continue
+        channel = relaxation_of(instruction)
+        if channel is not None:
+            lines.append(bare_relaxation(instruction, channel))
+            continue
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))
     return "\n".join(lines)
@@ -201,6 +206,9 @@ def bare_name(instruction: stim.CircuitInstruction) -> str:
     """
     if is_expectation(instruction):
         return EXP_VAL
+    channel = relaxation_of(instruction)
+    if channel is not None:
+        return channel.name
     gate = gate_from_tag(instruction)
     return instruction.name if gate is None else _name_and_targets(instruction, gate)[0]
 
@@ -334,7 +342,7 @@ def advice_on_name(name: str) -> str:
     advice = advice_on_channel(name)
     if advice:
         return f". {advice}"
-    names = [*BARE_NAMES, EXP_VAL, *stim.gate_data()]
+    names = [*BARE_NAMES, *RELAXATION, EXP_VAL, *stim.gate_data()]
     return f".{did_you_mean(name.upper(), names)}"
 
 

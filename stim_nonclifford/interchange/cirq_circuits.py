@@ -19,6 +19,7 @@ from ..dialect import (
     gate_from_tag,
     is_expectation,
     parse,
+    relaxation_of,
 )
 from .angles import snapped
 from .builder import CircuitBuilder, Literal, not_
@@ -282,6 +283,11 @@ def _writable(circuit: stim.Circuit) -> stim.Circuit:
         gate = gate_from_tag(part)
         if is_expectation(part):
             continue
+        if relaxation_of(part) is not None:
+            raise ValueError(
+                f"`{part}`: stimcirq has no relaxation. Write the circuit with its Pauli twirl,"
+                " circuit.pauli_twirl(), or circuit.without_noise()."
+            )
         if gate is None:
             result.append(part)
         elif part.name == CONDITIONAL_CARRIER:

@@ -16,7 +16,7 @@ from stim_nonclifford import Circuit
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of
 from ..support.oracle.density_matrix import record_distribution
-from ..support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD, lines_of
+from ..support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD, RELAXATION, lines_of
 
 TOLERANCE = 1e-10
 CONTEXTS = 6
@@ -62,6 +62,12 @@ def test_stim_instruction(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(NON_CLIFFORD))
 def test_non_clifford_gate(name: str) -> None:
     for k, line in enumerate(NON_CLIFFORD[name]):
+        check(line, seed=k)
+
+
+@pytest.mark.parametrize("name", sorted(RELAXATION))
+def test_relaxation(name: str) -> None:
+    for k, line in enumerate(RELAXATION[name]):
         check(line, seed=k)
 
 

@@ -19,6 +19,7 @@ from ...dialect import (
     gate_named,
     groups_of_pairs,
     is_expectation,
+    relaxation_of,
 )
 from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
@@ -146,6 +147,12 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
     if is_expectation(instruction):
         for product in expectation_products(instruction):
             yield from _product_gate(EXPECTATION, product)
+        return
+    channel = relaxation_of(instruction)
+    if channel is not None:
+        values = ", ".join(f"{value:.6g}" for value in channel.values)
+        for target in instruction.targets_copy():
+            yield DrawnGate((target.value,), (Symbol("box", f"{channel.name}({values})"),))
         return
     gate = gate_from_tag(instruction)
     if gate is None:

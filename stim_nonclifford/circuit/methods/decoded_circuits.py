@@ -141,6 +141,7 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
         except ValueError:  # exclusive errors, or outputs that are random
             pass
     compiled = circuit.compile()
+    compiled.check_pauli_noise()
     check_logical_errors(compiled, (), range(circuit.num_detectors))
     detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
     try:

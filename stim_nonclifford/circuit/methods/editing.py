@@ -199,12 +199,13 @@ class CircuitEditing:
         return self._wrap(without_notes(self._stim))
 
     def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
-        r"""The circuit with Pauli channels in place of its coherent noise, as a decoder's error model needs.
+        r"""The circuit with Pauli channels in place of coherent noise and relaxation, as decoders need it.
 
         A rotation by a small angle is replaced by its Pauli twirl: R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a
         rotation about a product of Paulis an E. A rotation near a Clifford gate is over-rotated, and becomes
         this gate and an error. Each rotation is twirled by itself, although rotations that follow each other
         add up to more. So sample the circuit as it is, and use the twirled one for the decoder.
+        AMPLITUDE_DAMPING, PHASE_DAMPING and THERMAL_RELAXATION become their Pauli twirls, too.
 
         Args:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in

@@ -14,16 +14,18 @@ from ...base.errors import InexactErrorModelWarning, ResourceLimitError
 from ...base.masks import Mask, checked_mask
 from ...base.memory import memory_is_a_limit
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
-from ...simulation.compiler import CompiledCircuit
+from ...simulation.compiler import CompiledCircuit, compile_circuit
 from ...simulation.compiler.error_models.detector_error_model import detector_error_model
 from ...simulation.compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
 from ...simulation.compiler.program.extent import extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
 from ...simulation.compiler.program.relabelling import relabelled
+from ...simulation.engines import likely_outputs
 from ...simulation.faults import usual_effects
 from ...simulation.logical_errors.coherent_noise import twirl_advice
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ...simulation.logical_errors.refusals import warn_of_observables_flipped_by_chance
+from ..rewriting.relaxation import with_twirled_relaxation
 from .editing import check_coordinates, check_flattened
 
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
@@ -177,6 +179,8 @@ class CircuitErrorModels:
             check_flattened(self._stim)
             with memory_is_a_limit():
                 compiled = self.compile()
+                if compiled.program.has_relaxation:
+                    compiled = compile_circuit(with_twirled_relaxation(self._stim), likely_outputs)
                 model = detector_error_model(
                     compiled.effects("detectors"),
                     num_detectors,

@@ -283,6 +283,7 @@ def planned(
         postselection_mask, postselected_observables_mask, num_detectors, num_observables
     )
     compiled = circuit.compile()
+    compiled.check_pauli_noise()
     check_logical_errors(compiled, postselected)
     return PlannedCircuit.of(compiled, postselected)
 

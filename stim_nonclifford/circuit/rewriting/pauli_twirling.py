@@ -15,6 +15,7 @@ import numpy.typing as npt
 import stim
 
 from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
+from .relaxation import twirl_of_relaxation
 from .replacement import with_replaced
 from .stand_ins import append_quarter_turns, rotation_products
 
@@ -55,6 +56,9 @@ def _count(circuit: stim.Circuit, name: str) -> int:
 
 def _twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
     def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+        channel = twirl_of_relaxation(instruction)
+        if channel is not None:
+            return channel
         gate = None if instruction.name == CONDITIONAL_CARRIER else gate_from_tag(instruction)
         return None if gate is None or not gate.half_turns else _twirl(instruction, gate, below)
 

@@ -27,6 +27,7 @@ from ...dialect import (
     gate_from_tag,
     groups_of_pairs,
 )
+from .relaxation import twirl_of_relaxation
 from .replacement import circuit_of, with_replaced
 
 __all__ = [
@@ -55,7 +56,8 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
             I-proxy, the identity stands for both.
 
     Returns:
-        The Clifford gates on the same qubits, or None if the instruction is a gate of Stim and stays.
+        The Clifford gates on the same qubits, or None if the instruction is one of Stim and stays. The
+        Pauli twirl stands for relaxation.
 
     Raises:
         ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
@@ -69,7 +71,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     """
     gate = gate_from_tag(instruction)
     if gate is None:
-        return None
+        return twirl_of_relaxation(instruction)
     if instruction.name == CONDITIONAL_CARRIER:
         return _conditional(instruction, gate, proxy)
     if not gate.half_turns:

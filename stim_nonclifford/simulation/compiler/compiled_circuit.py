@@ -101,6 +101,7 @@ class CompiledCircuit:
     @cached_property
     def faults(self) -> list[Fault]:
         """Every fault that the circuit's noise can cause, with its effect on detectors and observables."""
+        self.check_pauli_noise()
         with memory_is_a_limit(), collector_paused():
             return list_faults(self.program, self.quantum, "detectors")
 
@@ -146,6 +147,28 @@ class CompiledCircuit:
         if not skip_reference_sample:
             self.reference_detectors(max_active_coordinates)
 
+    def check_pauli_noise(self) -> None:
+        """Checks that all noise is Pauli errors, as lists of faults and computed rates need it.
+
+        Raises:
+            ValueError: A qubit can decay.
+        """
+        if self.program.has_relaxation:
+            raise ValueError(
+                "Qubits of the circuit decay (AMPLITUDE_DAMPING or THERMAL_RELAXATION). A decay is no Pauli"
+                " error, so that it is in no list of faults, and in no rate that is computed from faults."
+                " Count errors with a sampler, which is exact (with a decoder, soft_pymatching;"
+                " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has Pauli errors in place of"
+                " the decays, and whose rates are approximate."
+            )
+
+    @cached_property
+    def without_relaxation(self) -> CompiledCircuit:
+        """The circuit itself if no qubit decays; otherwise the circuit without its noise."""
+        if not self.program.has_relaxation:
+            return self
+        return compile_circuit(self.circuit.without_noise(), self._likely_outputs)
+
     def fault_plan(
         self,
         requested: RequestedOutputs,
@@ -181,6 +204,10 @@ class CompiledCircuit:
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> SamplingPlan:
         """The plan of the circuit without its noise; arguments and errors are those of ``detector_plan``."""
+        if self.without_relaxation is not self:
+            return self.without_relaxation.noiseless_plan(
+                requested, max_active_coordinates=max_active_coordinates
+            )
         self.check_width(requested, max_active_coordinates)
         return self._plan_with(NoiseEffects.of({}), requested, max_active_coordinates)
 
@@ -230,6 +257,8 @@ class CompiledCircuit:
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
         """
+        if self.without_relaxation is not self:
+            return self.without_relaxation.reference_records(max_active_coordinates)
         if self._reference_order is self.quantum:
             self._check_width(self.quantum.operations, "records", max_active_coordinates)
         return self._reference_records
@@ -246,6 +275,8 @@ class CompiledCircuit:
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
         """
+        if self.without_relaxation is not self:
+            return self.without_relaxation.reference_detectors(max_active_coordinates)
         num_outputs = self.program.num_detectors + self.program.num_observables
         if not num_outputs:
             return 0

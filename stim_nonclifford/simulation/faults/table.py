@@ -12,7 +12,7 @@ import numpy.typing as npt
 import stim
 
 from ..compiler import CompiledCircuit, RequestedOutputs
-from ..compiler.program.flattening import unrolled
+from ..compiler.program.iterations import unrolled
 from ..compiler.program.steps import CorrelatedError, Measure, Noise
 from ..compiler.sweeps.effects import Fault
 from ..engines.row_fates import fates_of_rows

@@ -28,6 +28,7 @@ from .operators import (
     pauli_string,
     target_terms,
 )
+from .relaxation import is_relaxation, kraus_operators
 
 Records = tuple[int, ...]
 Distribution = dict[Records, float]
@@ -133,6 +134,11 @@ class Simulator:
         name = instruction.name
         arguments = instruction.gate_args_copy()
         groups = instruction.target_groups()
+        if is_relaxation(instruction.tag):
+            terms: list[Term] = [(1, (), operator) for operator in kraus_operators(instruction.tag)]
+            for (target,) in groups:
+                self._apply(terms, [target.value])
+            return
         if name in _ANNOTATIONS:
             return
         if name == "DETECTOR":
@@ -314,7 +320,7 @@ def used_qubits(circuit: stim.Circuit) -> list[int]:
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
             qubits.update(used_qubits(instruction.body_copy()))
-        elif instruction.name not in _ANNOTATIONS | {"MPAD"}:
+        elif instruction.name not in _ANNOTATIONS | {"MPAD"} or is_relaxation(instruction.tag):
             targets = instruction.targets_copy()
             qubits.update(t.value for t in targets if t.qubit_value is not None)
     return sorted(qubits)

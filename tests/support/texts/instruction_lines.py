@@ -76,6 +76,17 @@ NON_CLIFFORD = {
     "CH": ["CH 1 2", "CH rec[-1] 0 rec[-2] 1"],
 }  # fmt: skip
 
+RELAXATION = {
+    "AMPLITUDE_DAMPING": ["AMPLITUDE_DAMPING(0.3) 0 1", "AMPLITUDE_DAMPING(1) 2", "AMPLITUDE_DAMPING(0) 0"],
+    "PHASE_DAMPING": ["PHASE_DAMPING(0.3) 0 1", "PHASE_DAMPING(1) 2"],
+    "THERMAL_RELAXATION": [
+        "THERMAL_RELAXATION(0.3, 0.2) 0 1",
+        "THERMAL_RELAXATION(0.5, 0.25) 2",
+        "THERMAL_RELAXATION(0, 0.4) 1",
+        "REPEAT 2 {\n    THERMAL_RELAXATION(1e-3, 0.4) 1 0\n    H 0\n}",
+    ],
+}
+
 CONDITIONAL = {
     "C_R_PAULI": ["C_R_PAULI(0.3) rec[-1] X0*Y1 rec[-2] X2*Y0", "C_R_PAULI(0.5) rec[-1] !Z2*Z0*X1"],
     "C_SPP": ["C_SPP rec[-1] X0*Y1"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ....dialect import gate_from_tag, is_expectation
+from ....dialect import Relaxation, gate_from_tag, is_expectation, relaxation_of
 
 __all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
 
@@ -55,6 +55,7 @@ class Extent:
         lines: Lines of the circuit when it is printed.
         qubits: The qubits that instructions act on.
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
+        needs_ancilla: Whether a qubit can decay, for which the compiler adds an ancilla.
     """
 
     repetitions: int = 1
@@ -72,6 +73,7 @@ class Extent:
     lines: int = 0
     qubits: set[int] = field(default_factory=set)
     is_clifford: bool = True
+    needs_ancilla: bool = False
 
     @property
     def becomes_power(self) -> bool:
@@ -146,6 +148,7 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.lines += 2 + block.lines
     extent.qubits |= block.qubits
     extent.is_clifford &= block.is_clifford
+    extent.needs_ancilla |= block.needs_ancilla
 
 
 def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> None:
@@ -161,6 +164,9 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         extent.rotations += len(targets)
         extent.swept_cost += len(targets) * _ROTATION_COST
         extent.is_clifford = False
+    elif (channel := relaxation_of(instruction)) is not None:
+        _add_relaxation(extent, channel, len(targets))
+        extent.qubits.update(target.value for target in targets)
     elif is_expectation(instruction):
         # It may need the forward sweep, at the place where it stands.
         extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
@@ -182,6 +188,16 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.cost += _CORRELATED_ERROR_COST * name.endswith("CORRELATED_ERROR")
     if name not in _WITHOUT_QUBITS:
         extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
+
+
+def _add_relaxation(extent: Extent, channel: Relaxation, count: int) -> None:
+    extent.is_clifford = False
+    if channel.dephasing:
+        extent.faults += count
+    if channel.decay and count:
+        extent.needs_ancilla = True
+        extent.rotations += len(channel.decomposition) * count
+        extent.swept_cost += len(channel.decomposition) * count * _ROTATION_COST
 
 
 def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:

@@ -18,19 +18,22 @@ from ....dialect import (
     PRODUCT,
     CliffordPart,
     NonCliffordGate,
+    Part,
+    Relaxation,
     RotationPart,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
     is_expectation,
     num_expectations,
+    relaxation_of,
 )
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from ..algebra.paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
 from .channels import channel_of_patterns
 from .conditional_parts import PlainRotation, conditional_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
-from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent, check_targets
+from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
 from .iterations import shifted
 from .loops import Loop, Shift
 from .program import Place, Program
@@ -49,7 +52,7 @@ from .steps import (
     Step,
 )
 
-__all__ = ["program_of", "unrolled"]
+__all__ = ["program_of"]
 
 
 def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
@@ -84,6 +87,8 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
     labels = sorted(extent.qubits)
+    if extent.needs_ancilla:
+        labels.append(labels[-1] + 1)
     flattener = _Flattener({label: k for k, label in enumerate(labels)}, with_expectations)
     flattener.add_parts(extent, first_line=1)
     return Program(
@@ -95,29 +100,8 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         circuit.num_detectors,
         circuit.num_observables,
         flattener.has_non_clifford_gates,
+        flattener.has_relaxation,
     )
-
-
-def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
-    """The instructions of a circuit with loops unrolled, one by one as ``Program.numbers`` counts them.
-
-    Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
-
-    Raises:
-        ResourceLimitError: They are too many.
-    """
-    extent = extent_of(circuit)
-    check_targets(extent)
-    yield from _unrolled(extent)
-
-
-def _unrolled(extent: Extent) -> Iterator[stim.CircuitInstruction]:
-    for _ in range(extent.repetitions):
-        for part in extent.parts:
-            if isinstance(part, Extent):
-                yield from _unrolled(part)
-            else:
-                yield part
 
 
 _PAULI_NOISE = {"X_ERROR": X, "Y_ERROR": Y, "Z_ERROR": Z}
@@ -154,6 +138,7 @@ class _Flattener:
         self.line = 0
         self.source = stim.CircuitInstruction("TICK", [])
         self.has_non_clifford_gates = False
+        self.has_relaxation = False
         self.chain = -1
         self.chain_reaches = 1.0  # probability that no error of the chain has happened so far
 
@@ -246,6 +231,10 @@ class _Flattener:
         if is_expectation(instruction):
             self.add_expectations(instruction)
             return
+        channel = relaxation_of(instruction)
+        if channel is not None:
+            self.add_relaxation(instruction, channel)
+            return
         name = instruction.name
         handler = _HANDLERS.get(name)
         if handler is not None:
@@ -268,16 +257,21 @@ class _Flattener:
             return
         parts = gate.definition.decomposition(*gate.half_turns)
         for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
-            for part in parts:
-                match part:
-                    case CliffordPart(name, positions):
-                        self.emit(Clifford(named_gate(name), (tuple(qubits[k] for k in positions),)))
-                    case RotationPart(pauli, half_turns) if pauli == PRODUCT:
-                        self.add_rotation(product, -half_turns if negative else half_turns)
-                    case RotationPart(pauli, half_turns):
-                        self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
-                    case _:
-                        assert_never(part)
+            self.add_gates(parts, qubits, product, negative)
+
+    def add_gates(
+        self, parts: tuple[Part, ...], qubits: tuple[int, ...], product: Factors = (), negative: bool = False
+    ) -> None:
+        for part in parts:
+            match part:
+                case CliffordPart(name, positions):
+                    self.emit(Clifford(named_gate(name), (tuple(qubits[k] for k in positions),)))
+                case RotationPart(pauli, half_turns) if pauli == PRODUCT:
+                    self.add_rotation(product, -half_turns if negative else half_turns)
+                case RotationPart(pauli, half_turns):
+                    self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
+                case _:
+                    assert_never(part)
 
     def add_conditional(self, instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
         parts = gate.definition.decomposition(*gate.half_turns)
@@ -420,6 +414,17 @@ class _Flattener:
         self.chain_reaches *= 1 - probability
         return error
 
+    def add_relaxation(self, instruction: stim.CircuitInstruction, channel: Relaxation) -> None:
+        if channel.decay:
+            self.has_non_clifford_gates = self.has_relaxation = True
+            ancilla = len(self.qubits) - 1
+            for (qubit,) in self.groups(instruction, 1):
+                self.emit(Reset(ancilla, Z))
+                self.add_gates(channel.decomposition, (qubit, ancilla))
+                self.emit(Reset(ancilla, Z))
+        if channel.dephasing:
+            self.add_channel(instruction, 1, [(Z, channel.dephasing)])
+
     def record_of(self, target: stim.GateTarget, instruction: stim.CircuitInstruction) -> int:
         """The absolute index of the record that rec[-k] means here."""
         index = self.num_records + target.value
@@ -448,6 +453,11 @@ class _Flattener:
         targets = instruction.targets_copy()
         records = tuple(self.record_of(t, instruction) for t in targets if t.is_measurement_record_target)
         factors = self.numbered(factors_of(t for t in targets if not t.is_measurement_record_target))
+        if factors and self.has_relaxation:
+            raise ValueError(
+                f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
+                " errors, and a qubit that decays is none. Measure the Paulis, or ask for EXP_VAL of them."
+            )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:
             raise ValueError(

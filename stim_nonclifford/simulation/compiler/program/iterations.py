@@ -1,7 +1,13 @@
-"""Iterations of loops: a step of one of them as it is in a later one."""
+"""Iterations of loops: a step of one of them as it is in a later one, and instructions one by one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import stim
+
+from .extent import Extent, extent_of
+from .extent_limits import check_targets
 from .loops import Shift
 from .steps import (
     Clifford,
@@ -17,7 +23,7 @@ from .steps import (
     Step,
 )
 
-__all__ = ["shifted"]
+__all__ = ["shifted", "unrolled"]
 
 
 def shifted(step: Step, shift: Shift) -> Step:
@@ -45,3 +51,25 @@ def shifted(step: Step, shift: Shift) -> Step:
             return DetectorStep(index + detectors, tuple(record + records for record in sources))
         case ObservableStep(index, sources, factors):
             return ObservableStep(index, tuple(record + records for record in sources), factors)
+
+
+def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """The instructions of a circuit with loops unrolled, one by one as ``Program.numbers`` counts them.
+
+    Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
+
+    Raises:
+        ResourceLimitError: They are too many.
+    """
+    extent = extent_of(circuit)
+    check_targets(extent)
+    yield from _unrolled(extent)
+
+
+def _unrolled(extent: Extent) -> Iterator[stim.CircuitInstruction]:
+    for _ in range(extent.repetitions):
+        for part in extent.parts:
+            if isinstance(part, Extent):
+                yield from _unrolled(part)
+            else:
+                yield part

@@ -52,6 +52,7 @@ class Program:
         num_detectors: Number of detectors.
         num_observables: Number of observables.
         has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
+        has_relaxation: Whether any qubit can decay.
     """
 
     stored_steps: list[Step]
@@ -62,6 +63,7 @@ class Program:
     num_detectors: int
     num_observables: int
     has_non_clifford_gates: bool
+    has_relaxation: bool
 
     @property
     def num_qubits(self) -> int:

@@ -51,16 +51,11 @@ _TABLE = (
     ),
     _MissingChannel(
         r"(GENERALIZED_)?AMPLITUDE_DAMP(ING)?(_\w+)?|THERMAL_\w+|RELAX(ATION)?(_\w+)?",
-        "Relaxation",
-        "The Pauli twirl of amplitude damping with probability γ is"
-        " PAULI_CHANNEL_1(γ/4, γ/4, (1 - sqrt(1 - γ))/2 - γ/4).",
+        "This kind of relaxation",
+        "Relaxation to |0> is AMPLITUDE_DAMPING(gamma), or THERMAL_RELAXATION(t/T1, t/T2).",
         in_tags=True,
     ),
-    _MissingChannel(
-        r"PHASE_DAMP(ING)?",
-        "Phase damping as an instruction",
-        "With parameter λ it is the same as Z_ERROR((1 - sqrt(1 - λ))/2).",
-    ),
+    _MissingChannel(r"PHASE_DAMP", "This name", "Write PHASE_DAMPING(lambda)."),
     _MissingChannel(r"DEPHAS(E|ING)(_\w+)?|PHASE_FLIP", "This name", "Write Z_ERROR(p)."),
     _MissingChannel(r"BIT_FLIP", "This name", "Write X_ERROR(p)."),
     _MissingChannel(r"BIT_PHASE_FLIP", "This name", "Write Y_ERROR(p)."),
@@ -77,7 +72,8 @@ _TABLE = (
     _MissingChannel(
         r"READOUT_(NOISE|ERROR)",
         "Readout noise as an instruction",
-        "Write it at the measurement: M(p) 0 flips the record with probability p, whatever the outcome.",
+        "Write it at the measurement: M(p) 0 flips the record with probability p, whatever the outcome."
+        " Where 1 is misread more often than 0, let the qubit decay before: AMPLITUDE_DAMPING(p) 0.",
     ),
     _MissingChannel(
         r"KRAUS(_\w+)?",

@@ -184,7 +184,7 @@ class Moves:
         )
         self._penalties = np.array([level.penalty for level in levels])
         self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
-        self._starts, self._neighbours = _neighbours(model)
+        self._starts, self._neighbours = model.neighbours
         self.set_shares([level.share for level in levels])
 
     def set_shares(self, shares: Sequence[float]) -> None:
@@ -340,17 +340,3 @@ def log_penalty(fired: npt.NDArray[np.int64], penalties: float | Floats) -> Floa
     """
     with np.errstate(invalid="ignore"):
         return np.where(fired > 0, -fired * penalties, 0.0)
-
-
-def _neighbours(model: FaultModel) -> tuple[Indices, Indices]:
-    """For each mechanism those that share a detector with it, as starts and a list."""
-    by_detector: dict[int, list[int]] = {}
-    for k, (detectors, *_) in enumerate(model.symptoms):
-        for detector in detectors:
-            by_detector.setdefault(detector, []).append(k)
-    starts, found = [0], []
-    for k, (detectors, *_) in enumerate(model.symptoms):
-        near = {other for detector in detectors for other in by_detector[detector]} - {k}
-        found.append(np.array(sorted(near), dtype=np.intp))
-        starts.append(starts[-1] + len(near))
-    return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])

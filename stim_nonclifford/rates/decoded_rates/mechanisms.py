@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -165,6 +166,20 @@ class FaultModel:
     def num_mechanisms(self) -> int:
         """Number of mechanisms."""
         return len(self.flips)
+
+    @cached_property
+    def neighbours(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """For each mechanism those that share a detector with it, as starts and a list."""
+        by_detector: dict[int, list[int]] = {}
+        for k, (detectors, *_) in enumerate(self.symptoms):
+            for detector in detectors:
+                by_detector.setdefault(detector, []).append(k)
+        starts, found = [0], []
+        for k, (detectors, *_) in enumerate(self.symptoms):
+            near = {other for detector in detectors for other in by_detector[detector]} - {k}
+            found.append(np.array(sorted(near), dtype=np.intp))
+            starts.append(starts[-1] + len(near))
+        return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])
 
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""

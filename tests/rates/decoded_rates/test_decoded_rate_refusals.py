@@ -161,6 +161,15 @@ def test_exclusive_errors() -> None:
         channel.logical_error_rate(decoder="pymatching", seed=1)
 
 
+def test_a_model_that_cannot_be_decomposed() -> None:
+    circuit = snc.Circuit(
+        "R 0 1 2 3\nE(0.02) X0 X1 X2 X3\nX_ERROR(0.01) 0\nM 0 1 2 3\nDETECTOR rec[-1]\nDETECTOR rec[-2]\n"
+        "DETECTOR rec[-3]\nDETECTOR rec[-4]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    with pytest.raises(ValueError, match=r"cannot be decomposed are left out .* choose another"):
+        circuit.logical_error_rate(decoder="pymatching", seed=1)
+
+
 def test_too_little_time() -> None:
     with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 ended the search"):
         repetition_code(1e-3).logical_error_rate(decoder="pymatching", max_seconds=1e-6)

@@ -206,9 +206,9 @@ class Estimator:
                 steps, sets, keys = expected_enumeration(known, weight)
                 if known.limits.may_enumerate(weight, steps, keys):
                     cost = of_enumeration(steps, sets, keys)
-                    run = partial(self._enumerate, weight, 3 * steps)
+                    enumerate_all = partial(self._enumerate, weight, 3 * steps)
                     is_needed = not self._is_sample_enough(stratum, cost, units)
-                    yield _Action(cost, gain(lambda _: 0.0), run, is_needed)
+                    yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
                     if is_needed and self._has_time(cost, is_needed):
                         continue  # what was sampled before would be in vain
             for each, error, run in self._samplings(stratum, _GROWTHS):

@@ -41,7 +41,7 @@ _LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
 _SMALL_PART = 0.2
 """A sample is enough if it leaves this part of the square of the error that was asked for."""
 
-_PART_OF_LIMIT = 0.5, 0.25
+_PART_OF_LIMIT = 0.05, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
 that cost as much would not be enough."""
 

@@ -63,7 +63,8 @@ class _Question:
 
     Attributes:
         circuit: The circuit.
-        detectors: bool, shape (num_detectors,): the postselected detectors; None for all.
+        detectors: bool, shape (num_detectors,): the postselected detectors; None for all, or with a decoder
+            for none.
         observables: bool, shape (num_observables,): the postselected observables; None for none.
         decoder: The name of the decoder that is told all detectors; None: there is none.
     """
@@ -321,7 +322,8 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
                 f" stored under, but it yields {metadata!r}."
             )
         if decoder not in (None, _SOFT_POSTSELECT):
-            return _decoded_job(path, circuit, decoder, metadata)
+            detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=None)
+            return _decoded_job(path, circuit, decoder, metadata, detectors)
         if decoder is None and circuit.num_detectors:
             raise ValueError(
                 f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
@@ -350,26 +352,34 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _decoded_job(path: str, circuit: snc.Circuit, decoder: str, metadata: dict[str, Any]) -> _Job:
+def _decoded_job(
+    path: str,
+    circuit: snc.Circuit,
+    decoder: str,
+    metadata: dict[str, Any],
+    detectors: NDArray[np.bool_] | None,
+) -> _Job:
     """A circuit that is decoded; the name of the decoder is part of its metadata."""
     decoder_named(decoder)
     if "decoder" in metadata:
         raise ValueError('--metadata_func must not yield the key "decoder", as --decoders does.')
     metadata = {**metadata, "decoder": decoder}
-    strong_id = task(circuit, decoder=FAULT_SETS, json_metadata=metadata).strong_id()
-    question = _Question(circuit, None, None, decoder)
+    strong_id = task(
+        circuit, decoder=FAULT_SETS, postselection_mask=detectors, json_metadata=metadata
+    ).strong_id()
+    question = _Question(circuit, detectors, None, decoder)
     return _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, strong_id)
 
 
 def _check_decoded_alone(args: argparse.Namespace) -> None:
     """Refuses what is not available together with a decoder."""
-    is_postselected = _has_mask(args) or args.postselected_observables_predicate != "False"
+    is_postselected = args.postselected_observables_predicate != "False"
     decoders = set(args.decoders) - {None, _SOFT_POSTSELECT}
     if decoders and (is_postselected or args.state_check is not None):
         raise ValueError(
-            f"--decoders {min(decoders)} looks at all shots here. Leave out postselection and --state_check;"
-            " or ask for kept shots in Python, by logical_error_rate with decoder and postselection_mask; or"
-            " count their errors: `collect` with soft_pymatching."
+            f"--decoders {min(decoders)} predicts all observables here. Leave out"
+            " --postselected_observables_predicate and --state_check; or count errors: `collect` with"
+            " soft_pymatching."
         )
 
 
@@ -386,8 +396,13 @@ def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
     groups = [
         [planned_jobs[k][0] for k in family] for family in families_of([plan for _, plan in planned_jobs])
     ]
-    for decoder in dict.fromkeys(job.question.decoder for job in jobs if job.planned is None):
-        mine = [job for job in jobs if job.planned is None and job.question.decoder == decoder]
+    decoded: dict[object, list[_Job]] = {}
+    for job in jobs:
+        if job.planned is None:
+            mask = job.question.detectors
+            key = job.question.decoder, None if mask is None else mask.tobytes()
+            decoded.setdefault(key, []).append(job)
+    for mine in decoded.values():
         symptoms = [job.symptoms for job in mine if job.symptoms is not None]
         groups += [[mine[k] for k in family] for family in decoded_families(symptoms)]
     return groups
@@ -409,7 +424,9 @@ def _estimated(
     if decoder is None:
         return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
     circuits = [each.circuit for each in questions]
-    return rates_with_decoder(circuits, decoder, limits, seed, threads, progress)
+    return rates_with_decoder(
+        circuits, decoder, limits, seed, threads, progress, postselection_mask=questions[0].detectors
+    )
 
 
 def _executor(args: argparse.Namespace) -> contextlib.AbstractContextManager[Executor]:

@@ -51,7 +51,7 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         default=[None],
         help="What is made of detectors. soft_postselect: all are postselected, or those that arguments\n"
         "below choose. A decoder such as pymatching: it is told all of them, and a shot is wrong if a\n"
-        "prediction is.",
+        "prediction is. Shots in which one of those that arguments below choose fires are discarded.",
     )
     add(
         "--relative_error",
@@ -67,7 +67,12 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         "then larger than asked for.",
     )
     add("--max_bytes", type=_num_bytes, default=DEFAULT_MAX_BYTES, help="Memory to use, about; 2 GiB.")
-    add("--threads", type=_num_threads, default="auto", help='Number of threads, or "auto" (the default).')
+    add(
+        "--threads",
+        type=_num_threads,
+        default="auto",
+        help='Number of threads, or "auto" (the default); with a decoder, one does everything.',
+    )
     add(
         "--dask",
         metavar="WHERE",

@@ -82,7 +82,7 @@ def logical_error_rates(
             circuits that share the work.
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
-        threads: Number of threads.
+        threads: As in ``Circuit.logical_error_rate``.
         confidence: As in ``Circuit.logical_error_rate``. Circuits share no work then.
         progress: Whether to print what is under way to stderr.
 

@@ -15,7 +15,13 @@ from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask, mask_of
-from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
+from ..support.oracle.random_circuits import (
+    CLIFFORD_FAMILIES,
+    Family,
+    mirrored_circuit,
+    one_group_per_instruction,
+    random_circuit,
+)
 from ..support.rates.error_models import assert_same_model, symptoms
 
 ALPHA = 1e-7
@@ -294,22 +300,6 @@ def test_reference_samples_of_random_circuits(seed: int) -> None:
         packed = Circuit(split).reference_sample(bit_packed=True)
         np.testing.assert_array_equal(packed, split.reference_sample(bit_packed=True))
         assert Circuit(next_to_t).compile().reference_records() == mask_of(expected)
-
-
-def one_group_per_instruction(circuit: stim.Circuit) -> stim.Circuit:
-    """The circuit without noise and annotations."""
-    result = stim.Circuit()
-    for instruction in circuit.without_noise().flattened():
-        if instruction.name in {"DETECTOR", "OBSERVABLE_INCLUDE"}:
-            continue
-        products = stim.gate_data(instruction.name).takes_pauli_targets
-        for group in instruction.target_groups():
-            targets = []
-            for target in group:
-                targets += [target, stim.target_combiner()] if products else [target]
-            result.append(instruction.name, targets[:-1] if products else targets)
-            result.append("TICK")  # keeps Stim from joining the instructions again
-    return result
 
 
 @pytest.mark.parametrize("size", [255, 256, 257, 300, 1000])

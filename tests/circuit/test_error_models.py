@@ -292,9 +292,3 @@ class TestGivenModel:
     def test_of_another_circuit(self) -> None:
         with pytest.raises(ValueError, match=r"observables\) = \(1, 1\), but this circuit has \(3, 0\)"):
             self.CIRCUIT.detector_error_model(kind=stim.DetectorErrorModel("error(0.25) D0 L0"))
-
-    def test_unknown_kinds(self) -> None:
-        with pytest.raises(
-            ValueError, match=r"kind must be 's_proxy' or 'noise_only', or a stim.* but is 't_proxy'"
-        ):
-            self.CIRCUIT.detector_error_model(kind="t_proxy")  # type: ignore[arg-type]

@@ -197,14 +197,6 @@ def test_default_methods() -> None:
     )
 
 
-def test_wrong_arguments() -> None:
-    circuit = Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]")
-    with pytest.raises(ValueError, match=r"method must be 'sample', 'sample_kept'.*, but is 'counts'"):
-        circuit.plan("counts")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"postselection_mask must be .* shape \(1,\)"):
-        circuit.plan(postselection_mask=np.ones(2, dtype=np.bool_))
-
-
 # The printed form
 
 

@@ -126,11 +126,6 @@ def test_equality() -> None:
     assert len(circuit) == 2
 
 
-def test_pickle() -> None:
-    circuit = Circuit("H 0\nT[a b\\C] 0\nREPEAT 2 {\n    R_X(0.125) 0\n}\nM 0")
-    assert pickle.loads(pickle.dumps(circuit)) == circuit
-
-
 # Hypothesis
 
 _ANGLES = st.floats(allow_nan=False, allow_infinity=False)
@@ -329,29 +324,6 @@ def test_other_angles(half_turns: float) -> None:
     assert_matches_oracle(circuit)
 
 
-@pytest.mark.parametrize(
-    ("gate", "clifford"),
-    [
-        ("R_Z(0.5)", "S"),
-        ("R_Z(-0.5)", "S_DAG"),
-        ("R_Z(1)", "Z"),
-        ("R_X(0.5)", "SQRT_X"),
-        ("R_Y(0.5)", "SQRT_Y"),
-        ("R_XX(0.5)", "SQRT_XX"),
-        ("R_ZZ(-0.5)", "SQRT_ZZ_DAG"),
-        ("U3(0.5, 0, 1)", "H"),
-    ],
-)
-def test_clifford_gates_by_their_angles(gate: str, clifford: str) -> None:
-    targets = " 0 1" if clifford.startswith(("SQRT_XX", "SQRT_ZZ")) else " 0"
-    for preparation in ("", "H 0", "H_YZ 0", "H 0 1\nS 1", "H 0\nCX 0 1"):
-        for final in ("M 0 1", "MX 0 1", "MY 0 1", "MXX 0 1", "MPP X0*Y1 Y0*X1"):
-            text = f"{preparation}\n{{}}{targets}\n{final}"
-            found = Circuit(text.format(gate)).compile().record_plan()
-            expected = Circuit(text.format(clifford)).compile().record_plan()
-            assert exact_outputs(found) == exact_outputs(expected)
-
-
 # Other methods
 
 
@@ -380,12 +352,6 @@ def test_to_stim_gives_a_copy() -> None:
     assert circuit == Circuit("T 0")
     again = Circuit(circuit)
     assert again == circuit
-
-
-def test_without_noise() -> None:
-    text = "T 0\nX_ERROR(0.1) 0\nREPEAT 2 {\n    R_Z(0.1) 0\n    DEPOLARIZE1(0.1) 0\n    M(0.25) 0\n}\nMR(0.1) !0"
-    expected = "T 0\nREPEAT 2 {\n    R_Z(0.1) 0\n    M 0\n}\nMR !0"
-    assert Circuit(text).without_noise() == Circuit(expected)
 
 
 def test_numbers() -> None:

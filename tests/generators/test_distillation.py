@@ -120,15 +120,6 @@ def test_width(protocol: ProtocolChoice) -> None:
     assert circuit.plan(postselection_mask="all").peak_width == parities.num_outputs + parities.num_checks
 
 
-def test_wrong_arguments() -> None:
-    with pytest.raises(ValueError, match=r"t_error must be a probability from 0 to 1, but is 1\.5"):
-        distillation_circuit(t_error=1.5)
-    with pytest.raises(ValueError, match="protocol must be '15-to-1' or '8T-to-CCZ', but is '20-to-4'"):
-        distillation_circuit("20-to-4", t_error=0.1)
-    with pytest.raises(ValueError, match="gate must be 'T' or 'S', but is 'Z'"):
-        distillation_circuit(t_error=0.1, gate="Z")
-
-
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["generate", "distillation", "--t_error", "0.01", "0.1", "--out_dir", str(tmp_path)]) == 0
     written = [Path(line) for line in capsys.readouterr().out.split()]

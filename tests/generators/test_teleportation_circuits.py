@@ -269,29 +269,6 @@ def test_rounds_can_be_chosen() -> None:
     assert teleportation_circuit(3, rounds=3).num_ticks == teleportation_circuit(3).num_ticks + 6
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"distance": 7}, "distance must be 3 or 5, but is 7"),
-        ({"p": 1.5}, "p must be a probability from 0 to 1, but is 1.5"),
-        ({"gate": "U"}, "gate must be 'T' or 'S', but is 'U'"),
-        ({"noise": "pink"}, "noise must be 'uniform', 'si1000' or 'none', but is 'pink'"),
-        ({"rounds": 0}, "rounds must be an integer from 1 to 1000000, but is 0"),
-    ],
-)
-def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
-    for function in (injection_circuit, teleportation_circuit):
-        with pytest.raises(ValueError, match=message):
-            function(**arguments)
-
-
-def test_wrong_correction_and_protocol_are_named() -> None:
-    with pytest.raises(ValueError, match="correction must be 'gate' or 'software', but is 'later'"):
-        teleportation_circuit(correction="later")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="protocol must be 'injection' or 'teleportation', but is 'swap'"):
-        circuit_file_name(protocol="swap", distance=3, p=0, gate="T", noise="none")  # type: ignore[arg-type]
-
-
 # Files and command line
 
 

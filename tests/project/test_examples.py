@@ -18,6 +18,7 @@ import examples.rates
 import examples.teleported_t
 import stim_nonclifford as snc
 from examples.cultivation.failures import examine
+from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
@@ -317,3 +318,17 @@ def test_readme_names_every_example() -> None:
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     for file in (ROOT / "examples").rglob("*.py"):
         assert file.name == "__init__.py" or f"`{file.name}`" in readme
+
+
+@pytest.mark.slow
+def test_importance_sampling_agrees_with_the_search() -> None:
+    circuit = snc.Circuit(cultivation_circuit(distance=3, p=1e-3))
+    exact = circuit.logical_error_rate(postselection_mask="all", seed=1)
+    sampler = ImportanceSampler(circuit, seed=1)
+    for weight in (2, 3):
+        value, error = sampler.estimate(weight, batches=12, matches=20_000)
+        # With 12 batches, |t| is above 12 in about one of 10^7 runs. Below 5%, the comparison means something.
+        assert exact.weights[weight].method == "exact"
+        expected = exact.weights[weight].kept_and_wrong
+        assert abs(value - expected) < 12 * error
+        assert 0 < error < 0.05 * expected

@@ -13,12 +13,14 @@ from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
 from ...rates.decoded_rates.decoders import compiled_decoder, decompositions_for, name_of_decoder
-from ...rates.decoded_rates.estimate import DecodedCircuit, Goal, decoded_rates
+from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
+from ...rates.decoded_rates.outcomes import symptoms_of_plan
+from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
 from ...rates.fault_sets.search.limits import Limits
-from ...simulation.compiler import CompiledCircuit
+from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
@@ -120,43 +122,35 @@ def _decoded_circuit(
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
-    """The errors of a circuit, which must be independent and decide everything.
+    """The errors of a circuit, which must be independent.
 
     Args:
         circuit: The circuit.
 
     Returns:
-        What they flip, with their probabilities.
+        What they flip, with their probabilities; and what quantum outcomes flip, if any output depends on
+        them.
 
     Raises:
-        ValueError: They do not decide everything, or exclude each other.
+        ValueError: They exclude each other, or an output is random without noise.
     """
-    return symptoms_of(_exact_model(circuit))
-
-
-def _exact_model(circuit: DecodableCircuit) -> stim.DetectorErrorModel:
-    """The errors that a circuit has, which must be independent and decide everything."""
     tagged = circuit.to_stim()
     if tagged == tagged.without_tags():  # a Clifford circuit
         try:
-            return circuit.detector_error_model()
+            return symptoms_of(circuit.detector_error_model())
         except ValueError:  # exclusive errors, or outputs that are random
             pass
     compiled = circuit.compile()
     compiled.check_pauli_noise()
     check_logical_errors(compiled, (), range(circuit.num_detectors))
     detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
-    if detectors.any() or observables.any():
-        first = f"D{detectors.argmax()}" if detectors.any() else f"observable {observables.argmax()}"
-        raise ValueError(
-            f"{np.count_nonzero(detectors)} detectors and {np.count_nonzero(observables)} observables (the"
-            f" first is {first}) depend on outcomes of quantum measurements, and not on the faults alone, as"
-            " logical_error_rate with a decoder needs it. Count errors with the sampler"
-            " soft_pymatching (docs/guides/decoding.md), or ask for the circuit with S in place of T:"
-            " Circuit(circuit.s_proxy())."
-        )
     try:
-        return circuit.detector_error_model(kind="noise_only")
+        if detectors.any() or observables.any():
+            outputs = range(circuit.num_detectors + circuit.num_observables)
+            return symptoms_of_plan(
+                compiled.detector_plan(RequestedOutputs.of(outputs)), circuit.num_detectors
+            )
+        return symptoms_of(circuit.detector_error_model(kind="noise_only"))
     except ValueError as error:
         raise ValueError(
             "Some errors of the circuit exclude each other, as those of HERALDED_ERASE or of E and"
@@ -170,7 +164,8 @@ def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorMod
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     first, second = decompositions_for(decoder)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InexactErrorModelWarning)  # nothing depends on quantum outcomes
+        # What decoders are told need not be exact: the rate is that of the circuit with such a decoder.
+        warnings.simplefilter("ignore", InexactErrorModelWarning)
         try:
             return circuit.detector_error_model(approximate_disjoint_errors=True, **first)
         except ValueError:

@@ -89,7 +89,7 @@ class CircuitFaultSets:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
-        decoder: for circuits whose faults decide what detectors and observables are; from failing fault
+        decoder: for any circuit whose errors do not exclude each other; from failing fault
         sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the
         number of threads, unless ``max_seconds`` ends it early.
 
@@ -113,7 +113,8 @@ class CircuitFaultSets:
                 With a decoder, the search ends then.
             max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
-            threads: Number of threads; a decoder runs in one.
+            threads: Number of threads. With a decoder, one does everything: decoders such as PyMatching
+                hold Python's global lock while they decode.
             confidence: Whether the result is to have a ``gap_curve``: rates of the shots in which the decoder
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``, or a
                 ``sinter.Decoder`` with ``decode_shots_bit_packed_with_confidence``). Needs a decoder.

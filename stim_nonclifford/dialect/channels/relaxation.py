@@ -170,7 +170,7 @@ def relaxation_of(instruction: stim.CircuitInstruction) -> Relaxation | None:
         >>> channel = relaxation_of(stim.CircuitInstruction("I_ERROR", [0], tag="PHASE_DAMPING(lambda=0.19)"))
         >>> channel, round(channel.dephasing, 12)
         (Relaxation(name='PHASE_DAMPING', values=(0.19,)), 0.05)
-        >>> relaxation_of(stim.CircuitInstruction("X_ERROR", [0], 0.1)) is None
+        >>> relaxation_of(stim.CircuitInstruction("X_ERROR", [0], [0.1])) is None
         True
     """
     found = _TAG.fullmatch(instruction.tag) if instruction.tag else None

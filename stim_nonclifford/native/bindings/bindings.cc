@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/not_a_number.h"
 #include "base/resource_limit.h"
+#include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
 #include "bindings/list_caster.h"
@@ -137,6 +138,22 @@ std::pair<bool, std::vector<uint64_t>> possible_path(snc::Engine& engine, const 
     return {path.kept, std::move(path.outputs)};
 }
 
+nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,
+                    uint64_t seed) {
+    const snc::RowLayout& layout = engine.plan().layout;
+    const std::vector<uint64_t> words = snc::to_vector(signatures), of_shots = snc::to_vector(numbers);
+    snc::require(words.size() == of_shots.size() * layout.signature_words, "signatures must be [numbers][words of a signature].");
+    for (size_t k = 0; k < words.size(); k += layout.signature_words)
+        snc::require(!snc::has_bits_beyond(&words[k], layout.signature_words, layout.num_signature_bits),
+                     "A signature has bits beyond the signature bits of the plan.");
+    std::vector<uint64_t> found;
+    {
+        const WithoutGil released;
+        found = engine.outcomes(words, of_shots, seed, WithoutGil::check_signals);
+    }
+    return snc::to_array(std::move(found));
+}
+
 std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
     const WithoutGil released;
     return engine.likely_outputs(WithoutGil::check_signals);
@@ -229,6 +246,9 @@ NB_MODULE(_native, m) {
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)); and their numbers.")
         .def("outcome_law", &outcome_law, nb::arg("signature"),
              "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("outcomes", &outcomes, nb::arg("signatures"), nb::arg("numbers"), nb::arg("seed"),
+             "The outputs that drawn outcomes of signatures flip: words, [numbers][words of the outputs]. The seed and a number"
+             " give the outcomes of a signature ([numbers][words of a signature]).")
         .def("possible_path", &possible_path, nb::arg("signature"), nb::arg("seed"), nb::arg("number"),
              "Whether a path of a signature (as words) is kept, and the outputs (as words) that its outcomes flip. Each"
              " outcome that is not certain is chosen fairly, whatever its probability.")

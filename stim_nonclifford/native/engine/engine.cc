@@ -370,6 +370,37 @@ OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& sig
     return workers_[0].laws->possible_path(signature, seed, number);
 }
 
+std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
+                                       const std::function<void()>& poll) {
+    constexpr size_t shots_between_looks = 4096;
+    const Call call(*this, poll);
+    const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
+    std::vector<uint64_t> found(numbers.size() * output_words);
+    const auto put = [&](size_t shot, const uint64_t* outputs) {
+        std::copy_n(outputs, output_words, found.data() + shot * output_words);
+    };
+    store_.forget_old_tables();
+    std::vector<OutcomeLaws::Shot> drawn;
+    std::vector<size_t> shots;
+    for (size_t begin = 0; begin < numbers.size(); begin += shots_between_looks) {
+        interruption_->look();
+        drawn.clear();
+        shots.clear();
+        for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k) {
+            const std::span<const uint64_t> signature(signatures.data() + k * signature_words, signature_words);
+            if (zero_law_.fixed && LawStore::is_zero(signature)) {
+                put(k, zero_law_.outputs.data());
+            } else {
+                drawn.push_back({signature, numbers[k]});
+                shots.push_back(k);
+            }
+        }
+        workers_[0].laws->sample(drawn, seed,
+                                 [&](size_t k, const OutcomeLaws::Result& result) { put(shots[k], result.outputs); });
+    }
+    return found;
+}
+
 std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,
                                                      const std::function<void()>& poll) {
     const Call call(*this, poll);

@@ -77,6 +77,12 @@ class Engine {
     OutcomeLaws::PossiblePath possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
                                             const std::function<void()>& poll);
 
+    // Draws outcomes for given signatures, [numbers.size()][words of a signature]: a number, with the seed, gives those of its
+    // signature, as that of a shot does. Returns the outputs that they flip, [numbers.size()][words of the outputs]. They have no
+    // meaning where the plan discards the shot.
+    std::vector<uint64_t> outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
+                                   const std::function<void()>& poll);
+
     std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature,
                                                  const std::function<void()>& poll);
 

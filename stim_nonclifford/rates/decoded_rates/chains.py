@@ -10,12 +10,15 @@ import numpy.typing as npt
 
 from .decoding import FailureTest
 from .mechanisms import FaultModel, Floats, Words
-from .plain_shots import Indices, xor_of_groups
+from .plain_shots import Indices, outcome_numbers, xor_of_groups
 
 __all__ = ["ChainStates", "Level", "Moves", "log_penalty"]
 
 Bools = npt.NDArray[np.bool_]
 _FREE = -1
+
+_OUTCOMES_TOO = 0.25
+"""How often a move that draws mechanisms anew draws the quantum outcomes anew, too."""
 
 
 @dataclass
@@ -48,26 +51,51 @@ class ChainStates:
     Attributes:
         members: intp, shape (chains, room): the members first, then -1.
         sizes: int64, shape (chains,): the number of members.
-        rows: uint64, shape (chains, words).
+        rows: uint64, shape (chains, words), with what quantum outcomes flip.
+        numbers: uint64, shape (chains,): the numbers that fix the quantum outcomes.
     """
 
-    def __init__(self, members: Indices, sizes: npt.NDArray[np.int64], rows: Words) -> None:
+    def __init__(self, members: Indices, sizes: npt.NDArray[np.int64], rows: Words, numbers: Words) -> None:
         self.members = members
         self.sizes = sizes
         self.rows = rows
+        self.numbers = numbers
 
     @classmethod
-    def of(cls, model: FaultModel, sets: Sequence[Indices]) -> ChainStates:
-        """The states with given members."""
+    def of(cls, model: FaultModel, sets: Sequence[Indices], numbers: Words | None = None) -> ChainStates:
+        """The states with given members, and numbers that fix the quantum outcomes; None: 0."""
+        if numbers is None:
+            numbers = np.zeros(len(sets), dtype=np.uint64)
         sizes = np.array([len(each) for each in sets], dtype=np.int64)
         members = np.full((len(sets), int(sizes.max(initial=1))), _FREE, dtype=np.intp)
         for row, each in zip(members, sets, strict=True):
             row[: len(each)] = each
-        return cls(members, sizes, xor_of_groups(model, np.concatenate([*sets]).astype(np.intp), sizes))
+        rows = xor_of_groups(model, np.concatenate([*sets]).astype(np.intp), sizes)
+        return cls(members, sizes, model.with_outcomes(rows, numbers), numbers.copy())
 
     def taken(self, chains: Indices) -> ChainStates:
         """The states of some chains."""
-        return ChainStates(self.members[chains].copy(), self.sizes[chains].copy(), self.rows[chains].copy())
+        return ChainStates(
+            self.members[chains].copy(),
+            self.sizes[chains].copy(),
+            self.rows[chains].copy(),
+            self.numbers[chains].copy(),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[ChainStates]) -> ChainStates:
+        """The states of several, one after the other."""
+        room = max(each.members.shape[1] for each in parts)
+        members = [
+            np.pad(each.members, ((0, 0), (0, room - each.members.shape[1])), constant_values=_FREE)
+            for each in parts
+        ]
+        return cls(
+            np.vstack(members),
+            np.concatenate([each.sizes for each in parts]),
+            np.vstack([each.rows for each in parts]),
+            np.concatenate([each.numbers for each in parts]),
+        )
 
     def put(self, chains: Indices, states: ChainStates) -> None:
         """Replaces the states of some chains."""
@@ -76,10 +104,11 @@ class ChainStates:
         self.members[chains, states.members.shape[1] :] = _FREE
         self.sizes[chains] = states.sizes
         self.rows[chains] = states.rows
+        self.numbers[chains] = states.numbers
 
     def exchange(self, one: Indices, other: Indices) -> None:
         """Exchanges the states of chains."""
-        for values in (self.members, self.sizes, self.rows):
+        for values in (self.members, self.sizes, self.rows, self.numbers):
             values[one], values[other] = values[other], values[one]
 
     def sums(self, values: Floats) -> Floats:
@@ -132,13 +161,19 @@ class Moves:
 
     ``refresh`` draws a share of the mechanisms anew, as if nothing was known of them: the law of all fault
     sets stays as it is, so that its restriction to the failing ones does if others are refused.
-    ``replace`` puts a mechanism in the place of a member that shares a detector with it.
+    ``replace`` puts a mechanism in the place of a member that shares a detector with it. ``redraw`` draws
+    quantum outcomes anew.
+
+    Attributes:
+        kinds: What a chain does between exchanges: draw a share of the mechanisms anew (r), replace a member
+            (s), draw the outcomes anew (o).
     """
 
     def __init__(self, model: FaultModel, tests: Sequence[FailureTest], levels: Sequence[Level]) -> None:
         self.model = model
         self.tests = tests
         self.levels = levels
+        self.kinds = "rrs" if model.outcomes is None else "rrso"
         self._log_odds = np.array([level.log_odds for level in levels])
         odds = np.exp(self._log_odds)
         self._probabilities = odds / (1 + odds)
@@ -149,7 +184,7 @@ class Moves:
         )
         self._penalties = np.array([level.penalty for level in levels])
         self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
-        self._starts, self._neighbours = _neighbours(model)
+        self._starts, self._neighbours = model.neighbours
         self.set_shares([level.share for level in levels])
 
     def set_shares(self, shares: Sequence[float]) -> None:
@@ -160,6 +195,13 @@ class Moves:
         # All levels in one ascending list: level l has the numbers from l to l + 1.
         sums = np.cumsum(means, axis=1)
         self._sums = (sums / sums[:, -1:] + np.arange(len(sums))[:, None]).ravel()
+
+    def move(
+        self, number: int, states: ChainStates, level_of: Indices, rng: np.random.Generator
+    ) -> tuple[Bools, Bools]:
+        """The move with a number, of which the kind follows; returns as ``refresh``."""
+        moves = {"r": self.refresh, "s": self.replace, "o": self.redraw}
+        return moves[self.kinds[number % len(self.kinds)]](states, level_of, rng)
 
     def refresh(
         self, states: ChainStates, level_of: Indices, rng: np.random.Generator
@@ -185,9 +227,23 @@ class Moves:
             1 - self._probabilities[level_of[:, None], states.members]
         )
         leaving = (rng.random(states.members.shape) >= stay) & (states.members != _FREE)
+        numbers_of_outcomes = states.numbers
+        if self.model.outcomes is not None:
+            drawn = outcome_numbers(self.model, rng, chains)
+            numbers_of_outcomes = np.where(rng.random(chains) < _OUTCOMES_TOO, drawn, states.numbers)
+        everywhere = np.ones(chains, dtype=np.bool_)
         return self._decided(
-            states, level_of, leaving, chain_of, births, np.ones(chains, dtype=np.bool_), rng
+            states, level_of, leaving, chain_of, births, everywhere, rng, numbers_of_outcomes
         )
+
+    def redraw(self, states: ChainStates, level_of: Indices, rng: np.random.Generator) -> tuple[Bools, Bools]:
+        """One move of each chain; returns as ``refresh``."""
+        chains = len(level_of)
+        none = np.zeros(0, dtype=np.intp)
+        drawn = outcome_numbers(self.model, rng, chains)
+        leaving = np.zeros(states.members.shape, dtype=np.bool_)
+        everywhere = np.ones(chains, dtype=np.bool_)
+        return self._decided(states, level_of, leaving, none, none, everywhere, rng, drawn)
 
     def replace(
         self, states: ChainStates, level_of: Indices, rng: np.random.Generator
@@ -211,7 +267,9 @@ class Moves:
         leaving = np.zeros(states.members.shape, dtype=np.bool_)
         leaving[np.flatnonzero(possible), rank[possible]] = True
         entering = np.flatnonzero(possible)
-        return self._decided(states, level_of, leaving, entering, new[entering], possible, rng)
+        return self._decided(
+            states, level_of, leaving, entering, new[entering], possible, rng, states.numbers
+        )
 
     def fails(self, rows: Words, level_of: Indices) -> Bools:
         """Whether the decoders of levels fail on rows, and are as sure as they must be."""
@@ -240,11 +298,13 @@ class Moves:
         births: Indices,
         possible: Bools,
         rng: np.random.Generator,
+        numbers_of_outcomes: Words,
     ) -> tuple[Bools, Bools]:
         chains = len(level_of)
         numbers = np.bincount(chain_of, minlength=chains)
         deaths = leaving.sum(axis=1)
-        changed = np.flatnonzero((numbers + deaths > 0) & possible)
+        differs = (numbers + deaths > 0) | (numbers_of_outcomes != states.numbers)
+        changed = np.flatnonzero(differs & possible)
         # Rows of the changes: what leaves, then what enters, by chains.
         row, column = np.nonzero(leaving)
         events = np.concatenate([states.members[row, column], births])
@@ -252,16 +312,19 @@ class Moves:
         order = np.argsort(owners, kind="stable")
         changes = xor_of_groups(self.model, events[order], (numbers + deaths)) ^ self.model.base
         decided = changed
-        rows = states.rows[changed] ^ changes[changed]
+        rows = self.model.with_outcomes(states.rows[changed], states.numbers[changed]) ^ changes[changed]
+        rows = self.model.with_outcomes(rows, numbers_of_outcomes[changed])
         if self._penalties.any():
             number = self.log_penalties(rows, level_of[changed])
             number -= self.log_penalties(states.rows[changed], level_of[changed])
             is_passed = np.log(rng.random(len(changed))) < number
             changed, rows = changed[is_passed], rows[is_passed]
-        accepted = changed[self.fails(rows, level_of[changed])]
+        is_failing = self.fails(rows, level_of[changed])
+        accepted = changed[is_failing]
         is_accepted = np.zeros(chains, dtype=np.bool_)
         is_accepted[accepted] = True
-        states.rows[accepted] ^= changes[accepted]
+        states.rows[accepted] = rows[is_failing]
+        states.numbers[accepted] = numbers_of_outcomes[accepted]
         states.replace_members(accepted, leaving[accepted], births[is_accepted[chain_of]], numbers[accepted])
         was_decided = np.zeros(chains, dtype=np.bool_)
         was_decided[decided] = True
@@ -277,17 +340,3 @@ def log_penalty(fired: npt.NDArray[np.int64], penalties: float | Floats) -> Floa
     """
     with np.errstate(invalid="ignore"):
         return np.where(fired > 0, -fired * penalties, 0.0)
-
-
-def _neighbours(model: FaultModel) -> tuple[Indices, Indices]:
-    """For each mechanism those that share a detector with it, as starts and a list."""
-    by_detector: dict[int, list[int]] = {}
-    for k, (detectors, _) in enumerate(model.symptoms):
-        for detector in detectors:
-            by_detector.setdefault(detector, []).append(k)
-    starts, found = [0], []
-    for k, (detectors, _) in enumerate(model.symptoms):
-        near = {other for detector in detectors for other in by_detector[detector]} - {k}
-        found.append(np.array(sorted(near), dtype=np.intp))
-        starts.append(starts[-1] + len(near))
-    return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])

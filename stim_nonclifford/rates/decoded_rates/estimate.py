@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...base.errors import ResourceLimitError
-from ...simulation.faults import FaultTable
 from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
-from .decoding import FailureTest, Predict
+from .chains import ChainStates
+from .decoding import FailureTest
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
 from .kept import KeptShots, kept_shots
 from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
-from .mechanisms import FaultModel, Floats, Symptoms, families_of, fault_model
+from .mechanisms import FaultModel, Floats, families_of, fault_model
 from .plain_counts import PlainLevel
+from .questions import DecodedCircuit, Goal
 from .results import DecodedErrorRate, DecodedLevel, GapPoint
 
-__all__ = ["COVERAGE", "DecodedCircuit", "Goal", "decoded_rates"]
+__all__ = ["COVERAGE", "decoded_rates"]
 
 COVERAGE = 0.95
 """The probability with which an interval contains the true rate."""
@@ -47,40 +48,6 @@ _GROWTH = 1.4
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
 """Before so many, the columns have not been looked at."""
-
-
-@dataclass(frozen=True)
-class DecodedCircuit:
-    """A circuit that is decoded.
-
-    Attributes:
-        symptoms: Its errors.
-        predict: Its decoder.
-        decoder: The name of the decoder.
-        fault_table: Returns its faults.
-        postselected: The detectors that discard a shot.
-        confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
-    """
-
-    symptoms: Symptoms
-    predict: Predict
-    decoder: str
-    fault_table: Callable[[], FaultTable]
-    postselected: tuple[int, ...] = ()
-    confidence: bool = False
-
-
-@dataclass(frozen=True)
-class Goal:
-    """When to stop.
-
-    Attributes:
-        relative_error: Standard error over rate, for each circuit.
-        max_seconds: For each family of circuits; None: no limit.
-    """
-
-    relative_error: float
-    max_seconds: float | None
 
 
 class _TimeIsOver(Exception):
@@ -192,10 +159,11 @@ class _Family:
         above: list[PlainLevel] = []
         while (above[0] if above else first).rate < _RATE_OF_ANCHOR:
             weaker = (above[0] if above else first).stop
-            room = _LARGEST_LOG_ODDS - float(weaker.log_odds.max())
-            if room <= 1e-9:
+            varies = weaker.log_odds != 0  # the others are coins, or as strong as noise can be
+            room = _LARGEST_LOG_ODDS - float(weaker.log_odds.max(initial=-math.inf, where=varies))
+            if not 1e-9 < room < math.inf:
                 break
-            stop = Stop(weaker.log_odds + min(room, _STRONGER), weaker.decoder)
+            stop = Stop(weaker.log_odds + varies * min(room, _STRONGER), weaker.decoder)
             above.insert(0, self._piloted(stop, _RATE_OF_ANCHOR))
         self._plain, self._above = [*above, first], len(above)
         while self._plain[-1].rate >= _RATE_OF_ANCHOR and len(self._plain) < self._above + len(
@@ -250,7 +218,7 @@ class _Family:
         for place in range(max(first + 1, 0), len(self._circuits)):
             self._stop_of[place] = len(stops)
             stops.append(replace(self._stop(place), penalty=penalty))
-        starts = anchor.sets[:_COLUMNS]
+        starts = ChainStates.of(self._model, anchor.sets[:_COLUMNS], anchor.numbers[:_COLUMNS])
         ladder = ladder_down_from(self._model, self._tests, stops, starts, self._rng, self._check, self._gaps)
         self._ladder = ladder
         self._report(f"{len(ladder.levels)} levels of noise")
@@ -259,7 +227,7 @@ class _Family:
         while True:
             self._run(ladder, sweeps)
             size = largest_enumerable(self._model.num_mechanisms)
-            if self._low is None and min(float(each.min()) for each in ladder.sizes) <= size:
+            if self._is_summable and min(float(each.min()) for each in ladder.sizes) <= size:
                 self._enumerate(ladder, size)
             chains = self._looked_at(ladder)
             while True:
@@ -291,6 +259,12 @@ class _Family:
                 f" when it was asked again, on {changed} of them no more. Chains of failing fault sets have"
                 " no meaning then. Count errors: sinter collect, or SoftDecodingSampler."
             )
+
+    @property
+    def _is_summable(self) -> bool:
+        """Whether the lightest failing sets are still to be looked at. (With coins, none is light.)"""
+        outcomes, has_coins = self._model.outcomes, (self._model.log_odds == 0).any()
+        return self._low is None and (outcomes is None or (outcomes.can_be_summed and not has_coins))
 
     def _enumerate(self, ladder: Ladder, size: int) -> None:
         level = len(ladder.levels) - 1
@@ -356,9 +330,11 @@ class _Family:
         return sum(test.decoded for test in self._tests)
 
     def _without_noise(self, circuit: int) -> DecodedErrorRate:
-        wrong = self._tests[circuit].wrong(self._model.base[np.newaxis])
-        sets = failing_sets([np.zeros(0, dtype=np.intp)], wrong)
-        return self._result(circuit, float(wrong.any()), 0.0, (), 1.0, sets)
+        _, shares, rows = self._model.with_all_outcomes(self._model.base[np.newaxis])
+        wrong = self._tests[circuit].wrong(rows)
+        is_wrong = wrong.any(axis=1)
+        sets = failing_sets([np.zeros(0, dtype=np.intp)] * int(is_wrong.sum()), wrong[is_wrong])
+        return self._result(circuit, float(shares[is_wrong].sum()), 0.0, (), 1.0, sets)
 
     def _result(
         self,
@@ -408,7 +384,7 @@ class _Family:
             lightest=None if profile is None else profile.lightest,
             error_factor=factor,
             asked_relative_error=self._goal.relative_error,
-            _study=study if rate and not self._model.postselects else None,
+            _study=study if rate and not self._model.postselects and self._model.outcomes is None else None,
         )
 
     def _results(self) -> list[DecodedErrorRate]:
@@ -478,8 +454,9 @@ class _Family:
             if number < len(self._ladder.exchanged):
                 tries, successes = self._ladder.exchanged[number]
                 exchanged = float(successes / tries)
+        varies = mine != 0 if (mine != 0).any() else np.ones(len(mine), dtype=np.bool_)
         return DecodedLevel(
-            strength=float(np.exp((stop.log_odds - mine).mean())),
+            strength=float(np.exp((stop.log_odds - mine)[varies].mean())),
             faults=float((1 / (1 + np.exp(-stop.log_odds))).sum()),
             rate=rate,
             standard_error=error,

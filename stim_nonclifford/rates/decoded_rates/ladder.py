@@ -15,12 +15,8 @@ from .chains import ChainStates, Level, Moves, log_penalty
 from .decoding import FailureTest
 from .failing.sets import FailingSets, Recorder
 from .mechanisms import FaultModel, Floats, Words
-from .plain_shots import Indices
 
 __all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "ladder_down_from"]
-
-_MOVES = "rrs"
-"""What a chain does between exchanges: draw a share of the mechanisms anew (r), replace a member (s)."""
 
 _STEPS_PER_LEVEL = 36
 _SPACING = 1.1
@@ -69,7 +65,7 @@ def ladder_down_from(
     model: FaultModel,
     tests: Sequence[FailureTest],
     stops: Sequence[Stop],
-    starts: Sequence[Indices],
+    starts: ChainStates,
     rng: np.random.Generator,
     check: Callable[[], None],
     gaps: bool = False,
@@ -80,7 +76,7 @@ def ladder_down_from(
         model: The mechanisms.
         tests: The decoders.
         stops: The levels that there must be, the strongest first.
-        starts: A failing fault set of the first stop for each column, independent of each other.
+        starts: For each column a failing state of the first stop, independent of the others.
         rng: What the moves are drawn with.
         check: Is called between moves; may raise to end the work.
         gaps: Whether levels with larger and larger gaps follow the last stop.
@@ -91,7 +87,7 @@ def ladder_down_from(
     Raises:
         ResourceLimitError: The decoders of neighbouring levels hardly ever fail on the same fault sets.
     """
-    climb = _Descent(model, tests, ChainStates.of(model, starts), rng, check)
+    climb = _Descent(model, tests, starts, rng, check)
     stops_at: list[int] = []
     for before, stop in zip([None, *stops], stops, strict=False):
         if before is None:
@@ -190,10 +186,9 @@ def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: 
     moved = 0
     for step in range(_STEPS_PER_LEVEL):
         check()
-        if _MOVES[step % len(_MOVES)] == "s":
-            moves.replace(states, level_of, rng)
+        decided, accepted = moves.move(step, states, level_of, rng)
+        if moves.kinds[step % len(moves.kinds)] != "r":
             continue
-        decided, accepted = moves.refresh(states, level_of, rng)
         refused += decided & ~accepted
         moved += 1
         if moved == _MOVES_PER_SHARE:
@@ -229,9 +224,7 @@ def _allowed_in_both(
             return result
         check()
         some = states.taken(waiting)
-        (moves.refresh if _MOVES[step % len(_MOVES)] == "r" else moves.replace)(
-            some, np.zeros(len(waiting), dtype=np.intp), rng
-        )
+        moves.move(step, some, np.zeros(len(waiting), dtype=np.intp), rng)
         states.put(waiting, some)
         is_found = allowed(some.rows)
         result.put(waiting[is_found], some.taken(np.flatnonzero(is_found)))
@@ -269,17 +262,7 @@ class Ladder:
         self._moves = Moves(model, tests, levels)
         self.columns = len(states[0].sizes)
         self._level_of = np.repeat(np.arange(len(levels)), self.columns)
-        room = max(each.members.shape[1] for each in states)
-        self._states = ChainStates(
-            np.vstack(
-                [
-                    np.pad(each.members, ((0, 0), (0, room - each.members.shape[1])), constant_values=-1)
-                    for each in states
-                ]
-            ),
-            np.concatenate([each.sizes for each in states]),
-            np.vstack([each.rows for each in states]),
-        )
+        self._states = ChainStates.joined(states)
         self._steps = [after.log_odds - before.log_odds for before, after in itertools.pairwise(levels)]
         self.up: list[list[Floats]] = [[] for _ in self._steps]
         self.down: list[list[Floats]] = [[] for _ in self._steps]
@@ -299,10 +282,9 @@ class Ladder:
             check: Is called between steps; may raise to end the work.
         """
         for _ in range(sweeps):
-            for kind in _MOVES:
+            for number in range(len(self._moves.kinds)):
                 check()
-                move = self._moves.refresh if kind == "r" else self._moves.replace
-                decided, accepted = move(self._states, self._level_of, rng)
+                decided, accepted = self._moves.move(number, self._states, self._level_of, rng)
                 self.decided += decided.reshape(-1, self.columns).sum(axis=1)
                 self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
             self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float64))

@@ -4,19 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import stim
 
-__all__ = ["FaultModel", "Symptoms", "families_of", "fault_model", "log_probability_of_none", "symptoms_of"]
+__all__ = [
+    "FaultModel",
+    "Outcomes",
+    "Symptom",
+    "Symptoms",
+    "families_of",
+    "fault_model",
+    "log_probability_of_none",
+    "symptoms_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
-Symptom = tuple[tuple[int, ...], tuple[int, ...]]
+Symptom = tuple[tuple[int, ...], ...]
+"""Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
 
 _KEY_SEED = 0x5EED
 _KEY_WORDS = 2
+
+
+class Outcomes(Protocol):
+    """What quantum outcomes flip; see ``outcomes.PlanOutcomes``."""
+
+    @property
+    def num_signature_bits(self) -> int: ...  # noqa: D102
+    @property
+    def can_be_summed(self) -> bool: ...  # noqa: D102
+    @property
+    def key(self) -> str: ...  # noqa: D102
+    def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
+    def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -31,12 +56,14 @@ class Symptoms:
         expected: The detectors and observables that are flipped if no error happens.
         probabilities: The probability of each error, by the detectors and the observables that it flips;
             above 0, at most 1/2.
+        outcomes: What quantum outcomes flip; None: outputs follow from the errors alone.
     """
 
     num_detectors: int
     num_observables: int
     expected: Symptom
     probabilities: Mapping[Symptom, float]
+    outcomes: Outcomes | None = None
 
 
 def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
@@ -64,11 +91,11 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
                 detectors ^= {target.val}
             elif target.is_logical_observable_id():
                 observables ^= {target.val}
-        symptom = tuple(sorted(detectors)), tuple(sorted(observables))
+        symptom: Symptom = (tuple(sorted(detectors)), tuple(sorted(observables)))
         one, other = found.get(symptom, 0.0), instruction.args_copy()[0]
         found[symptom] = one * (1 - other) + other * (1 - one)
     expected: tuple[set[int], set[int]] = (set(), set())
-    probabilities = {}
+    probabilities: dict[Symptom, float] = {}
     for symptom, probability in found.items():
         if probability > 0.5:
             for flipped, targets in zip(expected, symptom, strict=True):
@@ -95,7 +122,8 @@ def families_of(symptoms: Sequence[Symptoms]) -> list[list[int]]:
     """
     families: dict[object, list[int]] = {}
     for k, each in enumerate(symptoms):
-        key = each.num_detectors, each.num_observables, each.expected, frozenset(each.probabilities)
+        law = None if each.outcomes is None else each.outcomes.key
+        key = each.num_detectors, each.num_observables, each.expected, frozenset(each.probabilities), law
         families.setdefault(key, []).append(k)
     return list(families.values())
 
@@ -105,7 +133,8 @@ class FaultModel:
     """The mechanisms of a family of circuits.
 
     A row has words for the detectors, for the observables, and two for a hash value of the detectors: all
-    three of a fault set are the exclusive or of those of its members.
+    three of a fault set are the exclusive or of those of its members. Where outputs depend on quantum
+    outcomes, words for the signature follow, and ``with_outcomes`` flips what the outcomes flip.
 
     Attributes:
         num_detectors: Number of detectors.
@@ -117,6 +146,8 @@ class FaultModel:
         observable_words: The number of words for observables.
         symptoms: The symptom of each mechanism.
         postselected: uint64, shape (detector_words,): the detectors that discard a shot.
+        outcomes: As of ``Symptoms``.
+        output_rows: uint64, shape (outputs, words): the row of each detector and each observable.
     """
 
     num_detectors: int
@@ -128,11 +159,27 @@ class FaultModel:
     observable_words: int
     symptoms: tuple[Symptom, ...]
     postselected: Words
+    outcomes: Outcomes | None
+    output_rows: Words
 
     @property
     def num_mechanisms(self) -> int:
         """Number of mechanisms."""
         return len(self.flips)
+
+    @cached_property
+    def neighbours(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """For each mechanism those that share a detector with it, as starts and a list."""
+        by_detector: dict[int, list[int]] = {}
+        for k, (detectors, *_) in enumerate(self.symptoms):
+            for detector in detectors:
+                by_detector.setdefault(detector, []).append(k)
+        starts, found = [0], []
+        for k, (detectors, *_) in enumerate(self.symptoms):
+            near = {other for detector in detectors for other in by_detector[detector]} - {k}
+            found.append(np.array(sorted(near), dtype=np.intp))
+            starts.append(starts[-1] + len(near))
+        return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])
 
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""
@@ -157,7 +204,54 @@ class FaultModel:
 
     def hashes(self, rows: Words) -> Words:
         """The hash values of the detection events of rows."""
-        return rows[:, -_KEY_WORDS:]
+        first = self.detector_words + self.observable_words
+        return rows[:, first : first + _KEY_WORDS]
+
+    def with_outcomes(self, rows: Words, numbers: Words) -> Words:
+        """Rows with what quantum outcomes flip; the same call takes the flips back.
+
+        Args:
+            rows: uint64, shape (rows, words).
+            numbers: uint64, shape (rows,): the numbers that fix the outcomes.
+        """
+        if self.outcomes is None or not len(rows):
+            return rows
+        flipped = self.outcomes.flips(self._signatures(rows), numbers)
+        return rows ^ self._rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
+
+    def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
+        """All rows that quantum outcomes can make of rows without them.
+
+        Args:
+            rows: uint64, shape (rows, words).
+
+        Returns:
+            For each row that is made, from which one; its probability; and the row.
+        """
+        if self.outcomes is None:
+            return np.arange(len(rows)), np.ones(len(rows)), rows
+        signatures, which = np.unique(self._signatures(rows), axis=0, return_inverse=True)
+        owners, shares, found = [], [], []
+        for k, signature in enumerate(signatures):
+            probabilities, flipped = self.outcomes.law(signature)
+            flips = self._rows_of_outputs(flipped[probabilities > 0].astype(np.uint8))
+            probabilities = probabilities[probabilities > 0]
+            mine = np.flatnonzero(which.ravel() == k)
+            owners.append(np.repeat(mine, len(flips)))
+            shares.append(np.tile(probabilities, len(mine)))
+            found.append((rows[mine][:, np.newaxis] ^ flips).reshape(-1, rows.shape[1]))
+        return np.concatenate(owners), np.concatenate(shares), np.concatenate(found)
+
+    def _signatures(self, rows: Words) -> Words:
+        return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
+
+    def _rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
+        found = np.zeros((len(bits), self.output_rows.shape[1]), dtype=np.uint64)
+        row, output = np.nonzero(bits)
+        some, starts = np.unique(row, return_index=True)
+        if len(some):
+            found[some] = np.bitwise_xor.reduceat(self.output_rows[output], starts, axis=0)
+        return found
 
 
 def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) -> FaultModel:
@@ -178,13 +272,22 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
     keys = np.random.default_rng(_KEY_SEED).integers(
         1 << 64, size=(first.num_detectors, _KEY_WORDS), dtype=np.uint64
     )
-    flips = np.zeros((len(symptoms) + 1, detector_words + observable_words + _KEY_WORDS), dtype=np.uint64)
-    for row, (detectors, observables) in zip(flips, [*symptoms, first.expected], strict=True):
+    signature_words = 0 if first.outcomes is None else -(-first.outcomes.num_signature_bits // 64)
+    first_signature = detector_words + observable_words + _KEY_WORDS
+    outputs: list[Symptom] = []
+    if first.outcomes is not None:
+        outputs = [((k,), ()) for k in range(first.num_detectors)]
+        outputs += [((), (k,)) for k in range(first.num_observables)]
+    listed = [*symptoms, first.expected, *outputs]
+    flips = np.zeros((len(listed), first_signature + signature_words), dtype=np.uint64)
+    for row, (detectors, observables, *signature) in zip(flips, listed, strict=True):
         for detector in detectors:
             row[detector >> 6] ^= np.uint64(1 << (detector & 63))
-            row[-_KEY_WORDS:] ^= keys[detector]
+            row[first_signature - _KEY_WORDS : first_signature] ^= keys[detector]
         for observable in observables:
             row[detector_words + (observable >> 6)] ^= np.uint64(1 << (observable & 63))
+        for bit in signature[0] if signature else ():
+            row[first_signature + (bit >> 6)] ^= np.uint64(1 << (bit & 63))
     mask = np.zeros(detector_words, dtype=np.uint64)
     for detector in postselected:
         mask[detector >> 6] |= np.uint64(1 << (detector & 63))
@@ -192,13 +295,15 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
     return FaultModel(
         num_detectors=first.num_detectors,
         num_observables=first.num_observables,
-        flips=flips[:-1],
-        base=flips[-1],
+        flips=flips[: len(symptoms)],
+        base=flips[len(symptoms)],
         log_odds=np.log(probabilities) - np.log1p(-probabilities),
         detector_words=detector_words,
         observable_words=observable_words,
         symptoms=symptoms,
         postselected=mask,
+        outcomes=first.outcomes,
+        output_rows=flips[len(symptoms) + 1 :],
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .decoding import FailureTest
 from .failing.sets import FailingSets, failing_sets
 from .ladder import Stop
-from .mechanisms import FaultModel
+from .mechanisms import FaultModel, Words
 from .plain_shots import Indices, PlainShots, xor_of_groups
 
 __all__ = ["PlainLevel"]
@@ -25,6 +25,7 @@ class PlainLevel:
         shots: Shots taken.
         failures: How many of them failed.
         sets: The first fault sets that failed.
+        numbers: The numbers that fix their quantum outcomes.
         mean_events: The mean number of mechanisms that act in a shot.
     """
 
@@ -32,6 +33,7 @@ class PlainLevel:
         self.stop = stop
         self.shots = self.failures = 0
         self.sets: list[Indices] = []
+        self.numbers: Words = np.zeros(0, dtype=np.uint64)
         self.mean_events = float((1 / (1 + np.exp(-stop.log_odds))).sum())
         self._model, self._test = model, tests[stop.decoder]
         self._plain = PlainShots(model, stop.log_odds, tests[stop.decoder])
@@ -46,14 +48,17 @@ class PlainLevel:
         while shots > 0:
             check()
             batch = min(shots, self._plain.batch)
-            found = self._plain.failures(rng, batch)
+            found, numbers = self._plain.failures(rng, batch)
             self.shots += batch
             self.failures += len(found)
-            self.sets += found[: _STORED - len(self.sets)]
+            room = _STORED - len(self.sets)
+            self.sets += found[:room]
+            self.numbers = np.concatenate([self.numbers, numbers[:room]])
             shots -= batch
 
     def failing_sets(self) -> FailingSets:
         """The first fault sets that failed."""
         events = np.concatenate([np.zeros(0, dtype=np.intp), *self.sets])
         rows = xor_of_groups(self._model, events, np.array([len(each) for each in self.sets], dtype=np.int64))
+        rows = self._model.with_outcomes(rows, self.numbers)
         return failing_sets(self.sets, self._test.wrong(rows))

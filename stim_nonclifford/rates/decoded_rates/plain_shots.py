@@ -8,7 +8,7 @@ import numpy.typing as npt
 from .decoding import FailureTest
 from .mechanisms import FaultModel, Floats, Words
 
-__all__ = ["PlainShots", "members_of_events"]
+__all__ = ["PlainShots", "members_of_events", "outcome_numbers", "xor_of_groups"]
 
 Indices = npt.NDArray[np.intp]
 
@@ -35,23 +35,39 @@ class PlainShots:
         """The rows of so many shots, which should be at most ``batch``."""
         return self._drawn(rng, shots)[0]
 
-    def failures(self, rng: np.random.Generator, shots: int) -> list[Indices]:
-        """The failing fault sets among so many shots, which should be at most ``batch``."""
-        rows, events, numbers = self._drawn(rng, shots)
+    def failures(self, rng: np.random.Generator, shots: int) -> tuple[list[Indices], Words]:
+        """The failing fault sets among so many shots, which should be at most ``batch``.
+
+        Returns:
+            The sets; and the numbers that fix their quantum outcomes.
+        """
+        rows, events, numbers, outcomes = self._drawn(rng, shots)
         failing = np.flatnonzero(self._fails.without_memory(rows)[0])
         ends = np.cumsum(numbers)
-        return [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in failing]
+        sets = [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in failing]
+        return sets, outcomes[failing]
 
-    def _drawn(self, rng: np.random.Generator, shots: int) -> tuple[Words, Indices, npt.NDArray[np.int64]]:
+    def _drawn(
+        self, rng: np.random.Generator, shots: int
+    ) -> tuple[Words, Indices, npt.NDArray[np.int64], Words]:
         total = self._sums[-1]
         numbers = rng.poisson(total, shots)
         events = np.searchsorted(self._sums, rng.random(int(numbers.sum())) * total, side="right")
         events = np.minimum(events, self._model.num_mechanisms - 1)
-        return xor_of_groups(self._model, events, numbers), events, numbers
+        outcomes = outcome_numbers(self._model, rng, shots)
+        rows = self._model.with_outcomes(xor_of_groups(self._model, events, numbers), outcomes)
+        return rows, events, numbers, outcomes
+
+
+def outcome_numbers(model: FaultModel, rng: np.random.Generator, count: int) -> Words:
+    """Random numbers that fix quantum outcomes; 0 where there are none."""
+    if model.outcomes is None:
+        return np.zeros(count, dtype=np.uint64)
+    return rng.integers(1 << 64, size=count, dtype=np.uint64)
 
 
 def xor_of_groups(model: FaultModel, events: Indices, numbers: npt.NDArray[np.int64]) -> Words:
-    """The rows of groups of mechanisms, which lie one after the other.
+    """The rows of groups of mechanisms, which lie one after the other; without what outcomes flip.
 
     Args:
         model: The mechanisms.

@@ -152,9 +152,11 @@ class KeptShotDecoding:
             if "perfect matching" in str(error):
                 raise ValueError(
                     f"The decoder {self._name} found detection events that no errors of the error model"
-                    " explain. Some detectors depend on quantum outcomes that the model does not know, or the"
-                    " model is conditioned on the postselection: postselect these detectors, too, or choose"
-                    f" another error_model. PyMatching says: {error}"
+                    " explain. Errors that flip more than two detectors and cannot be decomposed are left"
+                    " out for a matching decoder: choose another one. Or some detectors depend on quantum"
+                    " outcomes that the model does not know, or the model is conditioned on the"
+                    " postselection: postselect these detectors, too, or choose another error_model."
+                    f" PyMatching says: {error}"
                 ) from error
             raise
         self._check_predictions(predictions, len(dets))

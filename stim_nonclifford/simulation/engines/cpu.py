@@ -107,6 +107,39 @@ class CpuEngine:
             for probability, discarded, outputs in self._engine.outcome_law(_words_of(signature))
         ]
 
+    def outcomes(
+        self,
+        signatures: npt.NDArray[np.uint64],
+        numbers: npt.NDArray[np.uint64],
+        seed: int,
+    ) -> npt.NDArray[np.uint64]:
+        r"""Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
+
+        Args:
+            signatures: uint64, shape (shots, words): bit k of a signature is bit k % 64 of word k // 64.
+            numbers: uint64, shape (shots,). Together with the seed, a number fixes the outcomes of its
+                signature. Random numbers give outcomes with the probabilities of the outcome law.
+            seed: 0 <= seed < 2^64.
+
+        Returns:
+            uint64, shape (shots, words of the outputs): the outputs that the outcomes flip.
+
+        Raises:
+            ValueError: The plan postselects what depends on outcomes.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> engine = CpuEngine(snc.Circuit("RX 0\nT 0\nMX 0").compile().record_plan())
+            >>> signatures, numbers = np.zeros((1000, 0), dtype=np.uint64), np.arange(1000, dtype=np.uint64)
+            >>> bool(100 < engine.outcomes(signatures, numbers, seed=5).sum() < 200)  # 0.146 of them
+            True
+        """
+        if self.plan.num_outcome_checks:
+            raise ValueError("The plan discards shots because of their outcomes.")
+        flat = np.ascontiguousarray(signatures, dtype=np.uint64).ravel()
+        found = self._engine.outcomes(flat, np.ascontiguousarray(numbers, dtype=np.uint64), seed)
+        return found.reshape(len(numbers), -(-self.plan.num_outputs // 64))
+
     def possible_path(
         self, signature: npt.NDArray[np.bool_], seed: int, number: int
     ) -> npt.NDArray[np.bool_] | None:

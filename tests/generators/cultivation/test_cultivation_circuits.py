@@ -266,10 +266,18 @@ def test_proxy_is_deterministic(distance: int, injection: str) -> None:
 
 @pytest.mark.parametrize("noise", ["uniform", "none"])
 @pytest.mark.parametrize("injection", INJECTION_CHOICES)
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
-def test_true_t_gates_give_zero_with_certainty(distance: int, injection: str, noise: str) -> None:
+@pytest.mark.parametrize(
+    ("distance", "options"),
+    [
+        *((distance, {}) for distance in AVAILABLE_DISTANCES),
+        *((5, {"variant": "flagged", "gate": gate}) for gate in ("T", "S")),
+    ],
+)
+def test_gates_give_zero_with_certainty(
+    distance: int, options: dict[str, Any], injection: str, noise: str
+) -> None:
     """By the exact law of all quantum outcomes of a shot without faults."""
-    circuit = snc.Circuit(cultivation_circuit(distance, injection=injection, noise=noise))
+    circuit = snc.Circuit(cultivation_circuit(distance, injection=injection, noise=noise, **options))
     plan = circuit.compile().detector_plan(
         RequestedOutputs.of(range(circuit.num_detectors + circuit.num_observables)),
         skip_reference_sample=True,
@@ -372,24 +380,6 @@ def test_without_noise(arguments: dict[str, Any]) -> None:
     assert not any(i.name in CHANNELS for i in circuit)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"distance": 9}, "distance must be 3, 5 or 7, but is 9"),
-        ({"p": 1.5}, "p must be a probability from 0 to 1, but is 1.5"),
-        ({"p": float("nan")}, "p must be a probability"),
-        ({"gate": "U"}, "gate must be 'T' or 'S', but is 'U'"),
-        ({"noise": "pink"}, "noise must be 'uniform', 'si1000' or 'none', but is 'pink'"),
-        ({"noise": "si1000", "p": 0.3}, "p must be at most 0.2 for si1000.*, but is 0.3"),
-        ({"injection": "vaccine"}, "injection must be 'unitary', 'bell' or 'degenerate', but is 'vaccine'"),
-    ],
-)
-def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        cultivation_circuit(**arguments)
-
-
-# Noise
-
-
-# Files and command line
+def test_readout_errors_of_si1000_are_probabilities() -> None:
+    with pytest.raises(ValueError, match=r"p must be at most 0\.2 for si1000.*, but is 0\.3"):
+        cultivation_circuit(noise="si1000", p=0.3)

@@ -13,6 +13,7 @@ from stim_nonclifford.generators.cultivation import circuit_statistics, cultivat
 from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord
 from stim_nonclifford.generators.cultivation.noise import is_feedback
 
+from ...support.laws import exact
 from ...support.published_circuits import FOLDER, needs_published
 
 CHANNELS = ("X_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2")
@@ -111,17 +112,9 @@ def measured_parities(circuit: stim.Circuit) -> tuple[list[Parity], Parity]:
 
 
 def rank(parities: list[Parity]) -> int:
-    """Number of independent parities, by elimination over GF(2)."""
-    pivots: dict[Name, Parity] = {}
-    for parity in parities:
-        remainder = set(parity)
-        while remainder:
-            pivot = min(remainder, key=str)
-            if pivot not in pivots:
-                pivots[pivot] = remainder
-                break
-            remainder ^= pivots[pivot]
-    return len(pivots)
+    """Number of independent parities."""
+    number = {name: k for k, name in enumerate(set().union(*parities))}
+    return exact.rank(exact.mask(number[name] for name in parity) for parity in parities)
 
 
 @pytest.mark.parametrize(("distance", "number"), [(3, 20), (5, 107)])

@@ -136,14 +136,6 @@ def test_circuits_without_a_question() -> None:
         snc.Circuit("M(0.1) 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate(decoder="pymatching")
 
 
-def test_outputs_that_depend_on_quantum_outcomes() -> None:
-    text = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
-    with pytest.raises(
-        ValueError, match=r"1 detectors and 1 observables .* depend on outcomes.*soft_pymatching"
-    ):
-        snc.Circuit(text).logical_error_rate(decoder="pymatching")
-
-
 def test_t_gates_on_which_nothing_depends() -> None:
     plain = repetition_code(0.05)
     circuit = snc.Circuit(f"RX 20\nT 20\n{plain}")
@@ -167,6 +159,15 @@ def test_exclusive_errors() -> None:
     channel = snc.Circuit(body.format("PAULI_CHANNEL_1(0.04, 0.04, 0.04) 0 1"))
     with pytest.raises(snc.ResourceLimitError):  # each detector sees its error: it never fails
         channel.logical_error_rate(decoder="pymatching", seed=1)
+
+
+def test_a_model_that_cannot_be_decomposed() -> None:
+    circuit = snc.Circuit(
+        "R 0 1 2 3\nE(0.02) X0 X1 X2 X3\nX_ERROR(0.01) 0\nM 0 1 2 3\nDETECTOR rec[-1]\nDETECTOR rec[-2]\n"
+        "DETECTOR rec[-3]\nDETECTOR rec[-4]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    with pytest.raises(ValueError, match=r"cannot be decomposed are left out .* choose another"):
+        circuit.logical_error_rate(decoder="pymatching", seed=1)
 
 
 def test_too_little_time() -> None:

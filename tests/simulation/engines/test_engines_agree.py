@@ -25,9 +25,10 @@ from ...support.engines.engine_cases import (
     REPETITION,
     SEED,
     RememberedReference,
+    assert_same_laws,
     plans_of,
 )
-from ...support.laws.exact import bools, exact_outcome_law, exact_outputs, largest_difference, mask_of
+from ...support.laws.exact import exact_outputs
 from ...support.oracle.agreement import p_value
 from ...support.oracle.density_matrix import record_distribution
 from ...support.oracle.random_circuits import seeded_circuits
@@ -64,7 +65,7 @@ def test_random_circuits(seed: int) -> None:
             where = f"seed {seed}, {k}, {kind}\n{circuit}"
             first_shot = int(rng.integers(5000))
             assert_same_shots(plan, CpuEngine(plan), first_shot, 40, where)
-            assert_same_laws(plan, rng, where)
+            assert_same_laws(CpuEngine(plan), rng, 2, where)
 
 
 def test_many_fair_outcomes() -> None:
@@ -77,30 +78,12 @@ def test_many_fair_outcomes() -> None:
     np.testing.assert_array_equal(CpuEngine(plan).sample(7, 430, 20), rows)
 
 
-def assert_same_laws(plan: SamplingPlan, rng: np.random.Generator, where: str) -> None:
-    """Compares outcome laws of the empty and of two random signatures."""
-    cpu = CpuEngine(plan)
-    size = plan.num_signature_bits
-    for signature in (0, *(mask_of(rng.integers(0, 2, size)) for _ in range(2))):
-        expected, expected_discards = exact_outcome_law(plan, signature)
-        law: dict[int, float] = {}
-        discards = 0.0
-        for probability, discarded, outputs in cpu.outcome_law(bools(signature, size)):
-            assert outputs.shape == (plan.num_outputs,)
-            if discarded:
-                discards += probability
-            else:
-                law[mask_of(outputs)] = law.get(mask_of(outputs), 0.0) + probability
-        assert largest_difference(law, expected) < 1e-12, where
-        assert discards == pytest.approx(expected_discards, abs=1e-12), where
-
-
 @pytest.mark.parametrize("name", ["layers", "repetition", "sites"])
 def test_outcome_laws_of_fixed_circuits(name: str) -> None:
     """Seed 8."""
     rng = np.random.default_rng(8)
     for kind, plan in plans_of(FIXED[name]):
-        assert_same_laws(plan, rng, f"{name}, {kind}")
+        assert_same_laws(CpuEngine(plan), rng, 2, f"{name}, {kind}")
 
 
 def test_fixed_circuits_are_what_they_should_be() -> None:

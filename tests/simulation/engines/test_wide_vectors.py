@@ -11,7 +11,7 @@ from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.plan import ROTATE, SamplingPlan
 
-from ...support.laws.exact import bools, exact_outcome_law, largest_difference, mask_of
+from ...support.engines.engine_cases import assert_same_laws, law_of
 
 QUBITS = 10
 
@@ -54,30 +54,6 @@ def plans_of(text: str) -> dict[str, SamplingPlan]:
     }
 
 
-def law_of(engine: CpuEngine, signature: int) -> tuple[dict[int, float], float]:
-    """Probabilities of the outputs of kept shots, and of being discarded."""
-    law: dict[int, float] = {}
-    discards = 0.0
-    for probability, discarded, outputs in engine.outcome_law(
-        bools(signature, engine.plan.num_signature_bits)
-    ):
-        if discarded:
-            discards += probability
-        else:
-            law[mask_of(outputs)] = law.get(mask_of(outputs), 0.0) + probability
-    return law, discards
-
-
-def assert_same_laws(plan: SamplingPlan, instruction_set: str, rng: np.random.Generator) -> None:
-    """Compares outcome laws of the empty and of a random signature."""
-    engine = CpuEngine(plan, instruction_set=instruction_set)
-    for signature in (0, mask_of(rng.integers(0, 2, plan.num_signature_bits))):
-        expected, expected_discards = exact_outcome_law(plan, signature)
-        law, discards = law_of(engine, signature)
-        assert largest_difference(law, expected) < 1e-12
-        assert discards == pytest.approx(expected_discards, abs=1e-12)
-
-
 @pytest.mark.parametrize("instruction_set", available_instruction_sets())
 @pytest.mark.parametrize("turned", [0.0, 0.1, 0.9])
 @pytest.mark.parametrize("seed", range(12))
@@ -86,7 +62,7 @@ def test_laws_are_exact(seed: int, turned: float, instruction_set: str) -> None:
     plans = plans_of(wide_circuit(rng, layers=3, turned=turned))
     assert plans["records"].peak_width >= (7 if turned < 0.5 else 6)
     for plan in plans.values():
-        assert_same_laws(plan, instruction_set, rng)
+        assert_same_laws(CpuEngine(plan, instruction_set=instruction_set), rng, 1)
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 40_000, 1 << 24])
@@ -186,7 +162,7 @@ def test_laws_of_grouped_rotations_are_exact(seed: int, qubits: int, instruction
     rng = np.random.default_rng(seed)
     plan = measured_layers(rng, qubits)
     assert plan.peak_width >= qubits - 1
-    assert_same_laws(plan, instruction_set, rng)
+    assert_same_laws(CpuEngine(plan, instruction_set=instruction_set), rng, 1)
 
 
 @pytest.mark.parametrize(("qubits", "saved"), [(13, 4), (18, 10)])

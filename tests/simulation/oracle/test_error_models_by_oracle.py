@@ -19,6 +19,7 @@ import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
 from stim_nonclifford.rates.decoding.matching_graph import Edge, edge_probabilities
 
+from ...support.laws.exact import convolve, mask
 from ...support.oracle.certain_circuits import certain_circuit
 from ...support.oracle.density_matrix import detector_distribution
 from ...support.oracle.noise_places import noise_places, with_errors, without_places
@@ -55,22 +56,11 @@ def examples(seed: int, **options: Any) -> Iterator[tuple[str, np.random.Generat
 
 def distribution_of(model: stim.DetectorErrorModel, outputs: list[int]) -> dict[Outputs, float]:
     """The distribution of the flips of some detectors and observables, which are numbered after the detectors."""
-    indices = np.arange(1 << len(outputs))
-    probabilities = np.where(indices == 0, 1.0, 0.0)
-    place = {output: 1 << k for k, output in enumerate(outputs)}
-    for instruction in model.flattened():
-        if instruction.type == "error":
-            (p,) = instruction.args_copy()
-            mask = 0
-            for target in instruction.targets_copy():
-                if target.is_relative_detector_id():
-                    mask ^= place.get(target.val, 0)
-                elif target.is_logical_observable_id():
-                    mask ^= place.get(model.num_detectors + target.val, 0)
-            probabilities = (1 - p) * probabilities + p * probabilities[indices ^ mask]
-    return {
-        tuple(int(i) >> k & 1 for k in range(len(outputs))): float(p) for i, p in enumerate(probabilities)
-    }
+    causes = [
+        {mask(k for k, output in enumerate(outputs) if flipped >> output & 1): p}
+        for flipped, p in symptoms(model).items()
+    ]
+    return {tuple(row >> k & 1 for k in range(len(outputs))): p for row, p in convolve(causes).items()}
 
 
 def simulated(circuit: stim.Circuit, outputs: list[int], reference: Outputs) -> dict[Outputs, float]:
@@ -305,6 +295,8 @@ def test_conditioned_on_heralds(seed: int, kind: str) -> None:
             expected = {flips: p / total for flips, p in joint.items()}
             found = distribution_of_edges(edges, others, circuit.num_detectors)
             for flips in {*found, *expected}:
-                assert found[flips] == pytest.approx(expected.get(flips, 0.0), rel=0, abs=1e-10), circuit
+                assert found.get(flips, 0.0) == pytest.approx(expected.get(flips, 0.0), rel=0, abs=1e-10), (
+                    circuit
+                )
             compared += 1
     assert compared > 10

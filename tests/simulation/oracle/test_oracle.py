@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 import stim
 
+from ...support.laws.exact import convolve, mask_of
 from ...support.oracle.agreement import p_value
 from ...support.oracle.density_matrix import (
     detector_distribution,
@@ -18,7 +19,14 @@ from ...support.oracle.density_matrix import (
     record_distribution,
     reference_sample,
 )
-from ...support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
+from ...support.oracle.random_circuits import (
+    CLIFFORD_FAMILIES,
+    Family,
+    mirrored_circuit,
+    one_group_per_instruction,
+    random_circuit,
+)
+from ...support.rates.error_models import symptoms
 
 ALPHA = 1e-10
 SHOTS = 50_000
@@ -182,13 +190,13 @@ def test_detectors_match_the_detector_error_model(seed: int) -> None:
         num_bits = circuit.num_detectors + circuit.num_observables
         if num_bits > 16:
             continue
-        flips = flip_distribution(circuit.detector_error_model(allow_gauge_detectors=True))
+        model = circuit.detector_error_model(allow_gauge_detectors=True)
+        flips = convolve({flipped: p} for flipped, p in symptoms(model).items())
         reference = reference_parities(circuit)
         for parities, p in detector_distribution(circuit).items():
-            index = int((parities ^ reference) @ (1 << np.arange(num_bits)))
-            assert p == pytest.approx(flips[index], abs=1e-12), f"seed {seed}, {k}\n{circuit}"
-            flips[index] = 0
-        assert flips.max() < 1e-12
+            found = flips.pop(mask_of(parities ^ reference), 0.0)
+            assert p == pytest.approx(found, abs=1e-12), f"seed {seed}, {k}\n{circuit}"
+        assert max(flips.values(), default=0.0) < 1e-12
 
 
 def random_clifford_circuit(seed: int, k: int, families: frozenset[Family]) -> stim.Circuit:
@@ -197,23 +205,6 @@ def random_clifford_circuit(seed: int, k: int, families: frozenset[Family]) -> s
     if k % 2:
         return mirrored_circuit(rng, num_qubits=1 + k % 5, instructions=families)
     return random_circuit(rng, num_qubits=1 + k % 5, num_operations=25, instructions=families)
-
-
-def flip_distribution(model: stim.DetectorErrorModel) -> npt.NDArray[np.float64]:
-    """The probability of each set of flipped detectors and observables, as a bit mask."""
-    indices = np.arange(2 ** (model.num_detectors + model.num_observables))
-    probabilities = np.where(indices == 0, 1.0, 0.0)
-    for instruction in model.flattened():
-        if instruction.type == "error":
-            (p,) = instruction.args_copy()
-            mask = 0
-            for target in instruction.targets_copy():
-                if target.is_relative_detector_id():
-                    mask ^= 1 << target.val
-                elif target.is_logical_observable_id():
-                    mask ^= 1 << (model.num_detectors + target.val)
-            probabilities = (1 - p) * probabilities + p * probabilities[indices ^ mask]
-    return probabilities
 
 
 @pytest.mark.parametrize("seed", range(200, 210))
@@ -227,21 +218,6 @@ def test_reference_samples_match_stim(seed: int) -> None:
         split = one_group_per_instruction(circuit)
         expected = tuple(int(bit) for bit in split.reference_sample())
         assert reference_sample(split, collapse_resets=True) == expected, f"{seed}, {k}\n{split}"
-
-
-def one_group_per_instruction(circuit: stim.Circuit) -> stim.Circuit:
-    result = stim.Circuit()
-    for instruction in circuit.without_noise().flattened():
-        products = stim.gate_data(instruction.name).takes_pauli_targets
-        if instruction.name in {"DETECTOR", "OBSERVABLE_INCLUDE"}:
-            continue
-        for group in instruction.target_groups():
-            targets = []
-            for target in group:
-                targets += [target, stim.target_combiner()] if products else [target]
-            result.append(instruction.name, targets[:-1] if products else targets)
-            result.append("TICK")  # Keeps Stim from joining the instructions again.
-    return result
 
 
 def test_p_value_accepts_and_rejects() -> None:

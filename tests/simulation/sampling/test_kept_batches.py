@@ -99,19 +99,6 @@ def test_nothing_is_kept() -> None:
     assert len(batches) < 100
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"max_shots": -1}, "max_shots must be an integer from 0 to .* but is -1"),
-        ({"max_kept": -1}, "max_kept must be an integer >= 0 or None, but is -1"),
-        ({"batch_shots": 0}, "batch_shots must be an integer from 1 to .* or None, but is 0"),
-    ],
-)
-def test_wrong_numbers_are_refused_at_once(arguments: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sampler().iter_kept(**arguments)
-
-
 def test_memory_is_flat() -> None:
     """All of 10^8 shots would take 1.2 GB."""
     output = finished_program(

@@ -360,10 +360,6 @@ def test_observables_on_both_sides_in_dets_files(tmp_path: pathlib.Path) -> None
 
 def test_wrong_files(tmp_path: pathlib.Path) -> None:
     for sampler in (Circuit(SMALL).compile_detector_sampler(), Circuit(SMALL).compile_sampler()):
-        with pytest.raises(
-            ValueError, match=r"format must be '01', 'b8', 'r8', 'ptb64', 'hits' or 'dets', but is 'b9'"
-        ):
-            written(sampler, tmp_path / "a", 1, format="b9")
         with pytest.raises(ValueError, match="multiple of 64"):
             written(sampler, tmp_path / "a", 65, format="ptb64")
         with pytest.raises(FileNotFoundError):

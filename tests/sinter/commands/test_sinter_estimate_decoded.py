@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
+import numpy as np
+import pymatching
 import sinter
 
 from sinter_plugin import error_rate
@@ -48,16 +51,40 @@ def test_rates_are_saved_and_not_computed_again(folder: Folder) -> None:
     assert again.stderr.count("in the file already") == len(NOISE)
 
 
+def test_kept_shots_are_decoded(folder: Folder) -> None:
+    names = with_circuits(folder)[:2]
+    arguments = f"--decoders pymatching --circuits {' '.join(names)} {ARGUMENTS}"
+    folder.run(ESTIMATE, f'{arguments} --postselected_detectors_predicate "index==0"')
+    kept_rows = rows_of(folder)
+    for p, row in kept_rows.items():
+        estimate: dict[str, Any] = row.json_metadata["estimate"]
+        circuit = repetition_code(p)
+        mask = np.arange(circuit.num_detectors) == 0
+        dets, obs = circuit.compile_detector_sampler(seed=5).sample(200_000, separate_observables=True)
+        kept = ~dets[:, mask].any(axis=1)
+        matching = pymatching.Matching.from_detector_error_model(
+            circuit.detector_error_model(decompose_errors=True)
+        )
+        wrong = int((matching.decode_batch(dets[kept]) != obs[kept]).sum())
+        error = math.hypot(estimate["standard_error"], math.sqrt(max(wrong, 1)) / kept.sum())
+        assert abs(estimate["logical_error_rate"] - wrong / kept.sum()) < 5.4 * error
+        assert abs(estimate["kept"] - kept.mean()) < 0.01
+    # The rates of all shots are other rows.
+    folder.run(ESTIMATE, arguments)
+    rows = sinter.read_stats_from_csv_files(folder.path / "rates.csv")
+    assert len({row.strong_id for row in rows}) == 2 * len(names)
+
+
 def test_what_is_refused(folder: Folder) -> None:
     names = " ".join(with_circuits(folder))
     for decoder, more, message in (
         ("pymatchng", "", "There is no decoder 'pymatchng'"),
         (
             "pymatching",
-            "--postselect_detectors_with_non_zero_4th_coord",
-            "--decoders pymatching looks at all shots here",
+            "--postselected_observables_predicate True",
+            "--decoders pymatching predicts all observables here",
         ),
-        ("pymatching", "--state_check T", "--decoders pymatching looks at all shots here"),
+        ("pymatching", "--state_check T", "--decoders pymatching predicts all observables here"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
     ):
         refused = folder.run(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines import ReferenceEngine
+from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.engines.reference import Shot
 from stim_nonclifford.simulation.plan import SamplingPlan
+
+from ..laws.exact import Distribution, bools, exact_outcome_law, largest_difference, mask_of
 
 SEED = 0x1E3779B97F4A7C15
 
@@ -184,3 +188,27 @@ class RememberedReference(ReferenceEngine):
         if key not in self._known:
             self._known[key] = list(super()._shots(*key))
         return self._known[key]
+
+
+def law_of(engine: CpuEngine, signature: int) -> tuple[Distribution, float]:
+    """Probabilities of the outputs of kept shots, and of being discarded."""
+    law: Distribution = {}
+    discards = 0.0
+    bits = bools(signature, engine.plan.num_signature_bits)
+    for probability, discarded, outputs in engine.outcome_law(bits):
+        assert outputs.shape == (engine.plan.num_outputs,)
+        if discarded:
+            discards += probability
+        else:
+            law[mask_of(outputs)] = law.get(mask_of(outputs), 0.0) + probability
+    return law, discards
+
+
+def assert_same_laws(engine: CpuEngine, rng: np.random.Generator, num_random: int, where: str = "") -> None:
+    """Compares outcome laws of the empty and of random signatures."""
+    size = engine.plan.num_signature_bits
+    for signature in (0, *(mask_of(rng.integers(0, 2, size)) for _ in range(num_random))):
+        expected, expected_discards = exact_outcome_law(engine.plan, signature)
+        law, discards = law_of(engine, signature)
+        assert largest_difference(law, expected) < 1e-12, where
+        assert abs(discards - expected_discards) <= 1e-12, where

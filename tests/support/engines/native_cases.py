@@ -201,6 +201,15 @@ CASES: dict[str, Case] = {
         },
         engine,
     ),
+    "Engine.outcomes": Case(
+        {"signatures": words(*[0] * SIGNATURE_WORDS), "numbers": words(0), "seed": 1},
+        {
+            "signatures": [words(*[0] * (SIGNATURE_WORDS + 1)), words(*[MAX] * SIGNATURE_WORDS), None],
+            "numbers": [words(0, 0), words(), None],
+            "seed": [-1, 2**64, 0.5, None],
+        },
+        engine,
+    ),
     "Engine.possible_path": Case(
         {"signature": [0] * SIGNATURE_WORDS, "seed": 1, "number": 0},
         {

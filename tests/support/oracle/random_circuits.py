@@ -202,3 +202,19 @@ def circuits(
     chooser = StrategyChooser(draw)
     final = _end(chooser, num_qubits, families) if measure_at_end else []
     return assemble(operations, final, max_records=max_records)
+
+
+def one_group_per_instruction(circuit: stim.Circuit) -> stim.Circuit:
+    """The circuit without noise and annotations."""
+    result = stim.Circuit()
+    for instruction in circuit.without_noise().flattened():
+        if instruction.name in {"DETECTOR", "OBSERVABLE_INCLUDE"}:
+            continue
+        products = stim.gate_data(instruction.name).takes_pauli_targets
+        for group in instruction.target_groups():
+            targets = []
+            for target in group:
+                targets += [target, stim.target_combiner()] if products else [target]
+            result.append(instruction.name, targets[:-1] if products else targets)
+            result.append("TICK")  # keeps Stim from joining the instructions again
+    return result

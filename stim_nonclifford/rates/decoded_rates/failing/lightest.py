@@ -45,7 +45,8 @@ def log_probability_of_lightest(
         check: Is called now and then; may raise to end the work.
 
     Returns:
-        The logarithm; -inf if no such set fails.
+        The logarithm; -inf if no such set fails. Of quantum outcomes, all are looked at, each with its
+        probability.
     """
     terms: list[Floats] = []
     for members in range(size + 1):
@@ -54,8 +55,9 @@ def log_probability_of_lightest(
             check()
             chosen = np.array(batch, dtype=np.intp).reshape(len(batch), members)
             rows = np.bitwise_xor.reduce(model.flips[chosen], axis=1) ^ model.base
-            failing = chosen[fails(rows)]
-            terms.append(log_odds[failing].sum(axis=1))
+            owners, shares, rows = model.with_all_outcomes(rows)
+            failing = fails(rows)
+            terms.append(log_odds[chosen[owners[failing]]].sum(axis=1) + np.log(shares[failing]))
     found = np.concatenate(terms)
     if not len(found):
         return -math.inf

@@ -37,7 +37,15 @@ _FIRST_DRAW_COST = 0.2
 _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
-_Gain = Callable[[Callable[[Outlook], float]], float]
+_LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
+_SMALL_PART = 0.2
+"""A sample is enough if it leaves this part of the square of the error that was asked for."""
+
+_PART_OF_LIMIT = 0.05, 0.25
+"""The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
+that cost as much would not be enough."""
+
+_Error = Callable[[Outlook], float]
 
 ENOUGH = 0.8
 """The search ends when the square of the error is this part of the square that was asked for."""
@@ -63,11 +71,13 @@ class _Action:
         cost: In seconds of one core.
         gain: By how much the sum over circuits of (error / error asked for)^2 falls.
         run: Does it.
+        is_needed: Whether nothing of the same cost would be enough.
     """
 
     cost: float
     gain: float
     run: Callable[[], object]
+    is_needed: bool = False
 
 
 class Estimator:
@@ -89,7 +99,11 @@ class Estimator:
         self._check_events()
         self._sample_first()
         while not self._is_done():
-            possible = [each for each in self._actions() if each.gain > 0 and self._has_time(each.cost)]
+            possible = [
+                each
+                for each in self._actions()
+                if each.gain > 0 and self._has_time(each.cost, each.is_needed)
+            ]
             if not possible:
                 return
             max(possible, key=lambda action: action.gain / action.cost).run()
@@ -153,11 +167,19 @@ class Estimator:
     def _is_done(self) -> bool:
         return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))
 
-    def _has_time(self, cost: float) -> bool:
-        """Whether that may be done: it costs not much more than all before, and is within the limits."""
+    def _has_time(self, cost: float, is_needed: bool = False) -> bool:
+        """Whether that may be done: it costs not much more than all before, and is within the limits.
+
+        What is needed may cost a part of the limits from the start.
+        """
         known = self._known
         spent = known.spent
-        if cost > max(_FIRST_COST, spent) or spent + cost > known.limits.work:
+        of_time, of_work = _PART_OF_LIMIT
+        is_needed = is_needed and (
+            cost <= of_work * known.limits.work
+            and cost * known.seconds_per_cost <= of_time * known.seconds_left
+        )
+        if (cost > max(_FIRST_COST, spent) and not is_needed) or spent + cost > known.limits.work:
             return False
         found = any(known.totals(c).wrong for c in range(len(known.odds)))
         if not found and spent + cost > _WORK_FOR_NOTHING * known.limits.work:
@@ -174,7 +196,7 @@ class Estimator:
             assert isinstance(stratum, SampledWeight)
             outlooks = known.outlooks(stratum)
 
-            def gain(error: Callable[[Outlook], float], outlooks: list[Outlook] = outlooks) -> float:
+            def gain(error: _Error, outlooks: list[Outlook] = outlooks) -> float:
                 return sum(
                     min(most, unit * (outlook.error - error(outlook)))
                     for most, unit, outlook in zip(excess, units, outlooks, strict=True)
@@ -184,30 +206,44 @@ class Estimator:
                 steps, sets, keys = expected_enumeration(known, weight)
                 if known.limits.may_enumerate(weight, steps, keys):
                     cost = of_enumeration(steps, sets, keys)
-                    yield _Action(cost, gain(lambda _: 0.0), partial(self._enumerate, weight, 3 * steps))
-            yield from self._samplings(stratum, gain)
+                    enumerate_all = partial(self._enumerate, weight, 3 * steps)
+                    is_needed = not self._is_sample_enough(stratum, cost, units)
+                    yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
+                    if is_needed and self._has_time(cost, is_needed):
+                        continue  # what was sampled before would be in vain
+            for each, error, run in self._samplings(stratum, _GROWTHS):
+                yield _Action(each, gain(error), run)
 
-    def _samplings(self, stratum: SampledWeight, gain: _Gain) -> Iterator[_Action]:
-        """Draws and joins of several sizes."""
+    def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
+        """Whether some sample that costs less leaves little of the error of a weight."""
+        outlooks = self._known.outlooks(stratum)
+        return any(
+            each < cost
+            and all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
+            for each, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
+        )
+
+    def _samplings(
+        self, stratum: SampledWeight, growths: tuple[float, ...]
+    ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
+        """Draws and joins of several sizes: what they cost, the error that they leave, and what does them."""
         known = self._known
         limits = known.limits
         if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
             return
         steps = stratum.draw_steps or self._expected_draw_steps(stratum.weight)
         outlook = known.outlooks(stratum)[0]
-        for growth in _GROWTHS:
+        for growth in growths:
             density = growth * stratum.density
             draws = density * stratum.passing(0)
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
-                yield _Action(of_draws(steps, draws), gain(error), partial(known.draw, stratum, density))
+                yield of_draws(steps, draws), error, partial(known.draw, stratum, density)
             if not known.may_join(stratum):
                 continue
             halves = self._most_halves(stratum, outlook.halves_for(density))
             error = methodcaller("with_join", halves)
-            yield _Action(
-                self._cost_of_join(stratum, halves), gain(error), partial(known.join, stratum, halves)
-            )
+            yield self._cost_of_join(stratum, halves), error, partial(known.join, stratum, halves)
 
     def _expected_draw_steps(self, weight: int) -> float:
         """Steps of a search for draws: those of an enumeration of the sets with one mechanism less."""

@@ -207,7 +207,16 @@ class Exploration:
         self.strata[weight : weight + 1] = [ExactWeight(weight, found, len(self.odds))]
         self._known_sums.clear()
         self.values.evaluate()
+        self._tighten_bounds()
         return True
+
+    def _tighten_bounds(self) -> None:
+        """Bounds anew, as those of larger sets follow from what is known of smaller ones."""
+        self.__dict__.pop("bounds", None)
+        for stratum in self.strata:
+            if isinstance(stratum, SampledWeight):
+                stratum.limit(*self._most_of(stratum.weight))
+        self._known_outlooks.clear()
 
     def draw(self, stratum: SampledWeight, density: float) -> None:
         """Adds draws, on average so many for each unit of odds."""
@@ -248,15 +257,17 @@ class Exploration:
         """A weight of which nothing was sampled yet."""
         left, right = halves_of(weight)
         masses = self.masses[0]
-        bounds = self.bounds
+        most, partners = self._most_of(weight)
+        half_masses = float(masses[left]), float(masses[right])
+        return SampledWeight(self.odds, most, (left, right), half_masses, partners)
+
+    def _most_of(self, weight: int) -> tuple[Floats, float]:
+        """Bounds on all sets of a weight that pass, and on the part of all halves that complete a half."""
+        bounds, masses = self.bounds, self.masses[0]
         ratios = (self.odds / self.odds[0]).max(axis=1) ** weight
-        return SampledWeight(
-            self.odds,
-            np.minimum(self.masses[:, weight], bounds["passing"][weight] * ratios),
-            (left, right),
-            (float(masses[left]), float(masses[right])),
-            max(min(1.0, float(bounds["most"][half] / masses[half])) for half in (left, right)),
-        )
+        most = np.minimum(self.masses[:, weight], bounds["passing"][weight] * ratios)
+        partners = max(min(1.0, float(bounds["most"][half] / masses[half])) for half in halves_of(weight))
+        return most, partners
 
     def join(self, stratum: SampledWeight, halves: int) -> None:
         """Adds a join of so many halves of each kind."""

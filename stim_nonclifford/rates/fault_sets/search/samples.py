@@ -172,6 +172,10 @@ class SampledWeight:
         self._seen = np.zeros(0, dtype=np.bool_)
         self._rounds: list[_Round] = []
 
+    def limit(self, most: Floats, partners: float) -> None:
+        """Takes bounds that became known since; arguments as above."""
+        self._most, self._partners = most, partners
+
     def add_draws(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float, kept: Floats) -> None:
         """Adds a process with on average one draw for each ``spacing`` of mass.
 

@@ -25,7 +25,7 @@ from stim_nonclifford.rates.fault_sets.search.samples import SampledWeight
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
-from ....support.laws.exact import mask_of
+from ....support.laws.exact import mask_of, rank
 from ....support.oracle.density_matrix import detector_distribution
 from ....support.oracle.random_circuits import random_circuit
 from ....support.seeds import seeds
@@ -67,22 +67,8 @@ def case(seed: int, k: int) -> Case:
         plan = plan_of(circuit, detectors, observables)
         fits = MIN_MECHANISMS <= plan.num_mechanisms <= MAX_MECHANISMS and len(plan.coins) <= 3
         fits = fits and circuit.num_observables > 0 and not plan.never_kept
-        if fits and 1 << rank(plan.effects.dense(plan.num_row_bits)) <= MAX_PATTERNS:
+        if fits and 1 << rank(map(mask_of, plan.effects.dense(plan.num_row_bits))) <= MAX_PATTERNS:
             return Case(circuit, detectors, observables, plan)
-
-
-def rank(rows: Mask) -> int:
-    rows = rows.copy()
-    found = 0
-    for column in range(rows.shape[1]):
-        pivots = np.flatnonzero(rows[found:, column])
-        if len(pivots):
-            rows[[found, found + pivots[0]]] = rows[[found + pivots[0], found]]
-            others = rows[:, column].copy()
-            others[found] = False
-            rows[others] ^= rows[found]
-            found += 1
-    return found
 
 
 def probabilities_of_choices(plan: SamplingPlan) -> Iterator[tuple[float, list[tuple[int, float]]]]:

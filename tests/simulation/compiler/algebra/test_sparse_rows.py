@@ -16,6 +16,8 @@ from stim_nonclifford.simulation.compiler.algebra.sparse_rows import (
 )
 from stim_nonclifford.simulation.plan import SparseRows
 
+from ....support.laws.exact import mask_of, rank
+
 
 def rows_of(matrix: npt.NDArray[np.bool_]) -> SparseRows:
     return SparseRows.of([np.flatnonzero(row).tolist() for row in matrix])
@@ -63,20 +65,9 @@ def test_independent_rows() -> None:
         for first in (0, left_out):
             chosen: list[int] = []
             for k in range(first, len(matrix)):
-                if rank(matrix[[*chosen, k]]) > len(chosen):
+                if rank(map(mask_of, matrix[[*chosen, k]])) > len(chosen):
                     chosen.append(k)
             assert_equal(independent_rows(SparseRows(rows.starts[first:], rows.bits)), matrix[chosen])
-
-
-def rank(matrix: npt.NDArray[np.bool_]) -> int:
-    """The rank over GF(2), by elimination with the highest bits."""
-    left = [int("".join(map(str, row.astype(int))) or "0", 2) for row in matrix]
-    found = 0
-    while any(left):
-        pivot = max(left)
-        left = [min(row, row ^ pivot) for row in left]
-        found += 1
-    return found
 
 
 def test_sums_by_row() -> None:

@@ -1,0 +1,140 @@
+"""Outputs that depend on quantum outcomes: what the outcomes flip, drawn from the exact outcome law.
+
+With T gates, detectors and observables follow from the fault set and from the outcomes of quantum
+measurements. A state of a chain has a fault set and a random number then. The signature of the fault set and
+this number fix the outcomes, with the probabilities of the outcome law (``simulation.plan``). So a number is
+as good as one more, uniform, mechanism: a fault set is replaced while the number stays, or the number is
+drawn anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields
+
+import numpy as np
+import numpy.typing as npt
+
+from ...simulation.engines import CpuEngine
+from ...simulation.plan import SamplingPlan, SparseRows
+from .mechanisms import Floats, Symptom, Symptoms, Words
+
+__all__ = ["PlanOutcomes", "symptoms_of_plan"]
+
+_SEED = 0
+_MOST_SUMMED = 10
+"""Quantum outcomes of a shot, for sums over all of them."""
+
+_OF_NOISE = frozenset(
+    {"effects", "rates", "sites", "coins", "constant", "row_sources"}
+    | {"count_thresholds", "alias_thresholds", "alias_indices", "operation_steps", "rotation_term_steps"}
+)
+"""The fields of a plan that say nothing of the outcome law."""
+
+
+class PlanOutcomes:
+    """The outcome law of a plan of all detectors and observables.
+
+    Args:
+        plan: The plan; it must not postselect.
+
+    Attributes:
+        num_signature_bits: Number of bits of a signature.
+        key: Plans with the same key have the same law.
+        can_be_summed: Whether the outcomes are so few that all of them can be looked at.
+    """
+
+    def __init__(self, plan: SamplingPlan) -> None:
+        self._plan = plan
+        self._engine = CpuEngine(plan)
+        self.num_signature_bits = plan.num_signature_bits
+        self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
+        self.key = _key_of(plan)
+
+    def flips(self, signatures: Words, numbers: Words) -> Words:
+        """The outputs that outcomes flip: detectors, then observables.
+
+        Args:
+            signatures: uint64, shape (rows, words).
+            numbers: uint64, shape (rows,): with the signature, they fix the outcomes.
+
+        Returns:
+            uint64, shape (rows, words): bit k of a row is output k.
+        """
+        words = -(-self.num_signature_bits // 64)
+        return self._engine.outcomes(signatures[:, :words], numbers, _SEED)
+
+    def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """All outcomes of a signature.
+
+        Args:
+            signature: uint64, shape (words,).
+
+        Returns:
+            Their probabilities; and the outputs that each flips, bool, shape (outcomes, outputs).
+        """
+        bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
+        found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
+        return np.array([share for share, _, _ in found]), np.array([flipped for _, _, flipped in found])
+
+
+def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
+    r"""The errors and the coins of a plan of all detectors and observables.
+
+    Args:
+        plan: The plan; it must not postselect.
+        num_detectors: How many of the outputs are detectors.
+
+    Returns:
+        Its mechanisms; a coin is one with probability 1/2. A symptom also has the signature bits that are
+        flipped.
+
+    Raises:
+        ValueError: Errors exclude each other.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
+        >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]")
+        >>> plan = circuit.compile().detector_plan(RequestedOutputs.of([0]))
+        >>> {symptom: round(p, 6) for symptom, p in symptoms_of_plan(plan, 1).probabilities.items()}
+        {((), (), (0,)): 0.1}
+    """
+    if (plan.sites >= 0).any():
+        raise ValueError("places of noise have errors that exclude each other")
+    first = plan.num_signature_bits
+
+    def symptom(bits: npt.NDArray[np.int32]) -> Symptom:
+        outputs = np.sort(bits) - first
+        observables = outputs[outputs >= num_detectors] - num_detectors
+        detectors = outputs[(outputs >= 0) & (outputs < num_detectors)]
+        signature = np.sort(bits[bits < first])
+        return tuple(detectors.tolist()), tuple(observables.tolist()), tuple(signature.tolist())
+
+    found: dict[Symptom, float] = {}
+    probabilities = (-0.5 * np.expm1(-2 * plan.rates)).tolist()
+    for rows, each in ((plan.effects, probabilities), (plan.coins, [0.5] * len(plan.coins))):
+        for k, other in enumerate(each):
+            name = symptom(rows.row(k))
+            one = found.get(name, 0.0)
+            found[name] = one * (1 - other) + other * (1 - one)
+    nothing: Symptom = ((), (), ())
+    return Symptoms(
+        num_detectors=num_detectors,
+        num_observables=plan.num_outputs - num_detectors,
+        expected=symptom(plan.constant),
+        probabilities={name: q for name, q in found.items() if q > 0 and name != nothing},
+        outcomes=PlanOutcomes(plan),
+    )
+
+
+def _key_of(plan: SamplingPlan) -> str:
+    found = hashlib.sha256()
+    for field in fields(plan):
+        if field.name in _OF_NOISE:
+            continue
+        value = getattr(plan, field.name)
+        is_rows = isinstance(value, SparseRows)
+        for array in (value.starts, value.bits) if is_rows else (np.asarray(value),):
+            found.update(f"{field.name} {array.shape} ".encode() + np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()

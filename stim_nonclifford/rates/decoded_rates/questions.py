@@ -1,0 +1,46 @@
+"""What is asked: circuits with decoders, and how well their rates are to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...simulation.faults import FaultTable
+from .decoding import Predict
+from .mechanisms import Symptoms
+
+__all__ = ["DecodedCircuit", "Goal"]
+
+
+@dataclass(frozen=True)
+class DecodedCircuit:
+    """A circuit that is decoded.
+
+    Attributes:
+        symptoms: Its errors.
+        predict: Its decoder.
+        decoder: The name of the decoder.
+        fault_table: Returns its faults.
+        postselected: The detectors that discard a shot.
+        confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
+    """
+
+    symptoms: Symptoms
+    predict: Predict
+    decoder: str
+    fault_table: Callable[[], FaultTable]
+    postselected: tuple[int, ...] = ()
+    confidence: bool = False
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop.
+
+    Attributes:
+        relative_error: Standard error over rate, for each circuit.
+        max_seconds: For each family of circuits; None: no limit.
+    """
+
+    relative_error: float
+    max_seconds: float | None

@@ -1,0 +1,264 @@
+"""Decoded circuits with T gates: failing fault sets together with the outcomes of quantum measurements."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+
+import numpy as np
+import pymatching
+import pytest
+from scipy.stats import chi2
+
+import stim_nonclifford as snc
+from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
+from stim_nonclifford.generators.teleportation import injection_circuit
+from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, families_of, fault_model
+from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel, Stop
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import CpuEngine, reference
+
+IMPROBABLE = 1e-7
+
+
+def encoded_t_state(p: float) -> snc.Circuit:
+    """A T gate by teleportation, inside a repetition code: a random record decides on a gate S."""
+    return snc.Circuit(f"""
+        RX 0 5
+        R 1 2 3 4
+        X_ERROR({p}) 1 2
+        T 5
+        X_ERROR({p}) 5
+        CX 0 5
+        M({p / 3}) 5
+        CS rec[-1] 0
+        X_ERROR({p}) 0
+        Z_ERROR({p / 2}) 0
+        CX 0 1 0 2
+        DEPOLARIZE1({p}) 0 1 2
+        CX 0 3 1 3 1 4 2 4
+        M({p}) 3 4
+        CX 0 1 0 2
+        T_DAG 0
+        MX 0
+        M 1 2
+        DETECTOR rec[-5]
+        DETECTOR rec[-4]
+        DETECTOR rec[-2]
+        DETECTOR rec[-1]
+        OBSERVABLE_INCLUDE(0) rec[-3]
+    """)
+
+
+def matching_of(circuit: snc.Circuit) -> pymatching.Matching:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # it need not be exact
+        model = circuit.detector_error_model(decompose_errors=True, approximate_disjoint_errors=True)
+    return pymatching.Matching.from_detector_error_model(model)
+
+
+def model_and_test(circuit: snc.Circuit) -> tuple[FaultModel, FailureTest]:
+    model, matching = fault_model([exact_symptoms(circuit)]), matching_of(circuit)
+
+    def predict(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+        found = matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True)
+        return found, np.zeros(len(dets), dtype=np.int64)
+
+    return model, FailureTest(model, predict)
+
+
+@functools.cache
+def law_of_sets(p: float) -> dict[tuple[int, int], float]:
+    """The probability of each fault set and each set of flipped outputs with which PyMatching fails.
+
+    All fault sets are looked at, each with all paths of the simulation of reference.
+    """
+    circuit = encoded_t_state(p)
+    num_outputs = circuit.num_detectors + 1
+    plan = circuit.compile().detector_plan(RequestedOutputs.of(range(num_outputs)))
+    symptoms = list(exact_symptoms(circuit).probabilities.items())
+    signature_bits = plan.num_signature_bits
+    laws = {
+        bits: reference.outcome_law(
+            plan, np.array([bits >> k & 1 for k in range(signature_bits)], dtype=bool)
+        )
+        for bits in range(1 << signature_bits)
+    }
+    matching = matching_of(circuit)
+    found: dict[tuple[int, int], float] = {}
+    for number in range(1 << len(symptoms)):
+        signature = outputs = 0
+        probability = 1.0
+        for k, ((detectors, observables, bits), q) in enumerate(symptoms):
+            acts = number >> k & 1
+            probability *= q if acts else 1 - q
+            if acts:
+                outputs ^= sum(1 << d for d in detectors)
+                outputs ^= sum(1 << circuit.num_detectors + each for each in observables)
+                signature ^= sum(1 << bit for bit in bits)
+        for branch in laws[signature]:
+            seen = outputs ^ sum(1 << int(k) for k in np.flatnonzero(branch.outputs))
+            found[number, seen] = found.get((number, seen), 0.0) + probability * branch.probability
+    seen = np.array([[each >> k & 1 for k in range(num_outputs)] for _, each in found], dtype=np.uint8)
+    fails = (matching.decode_batch(seen[:, :-1]) != seen[:, -1:]).any(axis=1)
+    return {key: q for (key, q), is_failing in zip(found.items(), fails, strict=True) if is_failing and q > 0}
+
+
+def keys_of(model: FaultModel, states: ChainStates) -> list[tuple[int, int]]:
+    seen = states.rows[:, 0] ^ model.observables(states.rows)[:, 0] << np.uint64(model.num_detectors)
+    sets = [
+        sum(1 << int(k) for k in row[:size]) for row, size in zip(states.members, states.sizes, strict=True)
+    ]
+    return list(zip(sets, seen.tolist(), strict=True))
+
+
+def assert_law(found: list[tuple[int, int]], law: dict[tuple[int, int], float]) -> None:
+    """A chi-squared test of independent draws, with rare values put together."""
+    total = sum(law.values())
+    counts = dict.fromkeys(law, 0)
+    for key in found:
+        counts[key] += 1
+    expected = np.array([q / total * len(found) for q in law.values()])
+    seen = np.array(list(counts.values()))
+    rare = expected < 10
+    seen, expected = (np.append(each[~rare], each[rare].sum()) for each in (seen, expected))
+    assert len(seen) > 20
+    chi_squared = float(((seen - expected) ** 2 / expected).sum())
+    assert chi2.sf(chi_squared, len(seen) - 1) > IMPROBABLE, chi_squared
+
+
+def test_the_circuit_has_what_is_tested() -> None:
+    symptoms = exact_symptoms(encoded_t_state(0.1))
+    assert symptoms.outcomes is not None
+    assert symptoms.outcomes.num_signature_bits >= 1
+    assert 0.5 in symptoms.probabilities.values()
+    families = [exact_symptoms(encoded_t_state(p)) for p in (0.1, 0.01)]
+    families.append(exact_symptoms(snc.Circuit(str(encoded_t_state(0.1)).replace("T_DAG 0", "R_Z(-0.26) 0"))))
+    assert families_of(families) == [[0, 1], [2]]
+
+
+def test_outcomes_have_the_law_of_their_signature() -> None:
+    circuit = encoded_t_state(0.1)
+    plan = circuit.compile().detector_plan(RequestedOutputs.of(range(circuit.num_detectors + 1)))
+    engine = CpuEngine(plan)
+    numbers = np.random.default_rng(1).integers(1 << 64, size=40_000, dtype=np.uint64)
+    for bits in range(1 << plan.num_signature_bits):
+        signature = np.array([bits >> k & 1 for k in range(plan.num_signature_bits)], dtype=np.bool_)
+        flipped = engine.outcomes(np.full((len(numbers), 1), bits, dtype=np.uint64), numbers, 3)
+        again = engine.outcomes(np.full((len(numbers), 1), bits, dtype=np.uint64)[::-1], numbers[::-1], 3)
+        assert (again[::-1] == flipped).all()
+        for branch in reference.outcome_law(plan, signature):
+            outputs = sum(1 << int(k) for k in np.flatnonzero(branch.outputs))
+            alike = sum(
+                other.probability
+                for other in reference.outcome_law(plan, signature)
+                if (other.outputs == branch.outputs).all()
+            )
+            count = int((flipped[:, 0] == outputs).sum())
+            spread = math.sqrt(len(numbers) * alike * max(1 - alike, 0))
+            assert abs(count - len(numbers) * alike) <= 5.5 * spread + 1e-6
+
+
+@pytest.mark.parametrize("moves", [[0], [2], [3], [0, 1, 2, 3]])  # draw anew, replace, outcomes, all
+def test_moves_keep_the_law_of_sets_and_outcomes(moves: list[int]) -> None:
+    p = 0.1
+    model, test = model_and_test(encoded_t_state(p))
+    level = PlainLevel(model, [test], Stop(model.log_odds[0], 0))
+    rng = np.random.default_rng(4)
+    level.take(60_000, rng, lambda: None)
+    law = law_of_sets(p)
+    expected = sum(law.values())
+    assert abs(level.rate - expected) < 5.4 * math.sqrt(expected / level.shots)
+    before = ChainStates.of(model, level.sets, level.numbers)
+    assert len(level.sets) == 4096
+    assert_law(keys_of(model, before), law)
+    states = before.taken(np.arange(len(level.sets)))
+    chain = Moves(model, [test], [Level(model.log_odds[0], 0, 0.3)])
+    level_of = np.zeros(len(level.sets), dtype=np.intp)
+    changed = np.zeros(len(level.sets), dtype=np.bool_)
+    for number in moves * 4:
+        changed |= chain.move(number, states, level_of, rng)[1]
+    assert changed.mean() > 0.2
+    assert_law(keys_of(model, states), law)
+    sets = [row[:size] for row, size in zip(states.members, states.sizes, strict=True)]
+    assert (ChainStates.of(model, sets, states.numbers).rows == states.rows).all()
+
+
+def test_rates_are_those_of_all_sets_and_outcomes() -> None:
+    noise = (0.1, 0.01, 0.002)
+    rates = snc.logical_error_rates(
+        [encoded_t_state(p) for p in noise], decoder="pymatching", relative_error=0.05, seed=3
+    )
+    assert rates[0].columns == 64
+    for p, rate in zip(noise, rates, strict=True):
+        exact = sum(law_of_sets(p).values())
+        assert abs(rate.logical_error_rate - exact) < 6 * rate.standard_error + 1e-9 * exact
+    again = encoded_t_state(noise[1]).logical_error_rate(decoder="pymatching", relative_error=0.1, seed=5)
+    other = encoded_t_state(noise[1]).logical_error_rate(decoder="pymatching", relative_error=0.1, seed=5)
+    assert again == other
+
+
+def test_lightest_sets_are_summed_over_their_outcomes() -> None:
+    circuits = [snc.Circuit(injection_circuit(3, p)) for p in (3e-3, 1e-5)]
+    rate = snc.logical_error_rates(circuits, decoder="pymatching", relative_error=0.1, seed=2)[1]
+    assert rate.lightest is not None
+    model, test = model_and_test(circuits[1])
+    owners, shares, rows = model.with_all_outcomes(model.flips ^ model.base)
+    single = np.exp(model.log_odds[0])[owners] * shares
+    first_order = float(single[test(rows)].sum())
+    assert abs(rate.logical_error_rate / first_order - 1) < 0.01
+
+
+@pytest.mark.parametrize("gate", ["T", "S"])
+def test_injection_into_a_surface_code_against_plain_shots(gate: str) -> None:
+    noise = (3e-3, 1e-3)
+    circuits = [snc.Circuit(injection_circuit(3, p, gate)) for p in noise]
+    rates = snc.logical_error_rates(circuits, decoder="pymatching", relative_error=0.04, seed=6)
+    for circuit, rate in zip(circuits, rates, strict=True):
+        shots = 60_000
+        dets, obs = circuit.compile_detector_sampler(seed=7).sample(shots, separate_observables=True)
+        wrong = int((matching_of(circuit).decode_batch(dets) != obs).sum())
+        error = math.hypot(rate.standard_error, math.sqrt(wrong) / shots)
+        assert abs(rate.logical_error_rate - wrong / shots) < 5.4 * error
+
+
+def test_kept_shots_of_an_injection() -> None:
+    circuit = snc.Circuit(injection_circuit(3, 3e-3))
+    mask = np.arange(circuit.num_detectors) < 4
+    rate = circuit.logical_error_rate(
+        decoder="pymatching", postselection_mask=mask, relative_error=0.1, seed=8
+    )
+    shots = 100_000
+    dets, obs = circuit.compile_detector_sampler(seed=9).sample(shots, separate_observables=True)
+    kept = ~dets[:, mask].any(axis=1)
+    wrong = int((matching_of(circuit).decode_batch(dets[kept]) != obs[kept]).sum())
+    assert abs(rate.kept - kept.mean()) < 5.4 * math.hypot(rate.kept_error, kept.std() / math.sqrt(shots))
+    error = math.hypot(rate.standard_error, math.sqrt(wrong) / kept.sum())
+    assert abs(rate.logical_error_rate - wrong / kept.sum()) < 5.4 * error
+
+
+def test_outcomes_alone_are_summed() -> None:
+    circuit = snc.Circuit(
+        "RX 0\nR 1\nR_Z(0.02) 0\nMX 0\nM 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+    )
+    rate = circuit.logical_error_rate(decoder="pymatching", seed=1)
+    assert rate.logical_error_rate == pytest.approx(math.sin(0.01 * math.pi) ** 2)
+    assert rate.standard_error == 0
+
+
+def test_fault_sets_do_not_say_all_where_outcomes_decide() -> None:
+    rate = encoded_t_state(0.01).logical_error_rate(decoder="pymatching", relative_error=0.2, seed=1)
+    with pytest.raises(ValueError, match="depend on quantum outcomes"):
+        rate.error_budget("noise")
+
+
+def test_exclusive_errors_before_t_gates() -> None:
+    circuit = snc.Circuit(
+        "RX 0\nR 1\nT 0\nE(0.1) X0\nELSE_CORRELATED_ERROR(0.3) Z0 X1\nT_DAG 0\nMX 0\nM 1\n"
+        "DETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+    )
+    with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching"):
+        circuit.logical_error_rate(decoder="pymatching")

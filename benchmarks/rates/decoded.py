@@ -29,6 +29,7 @@ import numpy.typing as npt
 import pymatching
 
 import stim_nonclifford as snc
+from benchmarks.rates.decoded_codes import generated_memory
 from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, fault_model, symptoms_of
 
 __all__ = ["Problem", "main", "splitting", "subset_sampling"]
@@ -78,15 +79,7 @@ class Problem:
 
 def surface_code(distance: int, p: float) -> snc.Circuit:
     """The rotated surface code, memory Z, with noise everywhere."""
-    return snc.Circuit.generated(
-        "surface_code:rotated_memory_z",
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-        after_reset_flip_probability=p,
-        before_round_data_depolarization=p,
-    )
+    return snc.Circuit(generated_memory("surface_code:rotated_memory_z", distance, p))
 
 
 def splitting(problem: Problem, seconds: float, rng: np.random.Generator) -> float:

@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pymatching
 import stim
@@ -21,7 +22,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.code_circuits import toric
 
-__all__ = ["CODES", "Family", "count_errors", "main", "toric_memory", "xzzx_memory"]
+__all__ = ["CODES", "Family", "count_errors", "generated_memory", "main", "toric_memory", "xzzx_memory"]
 
 _BATCH = 100_000
 
@@ -39,19 +40,21 @@ class Family:
     strengths: tuple[float, float]
 
 
-def _generated(task: str, distance: int) -> Callable[[float], stim.Circuit]:
-    def circuit(p: float) -> stim.Circuit:
-        return stim.Circuit.generated(
-            task,
-            distance=distance,
-            rounds=distance,
-            after_clifford_depolarization=p,
-            before_measure_flip_probability=p,
-            after_reset_flip_probability=p,
-            before_round_data_depolarization=p,
-        )
+def generated_memory(task: str, distance: int, p: float) -> stim.Circuit:
+    """A memory circuit of Stim, of as many rounds as its distance, with noise of strength p everywhere."""
+    return stim.Circuit.generated(
+        task,
+        distance=distance,
+        rounds=distance,
+        after_clifford_depolarization=p,
+        before_measure_flip_probability=p,
+        after_reset_flip_probability=p,
+        before_round_data_depolarization=p,
+    )
 
-    return circuit
+
+def _generated(task: str, distance: int) -> Callable[[float], stim.Circuit]:
+    return partial(generated_memory, task, distance)
 
 
 def xzzx_memory(distance: int, p: float, bias: float = 10.0) -> stim.Circuit:

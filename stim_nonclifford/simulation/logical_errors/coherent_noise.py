@@ -76,7 +76,8 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
         detectors: The detectors that a decoder is told.
 
     Returns:
-        A sentence, or the empty text if the circuit has no coherent noise that these detectors see.
+        A sentence, or the empty text if the circuit has neither relaxation nor coherent noise that these
+        detectors see.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -84,6 +85,8 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
         >>> twirl_advice(circuit.compile(), [0])
         'As for coherent noise, use the model of circuit.pauli_twirl() (docs/guides/decoding.md).'
     """
+    if compiled.program.has_relaxation:
+        return "Of relaxation, the model has the Pauli twirl (docs/guides/relaxation.md)."
     try:
         plan = compiled.noiseless_plan(RequestedOutputs.of(detectors))
     except ResourceLimitError:

@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 
 #include <climits>
 #include <cmath>
@@ -28,8 +29,6 @@ using snc::to_vector;
 using snc::FaultSetStudy;
 using snc::require;
 
-// Coins whose tosses are all looked at: 2^coins of them for each key.
-constexpr size_t max_coins = 24;
 // The first bits of a random stream's index are those of the weight.
 constexpr uint64_t end_of_rounds = uint64_t{1} << 24;
 // Room for factors in limits.
@@ -53,8 +52,8 @@ void check_mechanisms(const snc::FaultSetMechanisms& mechanisms, const std::vect
     require(mechanisms.keys.size() == size * key_words, "keys must be [mechanisms][words of base].");
     require(mechanisms.sites.size() == size, "There must be a site for each weight.");
     require(key_words == 0 ? coins.empty() : coins.size() % key_words == 0, "coins must be [coins][words of base].");
-    require(key_words == 0 || coins.size() / key_words <= max_coins,
-            "There are 2^coins tosses for each key; there may be at most " + std::to_string(max_coins) + " coins.");
+    require(key_words == 0 || coins.size() / key_words <= snc::CoinTosses::max_coins,
+            "There may be at most " + std::to_string(snc::CoinTosses::max_coins) + " coins.");
     snc::require_not_negative(mechanisms.weights, "weights");
     snc::require_range(mechanisms.sites, -1, INT32_MAX, "sites");
     for (const auto* keys : {&mechanisms.keys, &mechanisms.base, &coins})
@@ -99,13 +98,13 @@ FaultSetStudy::Storage storage_of(bool kept_only) {
 }
 
 nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, size_t num_circuits, uint64_t max_steps,
-                   uint64_t max_keys, bool kept_only, double max_seconds) {
+                   uint64_t max_keys, bool kept_only, double max_seconds, uint64_t max_laws) {
     const std::vector<double> weights = to_vector(circuits);
     check_weight(study, weight, 0);
     check_circuits(study, weights, num_circuits, "circuits");
     require(max_seconds > 0, "max_seconds must be positive.");
     auto found = without_gil(
-        [&] { return study.enumerate(weight, weights, num_circuits, {max_steps, max_keys, max_seconds}, storage_of(kept_only)); });
+        [&] { return study.enumerate(weight, weights, num_circuits, {max_steps, max_keys, max_laws, max_seconds}, storage_of(kept_only)); });
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["steps"] = found.steps;
@@ -250,8 +249,14 @@ void bind_fault_sets(nb::module_& m) {
         .def_prop_ro("branching", [](const FaultSetStudy& study) { return study.table().branching(); },
                      "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return without_gil([&] { return study.num_keys(); }); })
+        .def_prop_ro("evaluated",
+                     [](const FaultSetStudy& study) {
+                         const auto evaluated = without_gil([&] { return study.evaluated(); });
+                         return std::pair(evaluated.keys, evaluated.laws);
+                     },
+                     "The keys whose laws were evaluated, and the laws of signatures that this took.")
         .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
-             nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, "All sets of a weight, added up by key.")
+             nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, nb::arg("max_laws") = ~uint64_t{0}, "All sets of a weight, added up by key.")
         .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),

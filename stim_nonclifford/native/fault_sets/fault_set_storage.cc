@@ -108,34 +108,43 @@ void FaultSetStudy::evaluate_stored() {
     evaluated_ = keys_.size();
 }
 
-void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const {
+bool FaultSetStudy::has_at_most(const FaultSetKeys& keys, uint64_t max_laws) const {
+    uint64_t laws = 0;
+    for (uint32_t k = 0; k < keys.size() && laws <= max_laws; ++k)
+        if (keys_.find(keys.key(k)) == FaultSetKeys::none) laws += coins_.num_tosses(keys.key(k));
+    return laws <= max_laws;
+}
+
+void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) {
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
-    const uint32_t key_words = table_.key_words();
-    const size_t num_coins = key_words == 0 ? 0 : coins_.size() / key_words, num_tosses = size_t{1} << num_coins;
-    const size_t block = std::max<size_t>(1, max_expanded / num_tosses);
-    std::vector<uint64_t> key(key_words);
-    for (uint64_t end = begin; begin < keys.size(); begin = end) {
-        end = std::min<uint64_t>(keys.size(), begin + block);
+    while (begin < keys.size()) {
         std::vector<uint64_t> signatures, outputs;
-        for (auto number = static_cast<uint32_t>(begin); number < end; ++number)
-            for (size_t toss = 0; toss < num_tosses; ++toss) {
-                std::copy_n(keys.key(number), key_words, key.begin());
-                for (size_t coin = 0; coin < num_coins; ++coin)
-                    if ((toss >> coin & 1) != 0)
-                        for (uint32_t w = 0; w < key_words; ++w) key[w] ^= coins_[coin * key_words + w];
+        std::vector<size_t> ends;  // of the signatures of each key
+        size_t count = 0;
+        for (; begin < keys.size() && (count == 0 || count + coins_.num_tosses(keys.key(static_cast<uint32_t>(begin))) <= max_expanded);
+             ++begin) {
+            coins_.for_each_toss(keys.key(static_cast<uint32_t>(begin)), [&](std::span<const uint64_t> key) {
                 signatures.insert(signatures.end(), key.begin(), key.begin() + signature_words);
                 outputs.insert(outputs.end(), key.begin() + signature_words, key.end());
-            }
-        const size_t count = (end - begin) * num_tosses;
-        const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, options_.num_threads, interrupted_);
-        for (size_t k = 0; k < count; ++k) {
-            for (uint64_t e = branches.starts[k]; e < branches.starts[k + 1]; ++e) {
-                laws.probabilities.push_back(branches.probabilities[e] / static_cast<double>(num_tosses));
-                for (uint32_t w = 0; w < output_words; ++w)
-                    laws.outputs.push_back(branches.outputs[e * output_words + w] ^ outputs[k * output_words + w]);
-            }
-            if ((k + 1) % num_tosses == 0) laws.starts.push_back(laws.probabilities.size());
+                ++count;
+            });
+            ends.push_back(count);
         }
+        const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, options_.num_threads, interrupted_);
+        std::vector<uint64_t> flipped(output_words);
+        for (size_t toss = 0; const size_t end : ends) {
+            // The ways of a single signature stay apart.
+            const size_t first = end - toss == 1 ? SIZE_MAX : laws.probabilities.size();
+            for (const double num_tosses = static_cast<double>(end - toss); toss < end; ++toss)
+                for (uint64_t e = branches.starts[toss]; e < branches.starts[toss + 1]; ++e) {
+                    for (uint32_t w = 0; w < output_words; ++w)
+                        flipped[w] = branches.outputs[e * output_words + w] ^ outputs[toss * output_words + w];
+                    laws.add(flipped, branches.probabilities[e] / num_tosses, first);
+                }
+            laws.starts.push_back(laws.probabilities.size());
+        }
+        all_evaluated_.keys += ends.size();
+        all_evaluated_.laws += count;
     }
 }
 

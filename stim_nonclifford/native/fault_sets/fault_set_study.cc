@@ -10,13 +10,13 @@ namespace snc {
 FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
                              const Options& options, std::function<void()> interrupted)
     : plan_(std::move(plan)),
+      coins_(plan_, std::move(coins)),
       kernels_(kernels),
       table_([&] {
           Interruption interruption(interrupted);
           return FaultSetTable(std::move(mechanisms), options.max_bytes, interruption);
       }()),
       sampler_(table_, options.max_weight),
-      coins_(std::move(coins)),
       options_(options),
       interrupted_(std::move(interrupted)),
       keys_(table_.key_words()) {
@@ -31,6 +31,11 @@ void FaultSetStudy::list_pairs(Interruption& interruption) {
 uint64_t FaultSetStudy::num_keys() const {
     const Turns::Turn turn = this->turn();
     return keys_.size();
+}
+
+FaultSetStudy::Evaluated FaultSetStudy::evaluated() const {
+    const Turns::Turn turn = this->turn();
+    return all_evaluated_;
 }
 
 double FaultSetStudy::bound_on_twins() const {
@@ -109,7 +114,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     };
     search(weight, FaultSetGoal::target, steps, make_visitor, add_up);
     found.steps = steps.total();
-    found.is_complete = !steps.has_ended();
+    found.is_complete = !steps.has_ended() && has_at_most(keys, limits.max_laws);
     if (!found.is_complete) return found;
     found.num_keys = keys.size();
     found.left_out.resize(num_circuits);

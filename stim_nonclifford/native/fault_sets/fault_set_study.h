@@ -18,6 +18,7 @@
 #include "fault_sets/fault_set_search.h"
 #include "fault_sets/fault_sets.h"
 #include "fault_sets/search_steps.h"
+#include "laws/coin_tosses.h"
 #include "laws/fault_set_laws.h"
 #include "plan/plan.h"
 
@@ -41,6 +42,11 @@ class FaultSetStudy {
     const FaultSetTable& table() const { return table_; }
     const FaultSetSampler& sampler() const { return sampler_; }
     uint64_t num_keys() const;
+    // The keys whose laws were evaluated, and the laws of signatures that this took: one for each toss of the coins that matter.
+    struct Evaluated {
+        uint64_t keys = 0, laws = 0;
+    };
+    Evaluated evaluated() const;
     double bound_on_twins() const;
 
     // The weights of the mechanisms in several circuits, [circuits][mechanisms]. There is a mass for each circuit.
@@ -60,7 +66,7 @@ class FaultSetStudy {
     };
     // All sets of a weight.
     struct EnumerationLimits {
-        uint64_t max_steps, max_keys;
+        uint64_t max_steps, max_keys, max_laws;
         double max_seconds;
     };
     Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, const EnumerationLimits& limits,
@@ -123,7 +129,9 @@ class FaultSetStudy {
     void list_pairs(Interruption& interruption);
     std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage);
     // Appends the laws of the keys from `begin` on, so many signatures at a time.
-    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const;
+    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws);
+    // Whether the laws of keys, as far as they are not stored yet, are at most so many.
+    bool has_at_most(const FaultSetKeys& keys, uint64_t max_laws) const;
     // Evaluates the stored keys that have no laws yet.
     void evaluate_stored();
     // Stores keys. Returns their numbers; FaultSetKeys::none for those that are not stored.
@@ -140,14 +148,15 @@ class FaultSetStudy {
 
     mutable Turns turns_{"study"};
     const Plan plan_;
+    const CoinTosses coins_;
     const Kernels& kernels_;
     FaultSetTable table_;
     const FaultSetSampler sampler_;
-    const std::vector<uint64_t> coins_;
     const Options options_;
     const std::function<void()> interrupted_;
     FaultSetKeys keys_;
-    uint64_t evaluated_ = 0;  // keys with laws
+    uint64_t evaluated_ = 0;  // stored keys with laws
+    Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
 

@@ -5,6 +5,7 @@
 // laws are sums instead: see insertion_laws.h.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,16 @@ struct KeptBranches {
         probabilities.insert(probabilities.end(), other.probabilities.begin() + begin, other.probabilities.begin() + end);
         outputs.insert(outputs.end(), other.outputs.begin() + begin * output_words, other.outputs.begin() + end * output_words);
         starts.push_back(probabilities.size());
+    }
+    // Appends a way of the last signature, or adds it to the one with the same outputs among those from `first` on.
+    void add(const std::vector<uint64_t>& flipped, double probability, size_t first) {
+        for (size_t e = first; e < probabilities.size(); ++e)
+            if (std::equal(flipped.begin(), flipped.end(), outputs.begin() + static_cast<ptrdiff_t>(e * flipped.size()))) {
+                probabilities[e] += probability;
+                return;
+            }
+        probabilities.push_back(probability);
+        outputs.insert(outputs.end(), flipped.begin(), flipped.end());
     }
     // Memory for so many further ones that appending cannot fail.
     void reserve_more(const KeptBranches& other) {

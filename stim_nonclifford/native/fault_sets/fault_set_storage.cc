@@ -10,6 +10,8 @@ namespace {
 
 // The number of signatures whose laws are evaluated together. Where laws are long, there are more, as they share more.
 constexpr size_t max_expanded_keys = size_t{1} << 20, max_expanded_candidates = size_t{1} << 22;
+// The same where coins are tossed: each key has many, and the limits of time are looked at in between.
+constexpr size_t max_expanded_tosses = size_t{1} << 17;
 
 }  // namespace
 
@@ -60,12 +62,8 @@ void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ra
     join.right.resize(join.keys.size());
 }
 
-std::vector<uint32_t> FaultSetStudy::store(const FaultSetKeys& keys, Storage storage) {
+std::vector<uint32_t> FaultSetStudy::store(const FaultSetKeys& keys, Storage storage, SearchSteps* steps) {
     std::vector<uint32_t> numbers;
-    if (storage == Storage::all) {
-        for (uint32_t k = 0; k < keys.size(); ++k) numbers.push_back(keys_.number_of(keys.key(k)));
-        return numbers;
-    }
     evaluate_stored();
     FaultSetKeys unknown(table_.key_words());
     for (uint32_t k = 0; k < keys.size(); ++k) {
@@ -73,13 +71,13 @@ std::vector<uint32_t> FaultSetStudy::store(const FaultSetKeys& keys, Storage sto
         if (numbers.back() == FaultSetKeys::none) unknown.number_of(keys.key(k));
     }
     KeptBranches laws{{0}, {}, {}};
-    append_laws(unknown, 0, max_expanded_candidates, laws);
+    append_laws(unknown, 0, storage == Storage::all ? max_expanded_keys : max_expanded_candidates, laws, steps);
     const uint32_t output_words = plan_.layout.output_words;
     new_laws_.reserve_more(laws);
     for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
         if (numbers[k] != FaultSetKeys::none) continue;
         const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
-        if (begin == end) continue;
+        if (begin == end && storage == Storage::can_be_kept) continue;
         numbers[k] = keys_.number_of(keys.key(k));
         new_laws_.append(laws, begin, end, output_words);
         evaluated_ = keys_.size();
@@ -115,9 +113,11 @@ bool FaultSetStudy::has_at_most(const FaultSetKeys& keys, uint64_t max_laws) con
     return laws <= max_laws;
 }
 
-void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) {
+void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps) {
+    if (coins_.has_coins()) max_expanded = std::min(max_expanded, max_expanded_tosses);
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     while (begin < keys.size()) {
+        if (steps != nullptr) steps->add(0);
         std::vector<uint64_t> signatures, outputs;
         std::vector<size_t> ends;  // of the signatures of each key
         size_t count = 0;

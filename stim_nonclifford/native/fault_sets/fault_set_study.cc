@@ -118,7 +118,13 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     if (!found.is_complete) return found;
     found.num_keys = keys.size();
     found.left_out.resize(num_circuits);
-    const std::vector<uint32_t> numbers = store(keys, storage);
+    std::vector<uint32_t> numbers;
+    try {
+        numbers = store(keys, storage, &steps);
+    } catch (const SearchSteps::Ended&) {
+        found.is_complete = false;
+        return found;
+    }
     for (uint32_t k = 0; k < keys.size(); ++k) {
         const double* const from = &found.masses[k * num_circuits];
         double* const to = numbers[k] == FaultSetKeys::none ? found.left_out.data() : &found.masses[found.keys.size() * num_circuits];

@@ -128,14 +128,16 @@ class FaultSetStudy {
     Turns::Turn turn() const { return Turns::Turn(turns_, interrupted_); }
     void list_pairs(Interruption& interruption);
     std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage);
-    // Appends the laws of the keys from `begin` on, so many signatures at a time.
-    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws);
+    // Appends the laws of the keys from `begin` on, so many signatures at a time. Throws SearchSteps::Ended after the time of
+    // a search.
+    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps = nullptr);
     // Whether the laws of keys, as far as they are not stored yet, are at most so many.
     bool has_at_most(const FaultSetKeys& keys, uint64_t max_laws) const;
     // Evaluates the stored keys that have no laws yet.
     void evaluate_stored();
-    // Stores keys. Returns their numbers; FaultSetKeys::none for those that are not stored.
-    std::vector<uint32_t> store(const FaultSetKeys& keys, Storage storage);
+    // Stores keys and their laws. Returns their numbers; FaultSetKeys::none for those that are not stored. Stores nothing if the time of
+    // a search ends, and throws SearchSteps::Ended.
+    std::vector<uint32_t> store(const FaultSetKeys& keys, Storage storage, SearchSteps* steps = nullptr);
     // Numbers the keys of the sets of a join that have no number yet, and leaves out sets that are not stored.
     void number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage);
 

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <string>
 #include <utility>
+
+#include "base/resource_limit.h"
 
 namespace snc {
 
@@ -77,12 +80,17 @@ bool CoinTosses::cancels(const Bundle& bundle, const std::vector<uint64_t>& row)
 }
 
 std::vector<uint32_t> CoinTosses::coins_that_matter(const uint64_t* key) const {
-    if (bundles_.empty()) return always_.leading;
-    std::vector<uint64_t> row(plan_.branch_words);
-    for_each_one(key, plan_.layout.signature_words, [&](uint32_t bit) { plan_.signature_images.flip_exactly(bit, row.data()); });
     Basis basis = always_;
-    for (const Bundle& bundle : bundles_)
-        if (!cancels(bundle, row)) basis.add(bundle.coins);
+    if (!bundles_.empty()) {
+        std::vector<uint64_t> row(plan_.branch_words);
+        for_each_one(key, plan_.layout.signature_words, [&](uint32_t bit) { plan_.signature_images.flip_exactly(bit, row.data()); });
+        for (const Bundle& bundle : bundles_)
+            if (!cancels(bundle, row)) basis.add(bundle.coins);
+    }
+    if (basis.leading.size() > max_coins_that_matter)
+        throw ResourceLimit("The outcome law of a fault set is an average over 2^" + std::to_string(basis.leading.size()) +
+                            " tosses of fair coins (random records of measurements); the limit is 2^" +
+                            std::to_string(max_coins_that_matter) + ". sample_counts has no such limit.");
     return basis.leading;
 }
 

@@ -18,16 +18,14 @@ namespace snc {
 
 class CoinTosses {
    public:
-    static constexpr size_t max_coins = 64;
+    static constexpr size_t max_coins = 64, max_coins_that_matter = 20;
 
     // `coins`, [coins][key_words], with at most max_coins coins; a key has signature words, then output words.
     CoinTosses(const Plan& plan, std::vector<uint64_t> coins);
 
-    // How many tosses of the coins matter to a key. They are equally probable.
-    uint64_t num_tosses(const uint64_t* key) const {
-        const size_t coins = coins_that_matter(key).size();
-        return coins < 63 ? uint64_t{1} << coins : uint64_t{1} << 63;
-    }
+    bool has_coins() const { return !coins_.empty(); }
+    // How many tosses of the coins matter to a key. They are equally probable. Throws ResourceLimit if these are too many.
+    uint64_t num_tosses(const uint64_t* key) const { return uint64_t{1} << coins_that_matter(key).size(); }
     // Calls use(key) for each of these tosses.
     template <typename Use>
     void for_each_toss(const uint64_t* key, Use use) const {
@@ -43,7 +41,7 @@ class CoinTosses {
     }
 
    private:
-    // Coins whose tosses, the others not tossed, give each value of the parities that matter to a key once.
+    // At most max_coins_that_matter coins whose tosses, the others not tossed, give each value of the parities that matter to a key once.
     std::vector<uint32_t> coins_that_matter(const uint64_t* key) const;
 
     // What a coin flips, [key_words].

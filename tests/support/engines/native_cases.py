@@ -235,8 +235,8 @@ CASES: dict[str, Case] = {
             "base": arrays(study_arguments()["base"], words(*[MAX] * KEY_WORDS)),
             "weights": arrays(study_arguments()["weights"]),
             "sites": arrays(study_arguments()["sites"], ints(*[-2] * SIZE)),
-            # Of 25 coins, there are 2^25 tosses.
-            "coins": [words(0), words(*[MAX] * KEY_WORDS), words(*[0] * (25 * KEY_WORDS)), None][
+            # Sets of coins are words.
+            "coins": [words(0), words(*[MAX] * KEY_WORDS), words(*[0] * (65 * KEY_WORDS)), None][
                 KEY_WORDS == 1 :
             ],
             "max_weight": [*WRONG_NUMBERS, 0, 65],
@@ -270,6 +270,7 @@ CASES: dict[str, Case] = {
             "max_keys": 10**6,
             "kept_only": False,
             "max_seconds": 1.0,
+            "max_laws": 10**6,
         },
         {
             "weight": WRONG_WEIGHTS,
@@ -279,6 +280,7 @@ CASES: dict[str, Case] = {
             "max_keys": WRONG_NUMBERS,
             "kept_only": [None],
             "max_seconds": [0.0, -1.0, np.nan, None],
+            "max_laws": WRONG_NUMBERS,
         },
         study,
     ),

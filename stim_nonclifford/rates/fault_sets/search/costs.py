@@ -6,7 +6,7 @@ and signatures, each with a price that was measured once. Only the ratios of pri
 
 from __future__ import annotations
 
-__all__ = ["of_draws", "of_enumeration", "of_join"]
+__all__ = ["laws_for", "of_draws", "of_enumeration", "of_join", "of_laws"]
 
 _STEP = 1.5e-8
 _SET = 1e-7
@@ -24,6 +24,16 @@ def of_enumeration(steps: float, sets: float, keys: float) -> float:
     """The cost of enumerating all sets of a weight."""
     of_set = _SET + (_SET_OUT_OF_CACHE if keys > _KEYS_IN_CACHE else 0.0)
     return _STEP * steps + of_set * sets + _KEY * keys
+
+
+def of_laws(laws: float) -> float:
+    """The cost of outcome laws that are evaluated beyond one for each signature: of tosses of coins."""
+    return _KEY * laws
+
+
+def laws_for(cost: float) -> float:
+    """How many laws may be evaluated for a cost."""
+    return cost / _KEY
 
 
 def of_draws(steps: float, draws: float) -> float:

@@ -17,7 +17,7 @@ _REST_WITHOUT_RATE = 1e-9
 """Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
 
 _MAX_PAIRS = 0.25
-"""Part of the pairs of mechanisms that may pass where larger sets are too many to list. Of larger sets, a
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to draw. Of larger sets, a
 smaller part passes."""
 
 _TOLERANCE = 3.0
@@ -41,14 +41,18 @@ def enumerate_cheap(known: Exploration) -> None:
         max_steps = known.limits.exact_steps
         if weight >= 2:
             steps, sets, keys = expected_enumeration(known, weight)
-            is_cheap = weight == 2 or of_enumeration(steps, sets, keys) <= known.limits.first_cost
+            if weight == 2:
+                _check_pairs(known)
+            cost = of_enumeration(steps, sets, keys) + known.cost_of_tosses(keys)
+            is_cheap = weight == 2 or cost <= known.limits.first_cost
             if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
                 return
             max_steps = min(max_steps, _TOLERANCE * steps)
         if not known.enumerate(weight, max_steps):
             return
         if weight == 2:
-            _check_pruning(known)
+            for c in range(len(known.odds)):
+                _check_pruning(known, c, known.exact(2).passing(c), known.totals(c).wrong)
 
 
 def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float, float]:
@@ -65,17 +69,32 @@ def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float,
     return steps, sets, keys
 
 
-def _check_pruning(known: Exploration) -> None:
-    """Refuses where nearly all pairs pass the checks, and larger sets are too many to list."""
-    for c in range(len(known.odds)):
-        fraction = known.exact(2).passing(c) / float(known.masses[c, 2])
-        if fraction < _MAX_PAIRS:
-            continue
-        enough = _REST_OF_RATE * known.totals(c).wrong or _REST_WITHOUT_RATE
-        weight = next((k for k in range(3, known.max_weight + 1) if known.rest(c, k + 1) < enough), 2)
+def _check_pairs(known: Exploration) -> None:
+    """Refuses before the laws of all pairs, if nothing that these may say changes that."""
+    if not known.mechanisms.target.any():
+        passing = float(known.study.weight_of_twins)
+        most = known.totals(0).wrong + known.factor(0) * passing
+        _check_pruning(known, 0, passing, most)
+
+
+def _check_pruning(known: Exploration, circuit: int, passing: float, wrong: float) -> None:
+    """Refuses where nearly all pairs pass the checks, and larger sets are too many to draw from.
+
+    Args:
+        known: The circuits.
+        circuit: The number of the circuit.
+        passing: The odds of all its pairs that pass.
+        wrong: P(kept and wrong), about.
+    """
+    fraction = passing / float(known.masses[circuit, 2])
+    if fraction < _MAX_PAIRS:
+        return
+    enough = _REST_OF_RATE * wrong or _REST_WITHOUT_RATE
+    weight = next((k for k in range(3, known.max_weight + 1) if known.rest(circuit, k + 1) < enough), 2)
+    # A search for draws looks at all sets with one mechanism less.
+    if math.comb(known.odds.shape[1], weight - 1) > known.limits.draw_steps:
         num_sets = math.comb(known.odds.shape[1], weight)
-        if num_sets > known.limits.exact_sets:
-            refuse(
-                f"{fraction:.0%} of the pairs of mechanisms pass them, and there are"
-                f" {float(num_sets):.2g} sets of {weight}"
-            )
+        refuse(
+            f"{fraction:.0%} of the pairs of mechanisms pass them, and there are {float(num_sets):.2g} sets"
+            f" of {weight}"
+        )

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
+from typing import NoReturn
 
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
@@ -59,6 +60,9 @@ _NOTHING = 1e-15
 _WORK_FOR_NOTHING = 0.1
 """If this part of the work limit has found no wrong set, the search ends."""
 
+_MANY_TOSSES = 2.0
+"""Laws for each signature that are worth a word where they take too long."""
+
 _LARGEST_GROWTH = 25.0
 """By how much a join that is to find the first set of a weight has more combinations than the one before."""
 
@@ -95,7 +99,7 @@ class Estimator:
         """Looks at all weights, and then again where that helps most."""
         enumerate_cheap(self._known)
         if len(self._known.strata) < min(3, self._known.max_weight + 1):
-            refuse(f"there are too many sets of {len(self._known.strata)} mechanisms that pass them")
+            self._refuse_first()
         self._check_events()
         self._sample_first()
         while not self._is_done():
@@ -108,6 +112,20 @@ class Estimator:
                 return
             max(possible, key=lambda action: action.gain / action.cost).run()
             self._sample_first()
+
+    def _refuse_first(self) -> NoReturn:
+        """Says why the first weights could not be enumerated."""
+        known = self._known
+        keys, laws = known.study.evaluated
+        reason = f"there are too many sets of {len(known.strata)} mechanisms that pass them"
+        if laws > _MANY_TOSSES * keys:
+            reason += (
+                f", each with an outcome law that is an average over about {laws / keys:.0f} tosses of coins"
+                " (random records of measurements)"
+            )
+        if known.limits.max_seconds is not None:
+            reason += f", for max_seconds={known.limits.max_seconds:g}: more time may do"
+        refuse(reason)
 
     def look_closer(self, weight: int) -> None:
         """Joins more halves of a weight, if it is a sampled one and the limits allow more."""
@@ -128,7 +146,9 @@ class Estimator:
                 return
             steps = self._expected_draw_steps(weight)
             stratum = known.sample_of(weight)
-            if of_draws(steps, _FIRST_SETS) < _FIRST_DRAW_COST and steps <= known.limits.draw_steps:
+            cost = of_draws(steps, _FIRST_SETS) + known.cost_of_tosses(_FIRST_SETS)
+            is_cheap = cost < _FIRST_DRAW_COST
+            if (is_cheap or not known.may_join(stratum)) and steps <= known.limits.draw_steps:
                 known.draw(stratum, _FIRST_SETS / known.next_passing_odds(weight))
             if not stratum.rounds or known.may_join(stratum):
                 passing = known.passing_odds(stratum)
@@ -205,7 +225,7 @@ class Estimator:
             if weight == known.num_exact and self._can_enumerate:
                 steps, sets, keys = expected_enumeration(known, weight)
                 if known.limits.may_enumerate(weight, steps, keys):
-                    cost = of_enumeration(steps, sets, keys)
+                    cost = of_enumeration(steps, sets, keys) + known.cost_of_tosses(keys)
                     enumerate_all = partial(self._enumerate, weight, 3 * steps)
                     is_needed = not self._is_sample_enough(stratum, cost, units)
                     yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
@@ -238,7 +258,8 @@ class Estimator:
             draws = density * stratum.passing(0)
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
-                yield of_draws(steps, draws), error, partial(known.draw, stratum, density)
+                cost = of_draws(steps, draws) + known.cost_of_tosses(draws)
+                yield cost, error, partial(known.draw, stratum, density)
             if not known.may_join(stratum):
                 continue
             halves = self._most_halves(stratum, outlook.halves_for(density))
@@ -252,7 +273,8 @@ class Estimator:
         return float(self._known.exact(last).steps) * branching ** (weight - 1 - last)
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
-        return of_join(halves, halves**2 / stratum.scale * self._known.passing_odds(stratum))
+        sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)
+        return of_join(halves, sets) + self._known.cost_of_tosses(sets)
 
     def _most_halves(self, stratum: SampledWeight, wanted: float) -> int:
         """As many halves as are wanted, or as fit into memory with the sets that they find."""

@@ -14,7 +14,7 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
-from .costs import of_draws, of_enumeration, of_join
+from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
@@ -137,6 +137,7 @@ class Exploration:
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
         self.strata: list[Stratum] = []
         self.spent = 0.0
+        self._tosses = 0
         self._round = 0
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
         self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
@@ -173,6 +174,11 @@ class Exploration:
         """How long what costs a second took here, so far."""
         return self.seconds / self.spent if self.spent > _COST_THAT_TELLS else 1.0
 
+    def cost_of_tosses(self, keys: float) -> float:
+        """What coins add to the cost of so many signatures, as far as those evaluated so far tell."""
+        evaluated, laws = self.study.evaluated
+        return of_laws(keys * (laws / evaluated - 1)) if evaluated else 0.0
+
     @property
     def num_exact(self) -> int:
         """Number of weights, from 0 on, of which all sets are known."""
@@ -191,6 +197,7 @@ class Exploration:
         """Enumerates a weight, the first one that was not; False if that takes too much."""
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
+        max_laws = laws_for(min(self.limits.work, max(0.0, self.seconds_left) / self.seconds_per_cost))
         found = self.study.enumerate(
             weight,
             self.odds.ravel(),
@@ -199,6 +206,7 @@ class Exploration:
             max_keys,
             self.limits.long_laws,
             self.limits.enumeration_seconds,
+            int(max_laws),
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["num_keys"])
         if not found["is_complete"]:
@@ -206,9 +214,16 @@ class Exploration:
         # What was sampled of this weight is not needed any more.
         self.strata[weight : weight + 1] = [ExactWeight(weight, found, len(self.odds))]
         self._known_sums.clear()
-        self.values.evaluate()
+        self._evaluate()
         self._tighten_bounds()
         return True
+
+    def _evaluate(self) -> None:
+        """Evaluates the laws of new keys."""
+        self.values.evaluate()
+        keys, laws = self.study.evaluated
+        self.spent += of_laws(laws - keys - self._tosses)
+        self._tosses = laws - keys
 
     def _tighten_bounds(self) -> None:
         """Bounds anew, as those of larger sets follow from what is known of smaller ones."""
@@ -233,7 +248,7 @@ class Exploration:
             # Far more sets pass than at the weights before.
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.long_laws)
-        self.values.evaluate()
+        self._evaluate()
         stratum.add_draws(found["members"], keys, spacing, self.values.kept)
 
     def passing_odds(self, stratum: SampledWeight) -> float:
@@ -296,7 +311,7 @@ class Exploration:
                 break
             # Far more sets pass than at the weights before.
             halves = max(1000, halves // 8)
-        self.values.evaluate()
+        self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
 
     @cached_property

@@ -69,11 +69,6 @@ class Limits:
         return math.inf if self.max_seconds is None else max(1.0, self.max_seconds)
 
     @property
-    def exact_sets(self) -> float:
-        """Sets that are listed where nearly all of them pass the checks."""
-        return 2e7 * self._patience
-
-    @property
     def exact_keys(self) -> float:
         """Distinct keys of a weight, some 200 bytes each; those that are not stored need half of that."""
         return self.max_bytes / (200 if self.long_laws else 400)

@@ -24,8 +24,8 @@ from ....simulation.plan import SamplingPlan
 
 __all__ = ["Mechanisms", "mechanisms_of"]
 
-MAX_COINS = 16
-"""Averages run over 2^16 tosses at most."""
+MAX_COINS = 64
+"""A law is an average over the coins that matter to its signature, at most 20 of these."""
 
 Bits = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
@@ -65,7 +65,7 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
         plan: The plan.
 
     Raises:
-        ResourceLimitError: More than 16 coins remain.
+        ResourceLimitError: More than 64 coins remain.
     """
     num_checks = plan.num_checks
     rows = plan.effects.dense(plan.num_row_bits)
@@ -88,8 +88,8 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     coins = _without_redundant(coins[:, num_checks:])
     if len(coins) > MAX_COINS:
         raise ResourceLimitError(
-            f"The outcome laws need an average over 2^{len(coins)} tosses of fair coins; the limit is"
-            f" 2^{MAX_COINS}. sample_counts has no such limit."
+            f"The outcome laws depend on {len(coins)} fair coins (random records of measurements); the limit"
+            f" is {MAX_COINS}. sample_counts has no such limit."
         )
     rows[:, num_checks:] = _reduced(rows[:, num_checks:], coins)
     odds, nothing = _odds(plan)

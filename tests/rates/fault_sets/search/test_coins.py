@@ -1,0 +1,165 @@
+"""Coins, of which only those that matter to a signature are tossed: laws, rates of factories, and limits."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from stim_nonclifford import Circuit, _native
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.generators.distillation import distillation_circuit
+from stim_nonclifford.rates.fault_sets.search.laws import KeyValues
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.study import study_of
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
+
+Protocol = Literal["15-to-1", "8T-to-CCZ"]
+# The angles of the first coin always matter, those of the second one only where a fault is between them.
+TWO_COINS = """
+    RX 0 1 8 9
+    M 8 9
+    S[T] 0
+    CZ[C_R_Z(theta=0.25*pi)] rec[-1] 0
+    X_ERROR(0.02) 0
+    CZ[C_R_Z(theta=-0.25*pi)] rec[-1] 0
+    CZ[C_R_Z(theta=0.5*pi)] rec[-2] 1
+    X_ERROR(0.02) 1
+    CZ[C_R_Z(theta=-0.4*pi)] rec[-2] 1
+    DEPOLARIZE2(0.03) 0 1
+    CX 0 1
+    DEPOLARIZE2(0.03) 0 1
+    CZ[C_R_Z(theta=0.125*pi)] rec[-1] 1
+    X_ERROR(0.02) 0 1
+    CZ[C_R_Z(theta=-0.125*pi)] rec[-1] 1
+    MX 0 1
+    DETECTOR rec[-1]
+    OBSERVABLE_INCLUDE(0) rec[-2]
+"""
+
+
+@cache
+def of_circuit(text: str) -> tuple[SamplingPlan, Mechanisms]:
+    compiled = Circuit(text).compile()
+    detectors, observables = compiled.program.num_detectors, compiled.program.num_observables
+    requested = RequestedOutputs.of(range(detectors, detectors + observables), range(detectors))
+    plan = compiled.detector_plan(requested)
+    return plan, mechanisms_of(plan)
+
+
+def factory(protocol: Protocol, p: float = 1e-3) -> str:
+    return str(distillation_circuit(protocol, t_error=p, p=p))
+
+
+def average_over_all_tosses(
+    plan: SamplingPlan, mechanisms: Mechanisms, key: npt.NDArray[np.uint64]
+) -> tuple[float, float]:
+    """P(kept) and P(kept and wrong) with a key, from the laws of all tosses of all coins."""
+    keys = key[None, :].copy()
+    for coin in mechanisms.coins:
+        keys = np.concatenate([keys, keys ^ coin])
+    words = -(-plan.num_signature_bits // 64)
+    signatures = np.ascontiguousarray(keys[:, :words]).ravel()
+    laws = _native.kept_branches(plain_attributes(plan), signatures, len(keys))
+    outputs = laws["outputs"].reshape(-1, -(-plan.num_outputs // 64))
+    outputs ^= np.repeat(keys[:, words:], np.diff(laws["starts"].astype(np.int64)), axis=0)
+    probabilities = laws["probabilities"]
+    return probabilities.sum() / len(keys), probabilities[outputs.any(axis=1)].sum() / len(keys)
+
+
+@pytest.mark.parametrize(
+    "text", [factory("15-to-1"), factory("8T-to-CCZ"), TWO_COINS], ids=["15-to-1", "8T-to-CCZ", "two"]
+)
+def test_laws_are_averages_over_all_tosses(text: str) -> None:
+    """Of the empty set and of random sets of one to four mechanisms."""
+    plan, mechanisms = of_circuit(text)
+    assert len(mechanisms.coins)
+    study = study_of(plan, mechanisms, 1, 1 << 28)
+    values = KeyValues(study, plan.num_outputs)
+    random = np.random.default_rng(5)
+    study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
+    values.evaluate()
+    expected = [average_over_all_tosses(plan, mechanisms, mechanisms.base)]
+    for weight in (1, 2, 3, 4):
+        for _ in range(3):
+            members = random.choice(len(mechanisms.odds), weight, replace=False)
+            key = mechanisms.base.copy()
+            for member in members:
+                key ^= mechanisms.keys[member]
+            (number,) = study.number_keys(members.astype(np.uint32), weight)
+            if number == len(expected):
+                expected.append(average_over_all_tosses(plan, mechanisms, key))
+    values.evaluate()
+    keys, laws = study.evaluated
+    assert keys == len(expected) > 5
+    assert laws < keys << len(mechanisms.coins)
+    np.testing.assert_allclose(np.array(expected), np.stack([values.kept, values.wrong], axis=1), atol=1e-13)
+
+
+def test_few_coins_of_a_factory_matter() -> None:
+    """The fifteen coins of the corrections are five, those of the signs that no rotation undoes, without a fault."""
+    plan, mechanisms = of_circuit(factory("15-to-1"))
+    assert len(mechanisms.coins) == 15
+    study = study_of(plan, mechanisms, 1, 1 << 28)
+    study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
+    assert study.evaluated == (1, 2**5)
+    study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False)
+    keys, laws = study.evaluated
+    assert laws <= 2**6 * keys
+
+
+def test_a_factory_as_counted() -> None:
+    """10^7 shots; at most 5.5 standard errors, so that a right estimate fails less than once in 10^7 runs."""
+    circuit = Circuit(factory("8T-to-CCZ"))
+    estimate = circuit.logical_error_rate(postselection_mask="all", relative_error=0.02, seed=1)
+    counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(10**7)
+    kept = counts.shots - counts.discards
+    rate = counts.errors / kept
+    assert abs(rate - estimate.logical_error_rate) < 5.5 * (rate / kept) ** 0.5 + 3 * estimate.standard_error
+
+
+def test_a_limit_of_laws_leaves_nothing_behind() -> None:
+    plan, mechanisms = of_circuit(factory("15-to-1"))
+    study = study_of(plan, mechanisms, 1, 1 << 28)
+    study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
+    assert not study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False, max_laws=500)["is_complete"]
+    assert study.num_keys == 1
+    found = study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False)
+    assert found["is_complete"]
+    assert study.num_keys > 300
+
+
+def test_a_limit_of_time_says_so() -> None:
+    circuit = Circuit(factory("15-to-1"))
+    with pytest.raises(
+        ResourceLimitError, match=r"tosses of coins .* for max_seconds=0\.1: more time may do"
+    ):
+        circuit.logical_error_rate(postselection_mask="all", max_seconds=0.1)
+
+
+@pytest.mark.parametrize(
+    ("count", "message"), [(22, r"2\^22 tosses of fair coins .* 2\^20"), (65, "65 fair coins .* is 64")]
+)
+def test_too_many_coins(count: int, message: str) -> None:
+    lines = ["RX 100"]
+    for _ in range(count):
+        lines += ["RX 0", "M 0", "CZ[C_R_Z(theta=0.1*pi)] rec[-1] 100", "X_ERROR(0.01) 100"]
+    lines += ["MX 100", "DETECTOR rec[-1]", "RX 1", "Z_ERROR(0.1) 1", "MX 1", "OBSERVABLE_INCLUDE(0) rec[-1]"]
+    with pytest.raises(ResourceLimitError, match=message):
+        Circuit("\n".join(lines)).logical_error_rate(postselection_mask="all", max_seconds=5)
+
+
+@pytest.mark.slow
+def test_15_to_1_as_counted() -> None:
+    """As above, with circuits whose weights from 3 on are drawn."""
+    circuit = Circuit(factory("15-to-1"))
+    estimate = circuit.logical_error_rate(postselection_mask="all", seed=1)
+    counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(3 * 10**7)
+    kept = counts.shots - counts.discards
+    rate = counts.errors / kept
+    assert [share.method for share in estimate.weights[:5]] == ["exact"] * 3 + ["drawn"] * 2
+    assert abs(rate - estimate.logical_error_rate) < 5.5 * (rate / kept) ** 0.5 + 3 * estimate.standard_error

@@ -16,47 +16,103 @@ namespace {
 
 bool is_set(const uint64_t* words, size_t bit) { return (words[bit / 64] >> (bit % 64) & 1) != 0; }
 
+// A Pauli on the active coordinates, without its phase.
+struct Mirror {
+    uint64_t x, z;
+
+    bool anticommutes(const Operation& operation) const { return (std::popcount((x & operation.z) ^ (z & operation.x)) & 1) != 0; }
+    // Takes a measured coordinate out.
+    void measure(const Operation& operation) {
+        const uint64_t pivot = uint64_t{1} << operation.pivot;
+        // The Pauli that is measured is a number now. What is multiplied by it leaves the other coefficients where they are.
+        if (((operation.x != 0 ? x : z) & pivot) != 0) {
+            x ^= operation.x;
+            z ^= operation.z;
+        }
+        for (uint64_t* mask : {&x, &z}) *mask = (*mask & (pivot - 1)) | (*mask >> 1 & ~(pivot - 1));
+    }
+};
+
 }  // namespace
 
-void CoinTosses::Basis::add(Coins coins) {
+void CoinTosses::Basis::add(Flips flips) {
     for (size_t k = 0; k < sets.size(); ++k)
-        if ((coins >> leading[k] & 1) != 0) coins ^= sets[k];
-    if (coins == 0) return;
-    sets.push_back(coins);
-    leading.push_back(static_cast<uint32_t>(std::countr_zero(coins)));
+        if ((flips >> leading[k] & 1) != 0) flips ^= sets[k];
+    if (flips == 0) return;
+    sets.push_back(flips);
+    leading.push_back(static_cast<uint32_t>(std::countr_zero(flips)));
 }
 
 CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
     : plan_(plan), coins_(std::move(coins)), key_words_(plan.layout.signature_words + plan.layout.output_words) {
     if (coins_.empty()) return;
-    const size_t num_bits = 64 * size_t{plan.branch_words};
-    std::vector<Coins> coins_of_bit(num_bits);
-    for (uint32_t c = 0; c < coins_.size() / key_words_; ++c) {
+    const auto num_coins = static_cast<uint32_t>(coins_.size() / key_words_);
+    Causes causes{std::vector<Flips>(64 * size_t{plan.branch_words}), std::vector<Flips>(plan.terms.size())};
+    for (size_t k = 0; k < plan.operations.size() && num_mirrors_ + num_coins < max_flips; ++k)
+        if (plan.operations[k].kind == Kind::activate || plan.operations[k].kind == Kind::weak_measure) add_mirror(k, causes);
+    for (uint32_t c = 0; c < num_coins; ++c) {
         const std::span<const uint64_t> flipped = coin(c);
+        const Flips flip = Flips{1} << (num_mirrors_ + c);
         for_each_one(flipped.data(), plan.layout.signature_words, [&](uint32_t bit) {
-            plan.signature_images.for_each_one(bit, [&](uint32_t one) { coins_of_bit[one] ^= Coins{1} << c; });
+            plan.signature_images.for_each_one(bit, [&](uint32_t one) { causes.bits[one] ^= flip; });
         });
         for_each_one(flipped.data() + plan.layout.signature_words, plan.layout.output_words,
-                     [&](uint32_t output) { coins_of_bit[64 * size_t{plan.sign_words} + output] ^= Coins{1} << c; });
+                     [&](uint32_t output) { causes.bits[64 * size_t{plan.sign_words} + output] ^= flip; });
     }
-    find_bundles(coins_of_bit);
+    find_bundles(causes);
 }
 
-void CoinTosses::find_bundles(const std::vector<Coins>& coins_of_bit) {
-    std::vector<std::vector<uint32_t>> outcomes_of_bit(coins_of_bit.size());
+void CoinTosses::add_mirror(size_t activation, Causes& causes) {
+    const Operation& first = plan_.operations[activation];
+    const uint64_t pivot = uint64_t{1} << first.pivot;
+    const bool is_about_x = first.kind == Kind::activate && first.x != 0;
+    Mirror mirror = is_about_x ? Mirror{0, pivot} : Mirror{pivot, 0};
+    std::vector<uint64_t> outcomes(plan_.branch_words);  // what the flipped outcomes flip
+    std::vector<int8_t> is_reversed(causes.bits.size(), -1);
+    std::vector<uint32_t> constants;
+    for (size_t k = 0; k < plan_.operations.size(); ++k) {
+        const Operation& operation = plan_.operations[k];
+        // Activations rotate about a Pauli of their own coordinate alone.
+        const bool reverses = k == activation || (k > activation && operation.kind == Kind::rotate && mirror.anticommutes(operation));
+        for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
+            const int32_t sign = plan_.terms[t].sign;
+            if (sign < 0) {
+                if (reverses) constants.push_back(static_cast<uint32_t>(t));
+                continue;
+            }
+            int8_t& known = is_reversed[static_cast<size_t>(sign)];
+            if (known >= 0 && (known != 0) != reverses) return;  // one bit for two signs, of which one turns
+            known = reverses ? 1 : 0;
+        }
+        if (k < activation || !operation.measures()) continue;
+        if (mirror.anticommutes(operation)) plan_.outcome_effects.flip_exactly(static_cast<size_t>(operation.outcome), outcomes.data());
+        mirror.measure(operation);
+    }
+    const Flips flip = Flips{1} << num_mirrors_++;
+    for (const uint32_t term : constants) causes.constants[term] |= flip;
+    for (size_t bit = 0; bit < causes.bits.size(); ++bit)
+        if ((is_reversed[bit] == 1) != is_set(outcomes.data(), bit)) causes.bits[bit] |= flip;
+}
+
+void CoinTosses::find_bundles(const Causes& causes) {
+    std::vector<std::vector<uint32_t>> outcomes_of_bit(causes.bits.size());
     for (uint32_t outcome = 0; outcome < plan_.num_outcomes; ++outcome)
         plan_.outcome_effects.for_each_one(outcome, [&](uint32_t bit) { outcomes_of_bit[bit].push_back(outcome); });
-    std::vector<bool> is_sign(coins_of_bit.size());
+    std::vector<bool> is_sign(causes.bits.size());
     for (const Operation& operation : plan_.operations) {
-        std::map<std::pair<Coins, std::vector<uint32_t>>, std::map<std::pair<double, double>, std::vector<Sign>>> found;
+        std::map<std::pair<Flips, std::vector<uint32_t>>, std::map<std::pair<double, double>, std::vector<Sign>>> found;
         for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
             const RotationTerm& term = plan_.terms[t];
-            if (term.sign < 0) continue;
+            bool is_negative = std::signbit(term.sine) != (term.is_reversed != 0);
+            const std::pair<double, double> angle{term.cosine, std::abs(term.sine)};
+            if (term.sign < 0) {
+                if (causes.constants[t] != 0) found[{causes.constants[t], {}}][angle].push_back({constant, is_negative});
+                continue;
+            }
             const auto bit = static_cast<uint32_t>(term.sign);
             is_sign[bit] = true;
-            if (coins_of_bit[bit] == 0) continue;
-            const bool is_negative = std::signbit(term.sine) != (term.is_reversed != 0) != is_set(plan_.branch_constant.data(), bit);
-            found[{coins_of_bit[bit], outcomes_of_bit[bit]}][{term.cosine, std::abs(term.sine)}].push_back({bit, is_negative});
+            if (is_set(plan_.branch_constant.data(), bit)) is_negative = !is_negative;
+            if (causes.bits[bit] != 0) found[{causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({bit, is_negative});
         }
         for (auto& [kind, groups] : found) {
             Bundle bundle{kind.first, {}};
@@ -68,13 +124,15 @@ void CoinTosses::find_bundles(const std::vector<Coins>& coins_of_bit) {
                 always_.add(kind.first);
         }
     }
-    for (size_t bit = 0; bit < coins_of_bit.size(); ++bit)
-        if (!is_sign[bit]) always_.add(coins_of_bit[bit]);
+    for (size_t bit = 0; bit < causes.bits.size(); ++bit)
+        if (!is_sign[bit]) always_.add(causes.bits[bit]);
 }
 
 bool CoinTosses::cancels(const Bundle& bundle, const std::vector<uint64_t>& row) {
     return std::ranges::all_of(bundle.groups, [&](const std::vector<Sign>& signs) {
-        const auto negative = std::ranges::count_if(signs, [&](Sign sign) { return is_set(row.data(), sign.bit) != sign.is_negative; });
+        const auto negative = std::ranges::count_if(signs, [&](Sign sign) {
+            return (sign.bit != constant && is_set(row.data(), sign.bit)) != sign.is_negative;
+        });
         return 2 * static_cast<size_t>(negative) == signs.size();
     });
 }
@@ -85,13 +143,17 @@ std::vector<uint32_t> CoinTosses::coins_that_matter(const uint64_t* key) const {
         std::vector<uint64_t> row(plan_.branch_words);
         for_each_one(key, plan_.layout.signature_words, [&](uint32_t bit) { plan_.signature_images.flip_exactly(bit, row.data()); });
         for (const Bundle& bundle : bundles_)
-            if (!cancels(bundle, row)) basis.add(bundle.coins);
+            if (!cancels(bundle, row)) basis.add(bundle.flips);
     }
-    if (basis.leading.size() > max_coins_that_matter)
-        throw ResourceLimit("The outcome law of a fault set is an average over 2^" + std::to_string(basis.leading.size()) +
+    // Sets that begin with a coin have no mirrors.
+    std::vector<uint32_t> tossed;
+    for (const uint32_t first : basis.leading)
+        if (first >= num_mirrors_) tossed.push_back(first - num_mirrors_);
+    if (tossed.size() > max_coins_that_matter)
+        throw ResourceLimit("The outcome law of a fault set is an average over 2^" + std::to_string(tossed.size()) +
                             " tosses of fair coins (random records of measurements); the limit is 2^" +
                             std::to_string(max_coins_that_matter) + ". sample_counts has no such limit.");
-    return basis.leading;
+    return tossed;
 }
 
 }  // namespace snc

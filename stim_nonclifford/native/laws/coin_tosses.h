@@ -2,8 +2,10 @@
 //
 // A law depends on the coins through angles, checks and outputs. Terms of an operation whose signs flip together add an angle
 // that flips as a whole; where it is zero, no coin that flips these terms matters to it. So it is for the conditional correction of
-// a teleported T gate: as long as no fault flips its record, the coins of the gate and of its correction cancel. What matters
-// to a key is therefore the values of few parities of coins, and these values are equally probable.
+// a teleported T gate: as long as no fault flips its record, the coins of the gate and of its correction cancel. And it does not
+// depend on *mirrors*: a new coordinate starts in |+> or |0>, and its X or Z leaves that as it is; moved through the operations, it
+// reverses the angles of those with which it anticommutes, and flips outcomes. What matters to a key is therefore the values of few
+// parities of coins that no mirror flips, and these values are equally probable.
 #pragma once
 
 #include <bit>
@@ -18,7 +20,7 @@ namespace snc {
 
 class CoinTosses {
    public:
-    static constexpr size_t max_coins = 64, max_coins_that_matter = 20;
+    static constexpr size_t max_coins = 48, max_coins_that_matter = 20;
 
     // `coins`, [coins][key_words], with at most max_coins coins; a key has signature words, then output words.
     CoinTosses(const Plan& plan, std::vector<uint64_t> coins);
@@ -47,33 +49,42 @@ class CoinTosses {
     // What a coin flips, [key_words].
     std::span<const uint64_t> coin(uint32_t number) const { return {coins_.data() + number * key_words_, key_words_}; }
 
-    // A set of coins, as bits. A parity that matters is that of the tosses of a set.
-    using Coins = uint64_t;
+    // A set of mirrors and coins, as bits: mirrors first. A parity that matters is that of the tosses of a set.
+    using Flips = uint64_t;
+    static constexpr uint32_t max_flips = 64;
 
+    static constexpr uint32_t constant = ~uint32_t{0};
     struct Sign {
-        uint32_t bit;      // of the branch row
+        uint32_t bit;      // of the branch row, or constant
         bool is_negative;  // whether the term turns backwards where the bit is not set
     };
     // Terms of one operation whose signs flip together, in groups of equal angles, each of an even number of terms.
     struct Bundle {
-        Coins coins;
+        Flips flips;
         std::vector<std::vector<Sign>> groups;
     };
 
-    // Sets without a common structure: each has a leading coin that later ones lack.
+    // Independent sets. Each has a leading member, the first one, which later sets lack.
     struct Basis {
-        std::vector<Coins> sets;
+        std::vector<Flips> sets;
         std::vector<uint32_t> leading;
 
-        void add(Coins coins);
+        void add(Flips flips);
     };
 
-    void find_bundles(const std::vector<Coins>& coins_of_bit);
+    // What flips each bit of the branch row, and each constant sign, by its term.
+    struct Causes {
+        std::vector<Flips> bits, constants;
+    };
+    // Adds what a mirror flips, if signs can follow it.
+    void add_mirror(size_t activation, Causes& causes);
+    void find_bundles(const Causes& causes);
     static bool cancels(const Bundle& bundle, const std::vector<uint64_t>& row);
 
     const Plan& plan_;
     const std::vector<uint64_t> coins_;
     const size_t key_words_;
+    uint32_t num_mirrors_ = 0;
     Basis always_;  // the parities that matter to each key
     std::vector<Bundle> bundles_;
 };

@@ -236,7 +236,7 @@ CASES: dict[str, Case] = {
             "weights": arrays(study_arguments()["weights"]),
             "sites": arrays(study_arguments()["sites"], ints(*[-2] * SIZE)),
             # Sets of coins are words.
-            "coins": [words(0), words(*[MAX] * KEY_WORDS), words(*[0] * (65 * KEY_WORDS)), None][
+            "coins": [words(0), words(*[MAX] * KEY_WORDS), words(*[0] * (49 * KEY_WORDS)), None][
                 KEY_WORDS == 1 :
             ],
             "max_weight": [*WRONG_NUMBERS, 0, 65],

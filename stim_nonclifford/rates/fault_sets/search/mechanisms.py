@@ -24,7 +24,7 @@ from ....simulation.plan import SamplingPlan
 
 __all__ = ["Mechanisms", "mechanisms_of"]
 
-MAX_COINS = 64
+MAX_COINS = 48
 """A law is an average over the coins that matter to its signature, at most 20 of these."""
 
 Bits = npt.NDArray[np.bool_]
@@ -65,7 +65,7 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
         plan: The plan.
 
     Raises:
-        ResourceLimitError: More than 64 coins remain.
+        ResourceLimitError: More than 48 coins remain.
     """
     num_checks = plan.num_checks
     rows = plan.effects.dense(plan.num_row_bits)

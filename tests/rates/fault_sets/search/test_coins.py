@@ -101,15 +101,18 @@ def test_laws_are_averages_over_all_tosses(text: str) -> None:
 
 
 def test_few_coins_of_a_factory_matter() -> None:
-    """Without a fault, none of the fifteen: what a coin reverses, its correction or a mirror turns back."""
+    """Without a fault, three of fifteen: what the others reverse, a correction or a mirror turns back.
+
+    The plan has the corrections of these three as rotations of their own, so that their angles are not seen to cancel.
+    """
     plan, mechanisms = of_circuit(factory("15-to-1"))
     assert len(mechanisms.coins) == 15
     study = study_of(plan, mechanisms, 1, 1 << 28)
     study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
-    assert study.evaluated == (1, 1)
+    assert study.evaluated == (1, 2**3)
     study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False)
     keys, laws = study.evaluated
-    assert laws <= 2 * keys
+    assert laws <= 2**4 * keys
 
 
 def test_a_factory_as_counted() -> None:

@@ -105,6 +105,8 @@ class FaultSetStudy:
     def branching(self) -> float: ...
     @property
     def num_keys(self) -> int: ...
+    @property
+    def tells_kept(self) -> bool: ...
     def enumerate(
         self,
         weight: int,
@@ -122,7 +124,6 @@ class FaultSetStudy:
         left: int,
         right: int,
         draws: int,
-        stride: float,
         seed: int,
         round: int,
         max_sets: int,

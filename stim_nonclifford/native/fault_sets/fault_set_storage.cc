@@ -22,17 +22,23 @@ std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, u
     Interruption interruption(interrupted_);
     Looks look(interruption);
     std::vector<uint32_t> numbers;
-    FaultSetKeys candidates(table_.key_words());
-    FaultSetKeys& keys = storage == Storage::all ? keys_ : candidates;
+    NumberedRows candidates(table_.key_words());
+    NumberedRows& keys = storage == Storage::all ? keys_ : candidates;
     std::vector<uint64_t> key(table_.key_words());
+    KeptTest may_be_kept(*this, storage);
     for (size_t begin = 0; begin < members.size(); begin += weight) {
         look();
+        if (!may_be_kept(members.subspan(begin, weight))) {
+            numbers.push_back(NumberedRows::none);
+            continue;
+        }
         table_.key_of(members.subspan(begin, weight), key.data());
         numbers.push_back(keys.number_of(key.data()));
     }
     if (storage == Storage::all) return numbers;
     const std::vector<uint32_t> stored = store(candidates, storage);
-    for (uint32_t& number : numbers) number = stored[number];
+    for (uint32_t& number : numbers)
+        if (number != NumberedRows::none) number = stored[number];
     return numbers;
 }
 
@@ -41,7 +47,7 @@ void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ra
     const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage);
     for (size_t k = begin; k < begin + numbers.size(); ++k) {
         const uint32_t* const members = &join.members[k * weight];
-        if (numbers[k - begin] == FaultSetKeys::none) {
+        if (numbers[k - begin] == NumberedRows::none) {
             for (size_t c = 0; c < join.left_out.size(); ++c) {
                 double ratio = 1;
                 for (uint32_t m = 0; m < weight; ++m) ratio *= ratios[c * size + members[m]];
@@ -60,27 +66,27 @@ void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ra
     join.right.resize(join.keys.size());
 }
 
-std::vector<uint32_t> FaultSetStudy::store(const FaultSetKeys& keys, Storage storage) {
+std::vector<uint32_t> FaultSetStudy::store(const NumberedRows& keys, Storage storage) {
     std::vector<uint32_t> numbers;
     if (storage == Storage::all) {
-        for (uint32_t k = 0; k < keys.size(); ++k) numbers.push_back(keys_.number_of(keys.key(k)));
+        for (uint32_t k = 0; k < keys.size(); ++k) numbers.push_back(keys_.number_of(keys.row(k)));
         return numbers;
     }
     evaluate_stored();
-    FaultSetKeys unknown(table_.key_words());
+    NumberedRows unknown(table_.key_words());
     for (uint32_t k = 0; k < keys.size(); ++k) {
-        numbers.push_back(keys_.find(keys.key(k)));
-        if (numbers.back() == FaultSetKeys::none) unknown.number_of(keys.key(k));
+        numbers.push_back(keys_.find(keys.row(k)));
+        if (numbers.back() == NumberedRows::none) unknown.number_of(keys.row(k));
     }
     KeptBranches laws{{0}, {}, {}};
     append_laws(unknown, 0, max_expanded_candidates, laws);
     const uint32_t output_words = plan_.layout.output_words;
     new_laws_.reserve_more(laws);
     for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
-        if (numbers[k] != FaultSetKeys::none) continue;
+        if (numbers[k] != NumberedRows::none) continue;
         const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
         if (begin == end) continue;
-        numbers[k] = keys_.number_of(keys.key(k));
+        numbers[k] = keys_.number_of(keys.row(k));
         new_laws_.append(laws, begin, end, output_words);
         evaluated_ = keys_.size();
     }
@@ -108,7 +114,7 @@ void FaultSetStudy::evaluate_stored() {
     evaluated_ = keys_.size();
 }
 
-void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const {
+void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws) const {
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     const uint32_t key_words = table_.key_words();
     const size_t num_coins = key_words == 0 ? 0 : coins_.size() / key_words, num_tosses = size_t{1} << num_coins;
@@ -119,7 +125,7 @@ void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t
         std::vector<uint64_t> signatures, outputs;
         for (auto number = static_cast<uint32_t>(begin); number < end; ++number)
             for (size_t toss = 0; toss < num_tosses; ++toss) {
-                std::copy_n(keys.key(number), key_words, key.begin());
+                std::copy_n(keys.row(number), key_words, key.begin());
                 for (size_t coin = 0; coin < num_coins; ++coin)
                     if ((toss >> coin & 1) != 0)
                         for (uint32_t w = 0; w < key_words; ++w) key[w] ^= coins_[coin * key_words + w];

@@ -122,7 +122,6 @@ class Exploration:
         report: Callable[[str], None],
         passing_only: bool = False,
     ) -> None:
-        self.limits = replace(limits, long_laws=plan.peak_width >= _LONG_LAW_WIDTH)
         self._passing_only = passing_only
         self.seed = seed
         self._report = report
@@ -132,6 +131,8 @@ class Exploration:
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
         self._nothing = np.array([each.nothing for each in mechanisms])
         self.study = study_of(plan, first, threads, limits.max_bytes)
+        kept_only = self.study.tells_kept or plan.peak_width >= _LONG_LAW_WIDTH
+        self.limits = replace(limits, kept_only=kept_only)
         self.values = KeyValues(self.study, plan.num_outputs, passing_only)
         self.max_weight = min(MAX_WEIGHT, _most_members(first))
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
@@ -197,7 +198,7 @@ class Exploration:
             len(self.odds),
             int(max_steps),
             max_keys,
-            self.limits.long_laws,
+            self.limits.kept_only,
             self.limits.enumeration_seconds,
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["num_keys"])
@@ -232,7 +233,7 @@ class Exploration:
                 break
             # Far more sets pass than at the weights before.
             spacing *= 30
-        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.long_laws)
+        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self.values.evaluate()
         stratum.add_draws(found["members"], keys, spacing, self.values.kept)
 
@@ -280,13 +281,12 @@ class Exploration:
                 left,
                 right,
                 halves,
-                1.0,
                 self.seed,
                 self._round,
                 int(self.limits.most_sets_of_join),
                 ratios.ravel(),
                 len(ratios),
-                self.limits.long_laws,
+                self.limits.kept_only,
             )
             self.spent += of_join(halves, found["sets"])
             if found["sets"] > MAX_PASSING * halves**2:

@@ -69,13 +69,21 @@ class HashFilter {
     std::vector<uint64_t> bits_;
 };
 
-// The halves of one side that flip the same checks, spread out.
-struct Bucket {
+// Halves that may be in a set, spread out.
+struct SpreadHalves {
+    std::vector<Half> halves;        // in the order of their hashes
     std::vector<uint32_t> members;   // [halves][weight]
     std::vector<uint64_t> checks;    // [halves][check_words]
     std::vector<uint64_t> images;    // [halves][image_words]
     std::vector<double> ratios;      // [halves][circuits]
     std::vector<uint32_t> counts;    // [halves]: sets that it is in
+
+    // The end of the halves with the same hash.
+    size_t end_of(size_t begin) const {
+        size_t end = begin;
+        while (end < halves.size() && halves[end].hash == halves[begin].hash) ++end;
+        return end;
+    }
 };
 
 // What the join of a part finds.
@@ -152,23 +160,26 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
 
     const uint32_t of_image = storage == Storage::all ? 0 : image_words();
     const bool has_sites = std::ranges::any_of(table_.sites(), [](int32_t site) { return site >= 0; });
-    const auto spread = [&](std::span<const Half> halves, const Side& side, Bucket& bucket) {
-        bucket.members.clear();
-        bucket.checks.assign(halves.size() * words, 0);
-        bucket.images.assign(halves.size() * of_image, 0);
-        bucket.ratios.assign(halves.size() * num_circuits, 1);
-        bucket.counts.assign(halves.size(), 0);
-        for (size_t k = 0; k < halves.size(); ++k) {
-            uint64_t *const checks = bucket.checks.data() + k * words, *const image = bucket.images.data() + k * of_image;
+    const auto spread = [&](SpreadHalves& part, const Side& side) {
+        constexpr size_t ahead = 16;
+        const size_t count = part.halves.size();
+        part.members.reserve(count * side.weight);
+        part.checks.resize(count * words);
+        part.images.resize(count * of_image);
+        part.ratios.assign(count * num_circuits, 1);
+        part.counts.resize(count);
+        for (size_t k = 0; k < count; ++k) {
+            if (k + ahead < count) __builtin_prefetch(side.members_of(part.halves[k + ahead].number).data());
+            uint64_t *const checks = part.checks.data() + k * words, *const image = part.images.data() + k * of_image;
             if (side.stream == Stream::right_parts) {
                 std::copy_n(table_.target(), words, checks);
                 if (of_image != 0) begin_image(image);
             }
-            for (uint32_t m : side.members_of(halves[k].number)) {
-                bucket.members.push_back(m);
+            for (uint32_t m : side.members_of(part.halves[k].number)) {
+                part.members.push_back(m);
                 for (uint32_t w = 0; w < words; ++w) checks[w] ^= table_.checks(m)[w];
                 if (of_image != 0) add_image(m, image);
-                for (size_t c = 0; c < num_circuits; ++c) bucket.ratios[k * num_circuits + c] *= ratios[c * size + m];
+                for (size_t c = 0; c < num_circuits; ++c) part.ratios[k * num_circuits + c] *= ratios[c * size + m];
             }
         }
     };
@@ -184,14 +195,12 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     const auto count = [&](uint64_t found, uint64_t stored) {
         if ((num_found += found) / found_for_stored > max_sets || (num_stored += stored) > max_sets) are_too_many = true;
     };
-    const auto join_buckets = [&](std::span<const Half> lefts, std::span<const Half> rights, Bucket (&buckets)[2], KeptTest& may_be_kept,
-                                  Looks& look, PartOfJoin& found) {
-        auto& [a, b] = buckets;
-        spread(lefts, sides[0], a);
-        spread(rights, sides[1], b);
-        for (size_t l = 0; l < lefts.size() && !are_too_many; ++l) {
+    // Joins left halves [l, end_l) with right halves [r, end_r), which have the same hash.
+    const auto join_equal = [&](SpreadHalves& a, SpreadHalves& b, size_t l, size_t end_l, size_t first_r, size_t end_r, KeptTest& may_be_kept,
+                                Looks& look, PartOfJoin& found) {
+        for (; l < end_l && !are_too_many; ++l) {
             const uint64_t sets = found.sets, stored = found.left.size();
-            for (size_t r = 0; r < rights.size(); ++r) {
+            for (size_t r = first_r; r < end_r; ++r) {
                 look();
                 const uint32_t *const x = &a.members[l * left], *const y = &b.members[r * right];
                 if (!is_set(x, y) || !std::equal(&a.checks[l * words], &a.checks[l * words] + words, &b.checks[r * words])) continue;
@@ -204,8 +213,8 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
                 }
                 found.members.insert(found.members.end(), x, x + left);
                 found.members.insert(found.members.end(), y, y + right);
-                found.left.push_back(lefts[l].number);
-                found.right.push_back(rights[r].number);
+                found.left.push_back(a.halves[l].number);
+                found.right.push_back(b.halves[r].number);
             }
             if (found.sets > sets) count(found.sets - sets, found.left.size() - stored);
         }
@@ -214,28 +223,22 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
         return [&, first_part, may_be_kept = KeptTest(*this, storage), look = Looks(interruption)](size_t k) mutable {
             PartOfJoin& found = results[k];
             found.left_out.resize(num_circuits);
-            std::vector<Half> halves[2];
-            std::ranges::copy_if(sides[1].part(first_part + k), std::back_inserter(halves[1]), HashFilter(sides[0].part(first_part + k)));
-            std::ranges::copy_if(sides[0].part(first_part + k), std::back_inserter(halves[0]), HashFilter(halves[1]));
-            for (auto& each : halves) std::ranges::sort(each);
-            Bucket buckets[2];
-            const auto end_of = [](const std::vector<Half>& all, size_t begin) {
-                size_t end = begin;
-                while (end < all.size() && all[end].hash == all[begin].hash) ++end;
-                return end;
-            };
-            for (size_t l = 0, r = 0; l < halves[0].size() && !are_too_many;) {
-                const uint64_t hash = halves[0][l].hash;
-                while (r < halves[1].size() && halves[1][r].hash < hash) ++r;
-                if (r == halves[1].size()) break;
-                const size_t end_l = end_of(halves[0], l);
-                if (halves[1][r].hash == hash) {
-                    const size_t end_r = end_of(halves[1], r);
-                    join_buckets(std::span(halves[0]).subspan(l, end_l - l), std::span(halves[1]).subspan(r, end_r - r), buckets, may_be_kept,
-                                 look, found);
-                    r = end_r;
+            SpreadHalves a, b;
+            std::ranges::copy_if(sides[1].part(first_part + k), std::back_inserter(b.halves), HashFilter(sides[0].part(first_part + k)));
+            std::ranges::copy_if(sides[0].part(first_part + k), std::back_inserter(a.halves), HashFilter(b.halves));
+            std::ranges::sort(a.halves);
+            std::ranges::sort(b.halves);
+            spread(a, sides[0]);
+            spread(b, sides[1]);
+            for (size_t l = 0, r = 0; l < a.halves.size() && r < b.halves.size();) {
+                if (a.halves[l].hash != b.halves[r].hash) {
+                    ++(a.halves[l].hash < b.halves[r].hash ? l : r);
+                    continue;
                 }
+                const size_t end_l = a.end_of(l), end_r = b.end_of(r);
+                join_equal(a, b, l, end_l, r, end_r, may_be_kept, look, found);
                 l = end_l;
+                r = end_r;
             }
         };
     };

@@ -49,7 +49,7 @@ class KeptSpans {
         const Memory::Span& span = memory.spans_[number];
         const uint64_t outcomes = image[sign_words_] ^ span.offset;
         for (size_t k = span.first_parity; k < span.end_parity; ++k)
-            if ((__builtin_popcountll(outcomes & memory.parities_[k]) & 1) != 0) return false;
+            if (__builtin_parityll(outcomes & memory.parities_[k]) != 0) return false;
         return true;
     }
 

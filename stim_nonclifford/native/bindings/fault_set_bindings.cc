@@ -110,6 +110,7 @@ nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& c
     result["is_complete"] = found.is_complete;
     result["steps"] = found.steps;
     result["sets"] = found.sets;
+    result["candidates"] = found.candidates;
     result["num_keys"] = found.num_keys;
     result["left_out"] = to_array(std::move(found.left_out));
     result["keys"] = to_array(std::move(found.keys));
@@ -156,6 +157,7 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["sets"] = found.sets;
+    result["candidates"] = found.candidates;
     result["most_of_draw"] = found.most_of_draw;
     result["members"] = to_array(std::move(found.members));
     result["left"] = to_array(std::move(found.left));

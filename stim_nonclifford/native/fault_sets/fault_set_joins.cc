@@ -257,6 +257,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
         }
         for (PartOfJoin& part : results) {
             found.sets += part.sets;
+            found.candidates += part.left.size();
             found.most_of_draw = std::max(found.most_of_draw, part.most_of_draw);
             for (size_t c = 0; c < num_circuits; ++c) found.left_out[c] += part.left_out[c];
             found.members.insert(found.members.end(), part.members.begin(), part.members.end());

@@ -73,7 +73,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     struct Group {
         NumberedRows keys;
         std::vector<double> masses, left_out;
-        uint64_t sets = 0;
+        uint64_t sets = 0, candidates = 0;
         bool is_done = false;
     };
     const Group empty{NumberedRows(table_.key_words()), {}, std::vector<double>(num_circuits)};
@@ -103,6 +103,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
                 for (size_t c = 0; c < num_circuits; ++c) group.left_out[c] += mass(c);
                 return;
             }
+            ++group.candidates;
             table.key_of({members, weight}, key.data());
             if (group.keys.size() >= max_keys) steps.end_here();
             const size_t number = group.keys.number_of(key.data());
@@ -123,6 +124,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
         for (; next_group < max_groups && groups[next_group].is_done; ++next_group) {
             Group group = std::exchange(groups[next_group], empty);
             found.sets += group.sets;
+            found.candidates += group.candidates;
             for (size_t c = 0; c < num_circuits; ++c) found.left_out[c] += group.left_out[c];
             for (uint32_t k = 0; k < group.keys.size(); ++k) {
                 look(num_circuits);

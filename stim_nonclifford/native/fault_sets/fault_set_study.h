@@ -57,7 +57,8 @@ class FaultSetStudy {
     struct Enumeration {
         bool is_complete = false;        // false: the search would have exceeded its limits
         uint64_t steps = 0, sets = 0;
-        uint64_t num_keys = 0;           // distinct keys whose laws were asked for, stored or not
+        uint64_t candidates = 0;         // sets that may be kept, as far as that is known without their laws
+        uint64_t num_keys = 0;           // distinct keys of the candidates, stored or not
         std::vector<uint32_t> keys;
         std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
         std::vector<double> left_out;    // [circuits]: the same for all keys that are not stored
@@ -88,7 +89,7 @@ class FaultSetStudy {
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all
         uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
-        uint64_t sets = 0;
+        uint64_t sets = 0, candidates = 0;
         std::vector<uint32_t> members;   // [stored][weight], those of the left draw first
         std::vector<uint32_t> left, right;
         std::vector<uint32_t> keys;

@@ -48,6 +48,9 @@ _Error = Callable[[Outlook], float]
 ENOUGH = 0.8
 """The search ends when the square of the error is this part of the square that was asked for."""
 
+_DARING = 2.0
+"""How many times as much as all before a sample may cost: what is known may be wrong."""
+
 _FIRST_COST = 0.5
 """Seconds that a single action may cost even if less was spent on all before it."""
 
@@ -153,7 +156,7 @@ class Estimator:
 
     def _has_time(self, cost: float) -> bool:
         """Whether a sample may cost that: not much more than all before, and within the limits."""
-        return cost <= max(_FIRST_COST, self._known.spent) and cost <= self._budget
+        return cost <= max(_FIRST_COST, _DARING * self._known.spent) and cost <= self._budget
 
     def _next(self) -> Option | None:
         """What is done next: of all that shall be done, what removes most error for its cost."""
@@ -162,17 +165,35 @@ class Estimator:
         menus = [self._menu(weight, units) for weight in range(known.num_exact, len(known.strata))]
         budget = self._budget
         chosen = allocate(menus, self._enough(menus), budget)
-        wanted = [(menu[0], option) for menu, option in zip(menus, chosen, strict=True) if option.run]
-        if not wanted:
-            # What is left is too little for the best choice.
-            wanted = [(menu[0], option) for menu in menus for option in menu[1:] if option.cost <= budget]
-        # Samples of a weight of which all sets will be known would be in vain, and it may take all the time.
-        for _, option in wanted:
+        for option in chosen:
+            # Samples of its weight would be in vain, and it may take all the time.
             if option.is_complete:
                 return option
-        gains = [self._gain(before, option) / option.cost for before, option in wanted]
+        # What costs too much at once is begun with the largest sample that does not.
+        possible = [
+            (menu, option if self._has_time(option.cost) else self._largest(menu, option.cost))
+            for menu, option in zip(menus, chosen, strict=True)
+            if option.run
+        ]
+        if not possible:
+            # What is left is too little for the best choice.
+            possible = [
+                (menu, option) for menu in menus for option in menu[1:] if self._has_time(option.cost)
+            ]
+        gains = [
+            self._gain(menu[0], option) / option.cost if option.run else 0.0 for menu, option in possible
+        ]
         best = max(range(len(gains)), key=gains.__getitem__, default=None)
-        return None if best is None or gains[best] <= 0 else wanted[best][1]
+        return None if best is None or gains[best] <= 0 else possible[best][1]
+
+    def _largest(self, menu: list[Option], cost: float) -> Option:
+        """The sample of most cost below that for which there is time; else nothing."""
+        samples = [each for each in menu[1:] if not each.is_complete and each.cost < cost]
+        return max(
+            (each for each in samples if self._has_time(each.cost)),
+            key=lambda each: each.cost,
+            default=menu[0],
+        )
 
     def _enough(self, menus: list[list[Option]]) -> list[float]:
         """For each circuit what the errors of all weights may add up to; infinite if they are small."""
@@ -211,7 +232,7 @@ class Estimator:
                 enumerate_all = partial(self._enumerate, weight, 3 * steps)
                 menu.append(Option(cost, (0.0,) * len(units), enumerate_all, is_complete=True))
         for cost, error, run in self._samplings(stratum):
-            if self._has_time(cost):
+            if cost <= self._budget:
                 menu.append(Option(cost, errors(error), run))
         return menu
 

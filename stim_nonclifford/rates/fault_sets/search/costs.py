@@ -19,9 +19,9 @@ _KEYS_IN_CACHE = 1e6
 _KEY = 1.5e-6
 _DRAW_STEP = 6e-8
 _DRAW = 2.5e-6
-_HALF = 2e-7
-_FOUND = 6e-8
-_LAW = 1.5e-6
+_HALF = 2.5e-7
+_FOUND = 1e-7
+_LAW = 3e-6
 """A set of a join that may be kept; most of them have signatures of their own."""
 
 

@@ -169,9 +169,9 @@ class Estimator:
             # Samples of its weight would be in vain, and it may take all the time.
             if option.is_complete:
                 return option
-        # What costs too much at once is begun with the largest sample that does not.
+        # What costs too much at once is begun with the best sample that does not.
         possible = [
-            (menu, option if self._has_time(option.cost) else self._largest(menu, option.cost))
+            (menu, option if self._has_time(option.cost) else self._best_possible(menu))
             for menu, option in zip(menus, chosen, strict=True)
             if option.run
         ]
@@ -186,14 +186,10 @@ class Estimator:
         best = max(range(len(gains)), key=gains.__getitem__, default=None)
         return None if best is None or gains[best] <= 0 else possible[best][1]
 
-    def _largest(self, menu: list[Option], cost: float) -> Option:
-        """The sample of most cost below that for which there is time; else nothing."""
-        samples = [each for each in menu[1:] if not each.is_complete and each.cost < cost]
-        return max(
-            (each for each in samples if self._has_time(each.cost)),
-            key=lambda each: each.cost,
-            default=menu[0],
-        )
+    def _best_possible(self, menu: list[Option]) -> Option:
+        """The sample for which there is time that leaves least error; else nothing."""
+        samples = [each for each in menu[1:] if not each.is_complete and self._has_time(each.cost)]
+        return min(samples, key=lambda each: sum(each.error), default=menu[0])
 
     def _enough(self, menus: list[list[Option]]) -> list[float]:
         """For each circuit what the errors of all weights may add up to; infinite if they are small."""

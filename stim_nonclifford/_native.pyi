@@ -107,6 +107,8 @@ class FaultSetStudy:
     def num_keys(self) -> int: ...
     @property
     def evaluated(self) -> tuple[int, int]: ...
+    @property
+    def tells_kept(self) -> bool: ...
     def enumerate(
         self,
         weight: int,
@@ -125,7 +127,6 @@ class FaultSetStudy:
         left: int,
         right: int,
         draws: int,
-        stride: float,
         seed: int,
         round: int,
         max_sets: int,

@@ -109,6 +109,7 @@ nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& c
     result["is_complete"] = found.is_complete;
     result["steps"] = found.steps;
     result["sets"] = found.sets;
+    result["candidates"] = found.candidates;
     result["num_keys"] = found.num_keys;
     result["left_out"] = to_array(std::move(found.left_out));
     result["keys"] = to_array(std::move(found.keys));
@@ -139,7 +140,7 @@ nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t se
     return result;
 }
 
-nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
               uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
     const std::vector<double> of_mechanisms = to_vector(ratios);
     for (const uint32_t weight : {left, right}) {
@@ -147,17 +148,15 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
         require(study.sampler().total(weight) > 0, "There is no set of " + std::to_string(weight) + " mechanisms to draw.");
     }
     require(left + right <= snc::max_fault_set_weight, "left and right must be at most " + std::to_string(snc::max_fault_set_weight) + " together.");
-    require(stride > 0 && std::isfinite(stride), "stride must be positive and finite.");
     require(round < end_of_rounds, "round must be below 2^24.");
     check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {
-        return study.join(left, right, draws, stride, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
     });
     nb::dict result;
     result["is_complete"] = found.is_complete;
     result["sets"] = found.sets;
-    result["left_squares"] = found.left_squares;
-    result["right_squares"] = found.right_squares;
+    result["candidates"] = found.candidates;
     result["most_of_draw"] = found.most_of_draw;
     result["members"] = to_array(std::move(found.members));
     result["left"] = to_array(std::move(found.left));
@@ -210,7 +209,7 @@ nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_
     const snc::Plan packed = to_plan(plan);
     const std::vector<uint64_t> words = to_vector(signatures);
     const uint32_t words_each = packed.layout.signature_words;
-    require(count < snc::FaultSetKeys::none && words.size() == count * words_each, "signatures must be [count][words of a signature].");
+    require(count < snc::NumberedRows::none && words.size() == count * words_each, "signatures must be [count][words of a signature].");
     for (size_t k = 0; k < words.size(); k += words_each)
         require(!snc::has_bits_beyond(&words[k], words_each, packed.layout.num_signature_bits),
                 "A signature has bits beyond the signature bits of the plan.");
@@ -255,13 +254,15 @@ void bind_fault_sets(nb::module_& m) {
                          return std::pair(evaluated.keys, evaluated.laws);
                      },
                      "The keys whose laws were evaluated, and the laws of signatures that this took.")
+        .def_prop_ro("tells_kept", &FaultSetStudy::tells_kept,
+                     "Whether most sets with which no shot is kept are told from the others without their laws.")
         .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
              nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, nb::arg("max_laws") = ~uint64_t{0}, "All sets of a weight, added up by key.")
         .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
              "A Poisson process of draws from all sets of a weight.")
-        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),
+        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")

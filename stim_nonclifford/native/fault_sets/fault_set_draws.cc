@@ -11,16 +11,6 @@
 
 namespace snc {
 
-namespace {
-
-// The number of draws of a join that are joined together.
-constexpr uint32_t draw_chunk = 4096;
-
-// The number of sets of a join after which their keys are numbered.
-constexpr size_t join_block = size_t{1} << 22;
-
-}  // namespace
-
 const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
     if (closed_[weight].weight != 0) return closed_[weight];
     const uint64_t bytes_of_set = weight * sizeof(uint32_t) + sizeof(double), most = options_.max_bytes / bytes_of_set;
@@ -123,93 +113,6 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
         found.members.insert(found.members.end(), group.begin(), group.end());
         group = {};
     }
-    return found;
-}
-
-FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
-                                         uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage) {
-    const Turns::Turn turn = this->turn();
-    struct Side {
-        uint32_t weight;
-        Stream stream;
-        std::vector<uint32_t> members;
-        std::vector<std::pair<uint64_t, uint32_t>> hashes;
-    };
-    const uint32_t weight = left + right;
-    const uint64_t index = uint64_t{weight} << 56 | round << 32;
-    Side sides[2] = {{left, Stream::left_parts, {}, {}}, {right, Stream::right_parts, {}, {}}};
-    for (Side& side : sides) {
-        side.members.resize(size_t{draws} * side.weight);
-        side.hashes.resize(draws);
-        const uint64_t target = side.stream == Stream::right_parts ? table_.target_hash() : 0;
-        run_parts((size_t{draws} + draw_chunk - 1) / draw_chunk, options_.num_threads, interrupted_, [&](Interruption&) {
-            return [&](size_t chunk) {
-                Uniform numbers(seed, side.stream, index | chunk);
-                const size_t end = std::min<size_t>((chunk + 1) * draw_chunk, draws);
-                for (size_t k = chunk * draw_chunk; k < end; ++k) {
-                    uint32_t* const members = &side.members[k * side.weight];
-                    sampler_.draw(side.weight, std::ref(numbers), members);
-                    uint64_t hash = target;
-                    for (uint32_t m = 0; m < side.weight; ++m) hash ^= table_.hash(members[m]);
-                    side.hashes[k] = {hash, static_cast<uint32_t>(k)};
-                }
-            };
-        });
-    }
-    run_parts(2, options_.num_threads, interrupted_, [&](Interruption& interruption) {
-        return [&](size_t side) { sort_with_looks(sides[side].hashes, interruption, std::less{}); };
-    });
-    Interruption interruption(interrupted_);
-    Looks look(interruption);
-
-    Join found;
-    found.left_out.resize(num_circuits);
-    std::vector<uint32_t> left_counts(draws), right_counts(draws);
-    PoissonPoints points(Uniform(seed, Stream::selections, index), stride);
-    const uint32_t words = table_.check_words();
-    std::vector<uint64_t> residue(words);
-    const auto is_set = [&](const uint32_t* a, const uint32_t* b) {
-        for (uint32_t k = 0; k < left; ++k)
-            for (uint32_t m = 0; m < right; ++m)
-                if (a[k] == b[m] || table_.exclude_each_other(a[k], b[m])) return false;
-        std::copy_n(table_.target(), words, residue.begin());
-        const auto flip = [&](uint32_t m) {
-            for (uint32_t w = 0; w < words; ++w) residue[w] ^= table_.checks(m)[w];
-        };
-        std::for_each_n(a, left, flip);
-        std::for_each_n(b, right, flip);
-        return std::ranges::all_of(residue, [](uint64_t word) { return word == 0; });
-    };
-    auto first = sides[1].hashes.cbegin();
-    for (const auto& [hash, l] : sides[0].hashes) {
-        look();
-        first = std::find_if(first, sides[1].hashes.cend(), [&](const auto& other) { return other.first >= hash; });
-        for (auto other = first; other != sides[1].hashes.cend() && other->first == hash; ++other) {
-            look();
-            const uint32_t r = other->second;
-            const uint32_t *a = sides[0].members.data() + size_t{l} * left, *b = sides[1].members.data() + size_t{r} * right;
-            if (!is_set(a, b)) continue;
-            if (++found.sets > max_sets) {
-                Join none;
-                none.is_complete = false;
-                none.sets = found.sets;
-                return none;
-            }
-            ++left_counts[l];
-            ++right_counts[r];
-            for (uint32_t count = stride > 1 ? points.pass(1, look) : 1; count > 0; --count) {
-                found.members.insert(found.members.end(), a, a + left);
-                found.members.insert(found.members.end(), b, b + right);
-                found.left.push_back(l);
-                found.right.push_back(r);
-            }
-            if (found.left.size() >= found.keys.size() + join_block) number_joined(found, weight, ratios, storage);
-        }
-    }
-    number_joined(found, weight, ratios, storage);
-    for (uint32_t count : left_counts) found.left_squares += static_cast<double>(count) * count;
-    for (uint32_t count : right_counts) found.right_squares += static_cast<double>(count) * count;
-    if (draws > 0) found.most_of_draw = std::max(std::ranges::max(left_counts), std::ranges::max(right_counts));
     return found;
 }
 

@@ -24,17 +24,23 @@ std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, u
     Interruption interruption(interrupted_);
     Looks look(interruption);
     std::vector<uint32_t> numbers;
-    FaultSetKeys candidates(table_.key_words());
-    FaultSetKeys& keys = storage == Storage::all ? keys_ : candidates;
+    NumberedRows candidates(table_.key_words());
+    NumberedRows& keys = storage == Storage::all ? keys_ : candidates;
     std::vector<uint64_t> key(table_.key_words());
+    KeptTest may_be_kept(*this, storage);
     for (size_t begin = 0; begin < members.size(); begin += weight) {
         look();
+        if (!may_be_kept(members.subspan(begin, weight))) {
+            numbers.push_back(NumberedRows::none);
+            continue;
+        }
         table_.key_of(members.subspan(begin, weight), key.data());
         numbers.push_back(keys.number_of(key.data()));
     }
     if (storage == Storage::all) return numbers;
     const std::vector<uint32_t> stored = store(candidates, storage);
-    for (uint32_t& number : numbers) number = stored[number];
+    for (uint32_t& number : numbers)
+        if (number != NumberedRows::none) number = stored[number];
     return numbers;
 }
 
@@ -43,7 +49,7 @@ void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ra
     const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage);
     for (size_t k = begin; k < begin + numbers.size(); ++k) {
         const uint32_t* const members = &join.members[k * weight];
-        if (numbers[k - begin] == FaultSetKeys::none) {
+        if (numbers[k - begin] == NumberedRows::none) {
             for (size_t c = 0; c < join.left_out.size(); ++c) {
                 double ratio = 1;
                 for (uint32_t m = 0; m < weight; ++m) ratio *= ratios[c * size + members[m]];
@@ -62,23 +68,23 @@ void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ra
     join.right.resize(join.keys.size());
 }
 
-std::vector<uint32_t> FaultSetStudy::store(const FaultSetKeys& keys, Storage storage, SearchSteps* steps) {
+std::vector<uint32_t> FaultSetStudy::store(const NumberedRows& keys, Storage storage, SearchSteps* steps) {
     std::vector<uint32_t> numbers;
     evaluate_stored();
-    FaultSetKeys unknown(table_.key_words());
+    NumberedRows unknown(table_.key_words());
     for (uint32_t k = 0; k < keys.size(); ++k) {
-        numbers.push_back(keys_.find(keys.key(k)));
-        if (numbers.back() == FaultSetKeys::none) unknown.number_of(keys.key(k));
+        numbers.push_back(keys_.find(keys.row(k)));
+        if (numbers.back() == NumberedRows::none) unknown.number_of(keys.row(k));
     }
     KeptBranches laws{{0}, {}, {}};
     append_laws(unknown, 0, storage == Storage::all ? max_expanded_keys : max_expanded_candidates, laws, steps);
     const uint32_t output_words = plan_.layout.output_words;
     new_laws_.reserve_more(laws);
     for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
-        if (numbers[k] != FaultSetKeys::none) continue;
+        if (numbers[k] != NumberedRows::none) continue;
         const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
         if (begin == end && storage == Storage::can_be_kept) continue;
-        numbers[k] = keys_.number_of(keys.key(k));
+        numbers[k] = keys_.number_of(keys.row(k));
         new_laws_.append(laws, begin, end, output_words);
         evaluated_ = keys_.size();
     }
@@ -106,14 +112,15 @@ void FaultSetStudy::evaluate_stored() {
     evaluated_ = keys_.size();
 }
 
-bool FaultSetStudy::has_at_most(const FaultSetKeys& keys, uint64_t max_laws) const {
+bool FaultSetStudy::has_at_most(const NumberedRows& keys, uint64_t max_laws) const {
+    if (!coins_.has_coins()) return true;
     uint64_t laws = 0;
     for (uint32_t k = 0; k < keys.size() && laws <= max_laws; ++k)
-        if (keys_.find(keys.key(k)) == FaultSetKeys::none) laws += coins_.num_tosses(keys.key(k));
+        if (keys_.find(keys.row(k)) == NumberedRows::none) laws += coins_.num_tosses(keys.row(k));
     return laws <= max_laws;
 }
 
-void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps) {
+void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps) {
     if (coins_.has_coins()) max_expanded = std::min(max_expanded, max_expanded_tosses);
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     while (begin < keys.size()) {
@@ -121,9 +128,9 @@ void FaultSetStudy::append_laws(const FaultSetKeys& keys, uint64_t begin, size_t
         std::vector<uint64_t> signatures, outputs;
         std::vector<size_t> ends;  // of the signatures of each key
         size_t count = 0;
-        for (; begin < keys.size() && (count == 0 || count + coins_.num_tosses(keys.key(static_cast<uint32_t>(begin))) <= max_expanded);
+        for (; begin < keys.size() && (count == 0 || count + coins_.num_tosses(keys.row(static_cast<uint32_t>(begin))) <= max_expanded);
              ++begin) {
-            coins_.for_each_toss(keys.key(static_cast<uint32_t>(begin)), [&](std::span<const uint64_t> key) {
+            coins_.for_each_toss(keys.row(static_cast<uint32_t>(begin)), [&](std::span<const uint64_t> key) {
                 signatures.insert(signatures.end(), key.begin(), key.begin() + signature_words);
                 outputs.insert(outputs.end(), key.begin() + signature_words, key.end());
                 ++count;

@@ -22,6 +22,28 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
       keys_(table_.key_words()) {
     Interruption interruption(interrupted_);
     list_pairs(interruption);
+    find_spans();
+}
+
+void FaultSetStudy::find_spans() {
+    if (!coins_.empty() || table_.key_words() == 0) return;
+    const std::optional<InsertionLaws> laws = InsertionLaws::of(plan_, kernels_, interrupted_);
+    std::optional<KeptSpans> found = laws ? KeptSpans::of(*laws) : std::nullopt;
+    if (!found) return;
+    spans_.emplace(std::move(*found));
+    const auto image_of = [&](std::span<const uint32_t> members, uint64_t* image) {
+        std::vector<uint64_t> key(table_.key_words());
+        table_.key_of(members, key.data());
+        spans_->image_of(key.data(), image);
+    };
+    base_image_.resize(image_words());
+    image_of({}, base_image_.data());
+    images_.resize(size_t{table_.num_mechanisms()} * image_words());
+    for (uint32_t m = 0; m < table_.num_mechanisms(); ++m) {
+        uint64_t* const image = &images_[size_t{m} * image_words()];
+        image_of({&m, 1}, image);
+        for (uint32_t w = 0; w < image_words(); ++w) image[w] ^= base_image_[w];
+    }
 }
 
 void FaultSetStudy::list_pairs(Interruption& interruption) {
@@ -54,12 +76,13 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     const Turns::Turn turn = this->turn();
     const size_t size = table_.num_mechanisms();
     struct Group {
-        FaultSetKeys keys;
-        std::vector<double> masses;
-        uint64_t sets = 0;
+        NumberedRows keys;
+        std::vector<double> masses, left_out;
+        uint64_t sets = 0, candidates = 0;
         bool is_done = false;
     };
-    std::vector<Group> groups(max_groups, Group{FaultSetKeys(table_.key_words()), {}});
+    const Group empty{NumberedRows(table_.key_words()), {}, std::vector<double>(num_circuits)};
+    std::vector<Group> groups(max_groups, empty);
     SearchSteps steps(options_.num_threads, limits.max_steps, limits.max_seconds);
     struct Visitor {
         const FaultSetTable& table;
@@ -69,25 +92,33 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
         uint64_t max_keys;
         SearchSteps& steps;
         Group& group;
+        KeptTest may_be_kept;
         std::vector<uint64_t> key;
 
         enum : bool { draws = false };
         void start(size_t) {}
         void operator()(const uint32_t* members, double) {
             ++group.sets;
+            const auto mass = [&](size_t c) {
+                double product = 1;
+                for (uint32_t k = 0; k < weight; ++k) product *= circuits[c * size + members[k]];
+                return product;
+            };
+            if (!may_be_kept({members, weight})) {
+                for (size_t c = 0; c < num_circuits; ++c) group.left_out[c] += mass(c);
+                return;
+            }
+            ++group.candidates;
             table.key_of({members, weight}, key.data());
             if (group.keys.size() >= max_keys) steps.end_here();
             const size_t number = group.keys.number_of(key.data());
             if (group.masses.size() <= number * num_circuits) group.masses.resize((number + 1) * num_circuits);
-            for (size_t c = 0; c < num_circuits; ++c) {
-                double product = 1;
-                for (uint32_t k = 0; k < weight; ++k) product *= circuits[c * size + members[k]];
-                group.masses[number * num_circuits + c] += product;
-            }
+            for (size_t c = 0; c < num_circuits; ++c) group.masses[number * num_circuits + c] += mass(c);
         }
     };
     Enumeration found;
-    FaultSetKeys keys(table_.key_words());
+    found.left_out.resize(num_circuits);
+    NumberedRows keys(table_.key_words());
     // Groups are added up in order, and as soon as they are complete, so that few of them are stored at a time.
     std::mutex adding;
     size_t next_group = 0;
@@ -96,11 +127,13 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
         Looks look(interruption);
         groups[done].is_done = true;
         for (; next_group < max_groups && groups[next_group].is_done; ++next_group) {
-            Group group = std::exchange(groups[next_group], Group{FaultSetKeys(table_.key_words()), {}});
+            Group group = std::exchange(groups[next_group], empty);
             found.sets += group.sets;
+            found.candidates += group.candidates;
+            for (size_t c = 0; c < num_circuits; ++c) found.left_out[c] += group.left_out[c];
             for (uint32_t k = 0; k < group.keys.size(); ++k) {
                 look(num_circuits);
-                const size_t number = keys.number_of(group.keys.key(k));
+                const size_t number = keys.number_of(group.keys.row(k));
                 if (found.masses.size() <= number * num_circuits) found.masses.resize((number + 1) * num_circuits);
                 for (size_t c = 0; c < num_circuits; ++c) found.masses[number * num_circuits + c] += group.masses[k * num_circuits + c];
             }
@@ -110,14 +143,13 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     const auto make_visitor = [&](size_t group, Interruption&) {
         return Visitor{table_,          circuits, size,          num_circuits,
                        weight,          limits.max_keys, steps, groups[group],
-                       std::vector<uint64_t>(table_.key_words())};
+                       KeptTest(*this, storage), std::vector<uint64_t>(table_.key_words())};
     };
     search(weight, FaultSetGoal::target, steps, make_visitor, add_up);
     found.steps = steps.total();
     found.is_complete = !steps.has_ended() && has_at_most(keys, limits.max_laws);
     if (!found.is_complete) return found;
     found.num_keys = keys.size();
-    found.left_out.resize(num_circuits);
     std::vector<uint32_t> numbers;
     try {
         numbers = store(keys, storage, &steps);
@@ -127,9 +159,9 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     }
     for (uint32_t k = 0; k < keys.size(); ++k) {
         const double* const from = &found.masses[k * num_circuits];
-        double* const to = numbers[k] == FaultSetKeys::none ? found.left_out.data() : &found.masses[found.keys.size() * num_circuits];
-        for (size_t c = 0; c < num_circuits; ++c) to[c] = (numbers[k] == FaultSetKeys::none ? to[c] : 0) + from[c];
-        if (numbers[k] != FaultSetKeys::none) found.keys.push_back(numbers[k]);
+        double* const to = numbers[k] == NumberedRows::none ? found.left_out.data() : &found.masses[found.keys.size() * num_circuits];
+        for (size_t c = 0; c < num_circuits; ++c) to[c] = (numbers[k] == NumberedRows::none ? to[c] : 0) + from[c];
+        if (numbers[k] != NumberedRows::none) found.keys.push_back(numbers[k]);
     }
     found.masses.resize(found.keys.size() * num_circuits);
     return found;
@@ -141,7 +173,7 @@ std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& o
     std::vector<std::vector<double>> groups(max_groups, std::vector<double>(size * columns));
     struct Visitor {
         const FaultSetTable& table;
-        const FaultSetKeys& keys;
+        const NumberedRows& keys;
         const Weights& odds;
         const std::vector<double>& values;
         uint32_t weight, columns;
@@ -182,7 +214,7 @@ std::vector<uint32_t> FaultSetStudy::sets_with(uint32_t weight, const std::vecto
     std::vector<std::vector<uint32_t>> groups(max_groups);
     struct Visitor {
         const FaultSetTable& table;
-        const FaultSetKeys& keys;
+        const NumberedRows& keys;
         const std::vector<double>& values;
         uint32_t weight;
         std::vector<uint32_t>& found;

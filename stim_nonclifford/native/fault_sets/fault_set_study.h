@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,12 +15,13 @@
 #include "base/turns.h"
 #include "cpu/kernels.h"
 #include "fault_sets/fault_set_bounds.h"
-#include "fault_sets/fault_set_keys.h"
+#include "base/numbered_rows.h"
 #include "fault_sets/fault_set_search.h"
 #include "fault_sets/fault_sets.h"
 #include "fault_sets/search_steps.h"
 #include "laws/coin_tosses.h"
 #include "laws/fault_set_laws.h"
+#include "laws/kept_spans.h"
 #include "plan/plan.h"
 
 namespace snc {
@@ -48,18 +50,21 @@ class FaultSetStudy {
     };
     Evaluated evaluated() const;
     double bound_on_twins() const;
+    // Whether most sets with which no shot is kept are told from the others without their laws.
+    bool tells_kept() const { return spans_.has_value(); }
 
     // The weights of the mechanisms in several circuits, [circuits][mechanisms]. There is a mass for each circuit.
     using Weights = std::vector<double>;
 
-    // What is stored of the sets that a search finds: all of them, or only those with which a shot can be kept. Where laws are
-    // long, most sets are never kept, and those that are take little room.
+    // What is stored of the sets that a search finds: all of them, or only those with which a shot can be kept. Most sets are
+    // never kept, and those that are take little room.
     enum class Storage : uint8_t { all, can_be_kept };
 
     struct Enumeration {
         bool is_complete = false;        // false: the search would have exceeded its limits
         uint64_t steps = 0, sets = 0;
-        uint64_t num_keys = 0;           // distinct keys, stored or not
+        uint64_t candidates = 0;         // sets that may be kept, as far as that is known without their laws
+        uint64_t num_keys = 0;           // distinct keys of the candidates, stored or not
         std::vector<uint32_t> keys;
         std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
         std::vector<double> left_out;    // [circuits]: the same for all keys that are not stored
@@ -88,21 +93,20 @@ class FaultSetStudy {
     Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws);
 
     struct Join {
-        bool is_complete = true;         // false: there would have been more than max_sets sets
-        double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
+        bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all
         uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
-        uint64_t sets = 0;
-        std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
+        uint64_t sets = 0, candidates = 0;
+        std::vector<uint32_t> members;   // [stored][weight], those of the left draw first
         std::vector<uint32_t> left, right;
         std::vector<uint32_t> keys;
-        std::vector<double> left_out;    // [circuits]: sum of the ratios of selected sets that are not stored
+        std::vector<double> left_out;    // [circuits]: sum of the ratios of the sets that are not stored
     };
-    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. Each set that is
-    // found is selected with probability 1 / stride. The ratio of a set is the product of `ratios`, [circuits][mechanisms].
-    Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round, uint64_t max_sets,
-              const Weights& ratios, size_t num_circuits, Storage storage);
+    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. The ratio of a set is the
+    // product of `ratios`, [circuits][mechanisms].
+    Join join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets, const Weights& ratios,
+              size_t num_circuits, Storage storage);
 
-    // The number of the key of each set, [sets][weight]; FaultSetKeys::none if it is not stored.
+    // The number of the key of each set, [sets][weight]; NumberedRows::none if it is not stored.
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
 
     // The laws of the keys that are new since the last call: entries of key first + k.
@@ -125,19 +129,52 @@ class FaultSetStudy {
     // Parts of the search are combined into groups. Sums are taken within each group, then over the groups in order.
     static constexpr size_t max_groups = 64;
 
+    // Whether shots with a set may be kept, as far as that is known without its law; one for each thread.
+    class KeptTest {
+       public:
+        KeptTest(const FaultSetStudy& study, Storage storage) : study_(storage == Storage::all || !study.spans_ ? nullptr : &study) {
+            if (study_ == nullptr) return;
+            memory_.emplace(*study_->spans_);
+            image_.resize(study_->spans_->image_words());
+        }
+        bool operator()(std::span<const uint32_t> members) {
+            if (study_ == nullptr) return true;
+            study_->begin_image(image_.data());
+            for (uint32_t m : members) study_->add_image(m, image_.data());
+            return study_->spans_->may_be_kept(image_.data(), *memory_);
+        }
+        // The same for the XOR of the images of two halves.
+        bool of_halves(const uint64_t* left, const uint64_t* right) {
+            if (study_ == nullptr) return true;
+            for (size_t w = 0; w < image_.size(); ++w) image_[w] = left[w] ^ right[w];
+            return study_->spans_->may_be_kept(image_.data(), *memory_);
+        }
+
+       private:
+        const FaultSetStudy* study_;
+        std::optional<KeptSpans::Memory> memory_;
+        std::vector<uint64_t> image_;
+    };
+    uint32_t image_words() const { return spans_ ? spans_->image_words() : 0; }
+    void begin_image(uint64_t* image) const { std::copy_n(base_image_.data(), image_words(), image); }
+    void add_image(uint32_t mechanism, uint64_t* image) const {
+        for (uint32_t w = 0; w < image_words(); ++w) image[w] ^= images_[size_t{mechanism} * image_words() + w];
+    }
+    void find_spans();
+
     Turns::Turn turn() const { return Turns::Turn(turns_, interrupted_); }
     void list_pairs(Interruption& interruption);
     std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage);
     // Appends the laws of the keys from `begin` on, so many signatures at a time. Throws SearchSteps::Ended after the time of
     // a search.
-    void append_laws(const FaultSetKeys& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps = nullptr);
-    // Whether the laws of keys, as far as they are not stored yet, are at most so many.
-    bool has_at_most(const FaultSetKeys& keys, uint64_t max_laws) const;
+    void append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps = nullptr);
+    // Whether the tosses for keys, as far as these are not stored yet, are at most so many.
+    bool has_at_most(const NumberedRows& keys, uint64_t max_laws) const;
     // Evaluates the stored keys that have no laws yet.
     void evaluate_stored();
-    // Stores keys and their laws. Returns their numbers; FaultSetKeys::none for those that are not stored. Stores nothing if the time of
+    // Stores keys and their laws. Returns their numbers; NumberedRows::none for those that are not stored. Stores nothing if the time of
     // a search ends, and throws SearchSteps::Ended.
-    std::vector<uint32_t> store(const FaultSetKeys& keys, Storage storage, SearchSteps* steps = nullptr);
+    std::vector<uint32_t> store(const NumberedRows& keys, Storage storage, SearchSteps* steps = nullptr);
     // Numbers the keys of the sets of a join that have no number yet, and leaves out sets that are not stored.
     void number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage);
 
@@ -156,7 +193,9 @@ class FaultSetStudy {
     const FaultSetSampler sampler_;
     const Options options_;
     const std::function<void()> interrupted_;
-    FaultSetKeys keys_;
+    std::optional<KeptSpans> spans_;
+    std::vector<uint64_t> images_, base_image_;  // [mechanisms][image_words], and that of the empty set
+    NumberedRows keys_;
     uint64_t evaluated_ = 0;  // stored keys with laws
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated

@@ -150,7 +150,7 @@ bool InsertionLaws::find_outcome_flips() {
     return free_.size() <= max_free_outcomes;
 }
 
-std::vector<InsertionLaws::Branch> InsertionLaws::kept_branches(const uint64_t* signature) const {
+std::pair<InsertionLaws::Row, uint64_t> InsertionLaws::solved(const uint64_t* signature) const {
     Row row(plan_.branch_words);
     for (uint32_t w = 0; w < plan_.layout.signature_words; ++w)
         for (uint64_t bits = signature[w]; bits != 0; bits &= bits - 1)
@@ -161,6 +161,20 @@ std::vector<InsertionLaws::Branch> InsertionLaws::kept_branches(const uint64_t* 
             outcomes ^= flip.outcomes;
             add(row, flip.row);
         }
+    return {std::move(row), outcomes};
+}
+
+InsertionLaws::Eighths InsertionLaws::eighths_of(const Row& row) const {
+    Eighths eighths{};
+    for (size_t w = 0; w < plan_.sign_words; ++w)
+        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1)
+            for (const Reversal& reversal : reversals_[64 * w + static_cast<size_t>(std::countr_zero(bits))])
+                eighths[reversal.insertion] = static_cast<uint8_t>((eighths[reversal.insertion] + reversal.eighths) % 8);
+    return eighths;
+}
+
+std::vector<InsertionLaws::Branch> InsertionLaws::kept_branches(const uint64_t* signature) const {
+    const auto [row, outcomes] = solved(signature);
     std::vector<Branch> branches;
     for (size_t w = 0; w < row.size(); ++w)
         if ((row[w] & checks_[w]) != 0) return branches;
@@ -183,11 +197,7 @@ std::vector<InsertionLaws::Branch> InsertionLaws::kept_branches(const uint64_t* 
 
 // The probability of the outcomes that differ in `outcomes` from the certain ones, where signs differ as in `row`.
 double InsertionLaws::probability_of(const Row& row, uint64_t outcomes) const {
-    std::array<uint8_t, WideBits::max_size> eighths{};
-    for (size_t w = 0; w < plan_.sign_words; ++w)
-        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1)
-            for (const Reversal& reversal : reversals_[64 * w + static_cast<size_t>(std::countr_zero(bits))])
-                eighths[reversal.insertion] = static_cast<uint8_t>((eighths[reversal.insertion] + reversal.eighths) % 8);
+    const Eighths eighths = eighths_of(row);
 
     // Insertions with an even number of eighths are certain: made or not. The others can be chosen.
     struct Vector {

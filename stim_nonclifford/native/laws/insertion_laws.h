@@ -13,10 +13,12 @@
 // Postselection leaves few outcomes that can be kept, so that the time for a signature is that for some elimination over GF(2).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "algebra/quarter_turn_form.h"
@@ -38,6 +40,8 @@ class InsertionLaws {
     std::vector<Branch> kept_branches(const uint64_t* signature) const;
 
    private:
+    friend class KeptSpans;
+
     explicit InsertionLaws(const Plan& plan) : plan_(plan) {}
 
     using Row = std::vector<uint64_t>;  // a branch row
@@ -59,9 +63,15 @@ class InsertionLaws {
         uint32_t eighths;  // of a turn of φ P, modulo 8
     };
 
+    using Eighths = std::array<uint8_t, WideBits::max_size>;  // for each insertion, modulo 8
+
     bool find_insertions(std::vector<uint32_t>& of_operations);
     bool find_reversals(const std::vector<uint32_t>& of_operations, const Row& row);
     bool find_outcome_flips();
+    // The branch row of a signature and the outcomes with which all checks that outcomes can fix are 0.
+    std::pair<Row, uint64_t> solved(const uint64_t* signature) const;
+    // What the signs of a row reverse.
+    Eighths eighths_of(const Row& row) const;
     double probability_of(const Row& row, uint64_t outcomes) const;
 
     const Plan& plan_;

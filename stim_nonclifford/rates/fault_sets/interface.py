@@ -180,7 +180,7 @@ def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int
             mass=mass,
             draws=stratum.draws,
             sets=stratum.sets,
-            signatures=stratum.signatures,
+            signatures=known.signatures(stratum),
             malignant=known.malignant(stratum),
             passing=sums.passing,
             kept=sums.kept,

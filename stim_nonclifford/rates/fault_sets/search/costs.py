@@ -1,29 +1,34 @@
 """What looking at fault sets costs, in seconds of one core, from what is counted on the way.
 
 Decisions must not depend on how busy a machine is, so that they follow from counts: of steps, sets, halves
-and signatures, each with a price that was measured once. Only the ratios of prices matter.
+and signatures, each with a price that was measured once. Only the ratios of prices matter. *Candidates* are
+the sets that may be kept, as far as that is known without their laws.
 """
 
 from __future__ import annotations
 
 __all__ = ["laws_for", "of_draws", "of_enumeration", "of_join", "of_laws"]
 
-_STEP = 1.5e-8
-_SET = 1e-7
-_KEY = 1.5e-6
-_SET_OUT_OF_CACHE = 1e-7
-"""Added to the price of a set if there are more signatures than the cache holds."""
+_STEP = 1e-8
+_SET = 3e-8
+_CANDIDATE = 1e-7
+"""A set that may be kept, whose key is looked up."""
+_CANDIDATE_OUT_OF_CACHE = 1e-7
+"""Added to that if there are more signatures than the cache holds."""
 _KEYS_IN_CACHE = 1e6
-_DRAW_STEP = 3e-8
+_KEY = 1.5e-6
+_DRAW_STEP = 6e-8
 _DRAW = 2.5e-6
-_HALF = 4e-7
-_FOUND = 1e-6
+_HALF = 2.5e-7
+_FOUND = 1e-7
+_LAW = 3e-6
+"""A set of a join that may be kept; most of them have signatures of their own."""
 
 
-def of_enumeration(steps: float, sets: float, keys: float) -> float:
+def of_enumeration(steps: float, sets: float, candidates: float, keys: float) -> float:
     """The cost of enumerating all sets of a weight."""
-    of_set = _SET + (_SET_OUT_OF_CACHE if keys > _KEYS_IN_CACHE else 0.0)
-    return _STEP * steps + of_set * sets + _KEY * keys
+    of_candidate = _CANDIDATE + (_CANDIDATE_OUT_OF_CACHE if keys > _KEYS_IN_CACHE else 0.0)
+    return _STEP * steps + _SET * sets + of_candidate * candidates + _KEY * keys
 
 
 def of_laws(laws: float) -> float:
@@ -41,10 +46,10 @@ def of_draws(steps: float, draws: float) -> float:
     return _DRAW_STEP * steps + _DRAW * draws
 
 
-def of_join(halves: float, sets: float) -> float:
+def of_join(halves: float, sets: float, candidates: float) -> float:
     """The cost of a join, from the number of halves of each kind and of the sets that it finds.
 
     Pairs of halves that flip the same checks but overlap are not counted. They matter only in circuits with a
     handful of noise places, whose sets are enumerated.
     """
-    return _HALF * halves + _FOUND * sets
+    return _HALF * halves + _FOUND * sets + _LAW * candidates

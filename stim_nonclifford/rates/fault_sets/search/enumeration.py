@@ -40,10 +40,10 @@ def enumerate_cheap(known: Exploration) -> None:
     for weight in range(len(known.strata), known.max_weight + 1):
         max_steps = known.limits.exact_steps
         if weight >= 2:
-            steps, sets, keys = expected_enumeration(known, weight)
+            steps, sets, candidates, keys = expected_enumeration(known, weight)
             if weight == 2:
                 _check_pairs(known)
-            cost = of_enumeration(steps, sets, keys) + known.cost_of_tosses(keys)
+            cost = of_enumeration(steps, sets, candidates, keys) + known.cost_of_tosses(keys)
             is_cheap = weight == 2 or cost <= known.limits.first_cost
             if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
                 return
@@ -55,18 +55,24 @@ def enumerate_cheap(known: Exploration) -> None:
                 _check_pruning(known, c, known.exact(2).passing(c), known.totals(c).wrong)
 
 
-def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float, float]:
-    """Steps, sets and signatures of the first weight that is not exact, from those of the weights before."""
+def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float, float, float]:
+    """Steps, sets, candidates and their signatures of the first weight that is not exact.
+
+    They follow from those of the weights before.
+    """
     before, last = known.exact(weight - 2), known.exact(weight - 1)
     branching = known.study.branching
     if weight == 2:
         # Single mechanisms are no guide: pairs of equal ones pass the checks, too.
         twins = float(known.study.num_twins)
-        return max(twins, float(known.odds.shape[1])), twins, twins
+        return max(twins, float(known.odds.shape[1])), twins, twins, twins
     steps = max(last.steps, known.odds.shape[1]) * branching
     sets = last.sets * (last.sets / before.sets if before.sets else branching)
-    keys = last.signatures * (last.signatures / before.signatures if before.signatures else 1.0)
-    return steps, sets, keys
+    # Of few candidates nothing follows for larger weights: there may be as many of them as of sets.
+    grown = sets / last.sets if last.sets else branching
+    candidates = last.candidates * grown
+    keys = last.num_keys * min(grown, last.num_keys / before.num_keys if before.num_keys else grown)
+    return steps, sets, candidates, keys
 
 
 def _check_pairs(known: Exploration) -> None:

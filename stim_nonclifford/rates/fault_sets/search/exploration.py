@@ -122,7 +122,6 @@ class Exploration:
         report: Callable[[str], None],
         passing_only: bool = False,
     ) -> None:
-        self.limits = replace(limits, long_laws=plan.peak_width >= _LONG_LAW_WIDTH)
         self._passing_only = passing_only
         self.seed = seed
         self._report = report
@@ -132,12 +131,15 @@ class Exploration:
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
         self._nothing = np.array([each.nothing for each in mechanisms])
         self.study = study_of(plan, first, threads, limits.max_bytes)
+        kept_only = self.study.tells_kept or plan.peak_width >= _LONG_LAW_WIDTH
+        self.limits = replace(limits, kept_only=kept_only)
         self.values = KeyValues(self.study, plan.num_outputs, passing_only)
         self.max_weight = min(MAX_WEIGHT, _most_members(first))
         self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
         self.strata: list[Stratum] = []
         self.spent = 0.0
         self._tosses = 0
+        self._prepared = self.seconds
         self._round = 0
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
         self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
@@ -172,7 +174,8 @@ class Exploration:
     @property
     def seconds_per_cost(self) -> float:
         """How long what costs a second took here, so far."""
-        return self.seconds / self.spent if self.spent > _COST_THAT_TELLS else 1.0
+        searched = self.seconds - self._prepared
+        return searched / self.spent if self.spent > _COST_THAT_TELLS else 1.0
 
     def cost_of_tosses(self, keys: float) -> float:
         """What coins add to the cost of so many signatures, as far as those evaluated so far tell."""
@@ -204,11 +207,11 @@ class Exploration:
             len(self.odds),
             int(max_steps),
             max_keys,
-            self.limits.long_laws,
+            self.limits.kept_only,
             self.limits.enumeration_seconds,
             int(max_laws),
         )
-        self.spent += of_enumeration(found["steps"], found["sets"], found["num_keys"])
+        self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])
         if not found["is_complete"]:
             return False
         # What was sampled of this weight is not needed any more.
@@ -247,7 +250,7 @@ class Exploration:
                 break
             # Far more sets pass than at the weights before.
             spacing *= 30
-        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.long_laws)
+        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self._evaluate()
         stratum.add_draws(found["members"], keys, spacing, self.values.kept)
 
@@ -263,10 +266,15 @@ class Exploration:
 
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
-        a, b = (self.strata[k].sums(0, self.values, 0.0).passing for k in (weight - 2, weight - 1))
+        known = [(k, self.strata[k].sums(0, self.values, 0.0).passing) for k in range(weight)]
+        # Where none were found, there may still be some.
+        found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
+        (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
         if not b:
             return float(self.masses[0, weight]) * 1e-6
-        return b * (min(1.0, b / a) if a else float(self.masses[0, weight] / self.masses[0, weight - 1]))
+        if j == k:
+            return b * float(self.masses[0, weight] / self.masses[0, k])
+        return b * min(1.0, (b / a) ** (1 / (k - j))) ** (weight - k)
 
     def sample_of(self, weight: int) -> SampledWeight:
         """A weight of which nothing was sampled yet."""
@@ -274,7 +282,8 @@ class Exploration:
         masses = self.masses[0]
         most, partners = self._most_of(weight)
         half_masses = float(masses[left]), float(masses[right])
-        return SampledWeight(self.odds, most, (left, right), half_masses, partners)
+        expected = self.next_passing_odds(weight)
+        return SampledWeight(self.odds, most, (left, right), half_masses, partners, expected)
 
     def _most_of(self, weight: int) -> tuple[Floats, float]:
         """Bounds on all sets of a weight that pass, and on the part of all halves that complete a half."""
@@ -295,15 +304,14 @@ class Exploration:
                 left,
                 right,
                 halves,
-                1.0,
                 self.seed,
                 self._round,
                 int(self.limits.most_sets_of_join),
                 ratios.ravel(),
                 len(ratios),
-                self.limits.long_laws,
+                self.limits.kept_only,
             )
-            self.spent += of_join(halves, found["sets"])
+            self.spent += of_join(halves, found["sets"], found["candidates"])
             if found["sets"] > MAX_PASSING * halves**2:
                 part = found["sets"] / halves**2
                 refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
@@ -380,6 +388,10 @@ class Exploration:
         for stratum in self.strata:
             coefficients += self.factor(circuit) * stratum.coefficients(circuit, len(coefficients))
         return self.values.pattern_sums(coefficients)
+
+    def signatures(self, stratum: Stratum) -> int:
+        """With how many signatures of a weight a shot can be kept."""
+        return stratum.signatures(self.values)
 
     def malignant(self, stratum: Stratum) -> int:
         """How many of the signatures of a weight can make a kept shot wrong."""

@@ -21,15 +21,15 @@ class Limits:
         relative_error: Standard error over estimate at which it stops.
         max_seconds: No new round begins after that, and no weight is enumerated for longer; None: no limit.
         max_bytes: Memory for pairs, keys and draws, about.
-        long_laws: Whether coefficient vectors are long. Then sets with which no shot is kept are not
-            stored, and more sets may be found.
+        kept_only: Whether sets with which no shot is kept are not stored: where they are told without their
+            laws, or where these take long. Then more sets may be found.
         few_sets: Whether hardly any set passes the checks. Then joins find few, and may have more draws.
     """
 
     relative_error: float = 0.01
     max_seconds: float | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
-    long_laws: bool = False
+    kept_only: bool = False
     few_sets: bool = False
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Limits:
     @property
     def exact_keys(self) -> float:
         """Distinct keys of a weight, some 200 bytes each; those that are not stored need half of that."""
-        return self.max_bytes / (200 if self.long_laws else 400)
+        return self.max_bytes / (200 if self.kept_only else 400)
 
     def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
         """Whether all sets of a weight may be looked at, as far as memory and these limits tell."""
@@ -96,8 +96,8 @@ class Limits:
 
     @property
     def most_sets_of_join(self) -> float:
-        """Sets after which a join gives up; where laws are long, few of them are stored."""
-        return self.max_bytes / (10 if self.long_laws else 400)
+        """Sets to store after which a join gives up."""
+        return self.max_bytes / (100 if self.kept_only else 400)
 
     @property
     def stored_sets(self) -> float:

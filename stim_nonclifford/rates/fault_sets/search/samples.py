@@ -82,6 +82,8 @@ class Outlook:
         drawn_density: The part of the density that draws have.
         drawn_event: The largest number of hits that one more draw may have; 0 if nothing was drawn.
         joined_event: The same of a half.
+        told_density: With this density there will probably be sets enough to tell how many a half may be in.
+        told_event: What the event of a half will then be, about.
         most: An upper limit on what can be missed at all.
     """
 
@@ -94,6 +96,8 @@ class Outlook:
     drawn_density: float
     drawn_event: float
     joined_event: float
+    told_density: float
+    told_event: float
     most: float
 
     @property
@@ -129,7 +133,8 @@ class Outlook:
     def _missed(self, density: float, drawn_density: float) -> float:
         # No more than draws alone would have missed, which also see what sets with a common half add up to.
         alone = self.drawn_event / drawn_density if drawn_density else math.inf
-        return min(max(self.drawn_event, self.joined_event) / density, alone, self.most)
+        joined = self.joined_event if density < self.told_density else self.told_event
+        return min(max(self.drawn_event, joined) / density, alone, self.most)
 
 
 class SampledWeight:
@@ -142,12 +147,14 @@ class SampledWeight:
         halves: a and b, the numbers of mechanisms of left and right halves.
         half_masses: e_a and e_b, with e_k the sum of the odds of all sets of k mechanisms.
         partners: An upper bound on the part of all halves with which a half makes a set that passes.
+        expected: About the sum of the odds of all sets that pass, as far as smaller weights tell.
 
     Attributes:
         keys: The keys of the sets that can be kept.
         members: Their members, shape (len(keys), weight).
         scale: e_a e_b / C(a + b, a).
         sets: Sets found that pass the checks, each as often as it was found.
+        candidates: Those of them that could be kept, as far as that was known without their laws.
         draws: Sets drawn, and halves of sets.
         draw_steps: Steps of the last search that drew sets; 0: none.
     """
@@ -159,17 +166,17 @@ class SampledWeight:
         halves: tuple[int, int],
         half_masses: tuple[float, float],
         partners: float = 1.0,
+        expected: float = 0.0,
     ) -> None:
         self.weight = sum(halves)
         self.scale = half_masses[0] * half_masses[1] / math.comb(self.weight, halves[0])
         self._halves, self._half_masses = halves, half_masses
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, self.weight), dtype=np.uint32)
-        self.sets = self.draws = self.draw_steps = 0
-        self._odds, self._most, self._partners = odds, most, partners
+        self.sets = self.candidates = self.draws = self.draw_steps = 0
+        self._odds, self._most, self._partners, self._expected = odds, most, partners, expected
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
-        self._seen = np.zeros(0, dtype=np.bool_)
         self._rounds: list[_Round] = []
 
     def limit(self, most: Floats, partners: float) -> None:
@@ -186,8 +193,9 @@ class SampledWeight:
             kept: For each key of the study the probability of being kept.
         """
         begin = len(self.keys)
-        _, passing = self._add(members.reshape(-1, self.weight), keys, kept)
+        stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
         self.draws += len(keys)
+        self.candidates += int(np.count_nonzero(stored))
         self._rounds.append(_Round(1 / spacing, 0, 1, slice(begin, len(self.keys)), None, passing, 0.0))
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
@@ -195,6 +203,7 @@ class SampledWeight:
         begin = len(self.keys)
         stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
         self.sets += int(found["sets"]) - len(found["keys"])
+        self.candidates += int(found["candidates"])
         self.draws += 2 * halves
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
@@ -218,11 +227,7 @@ class SampledWeight:
         self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
     ) -> tuple[npt.NDArray[np.bool_], Floats]:
         """Stores the sets that can be kept. Says which ones these are, and the sum of the ratios of all."""
-        seen = np.zeros(len(kept), dtype=np.bool_)
-        seen[: len(self._seen)] = self._seen
         stored = keys != _NOT_STORED
-        seen[keys[stored]] = True
-        self._seen = seen
         stored[stored] = kept[keys[stored]] > 0
         ratios, passing = [self._ratios], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
@@ -254,6 +259,11 @@ class SampledWeight:
         return self.sets < FEW and self.method == "joined"
 
     @property
+    def part_of_candidates(self) -> float:
+        """The part of the sets that may be kept, about."""
+        return (self.candidates + 1) / (self.sets + 1)
+
+    @property
     def halves(self) -> int:
         """Number of halves of the largest join; 0: there was none."""
         return max((each.halves for each in self._rounds), default=0)
@@ -263,10 +273,10 @@ class SampledWeight:
         """Mean number of finds per unit of odds, each with what it counts."""
         return sum(each.count * each.density for each in self._rounds)
 
-    @property
-    def signatures(self) -> int:
-        """Distinct keys."""
-        return int(np.count_nonzero(self._seen))
+    def signatures(self, values: KeyValues) -> int:
+        """See ``Stratum``; only these are stored."""
+        del values
+        return len(np.unique(self.keys))
 
     def malignant(self, values: KeyValues) -> int:
         """See ``Stratum``."""
@@ -315,6 +325,11 @@ class SampledWeight:
         drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
         found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
         events = [self._joined_event(each, circuit, found) for each in joins]
+        told_density = math.inf
+        if joins and self.sets < FEW:
+            # So many sets as were found, and two more, are not unlikely where there are as many as expected.
+            expected = min(self._expected or math.inf, (self.sets + 2) / self.density)
+            told_density = 2 * FEW / expected
         return Outlook(
             density=self.density,
             variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
@@ -325,6 +340,8 @@ class SampledWeight:
             drawn_density=sum(each.density for each in drawn),
             drawn_event=self._drawn_event(circuit, drawn_hits) if drawn else 0.0,
             joined_event=max(events, default=0.0),
+            told_density=told_density,
+            told_event=2 * self._largest_of_find(circuit, 0),
             most=float(self._most[circuit]),
         )
 
@@ -349,11 +366,15 @@ class SampledWeight:
         assert found.sides is not None
         if hits is not None:
             return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
-        largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
-        largest *= self._most_of_splits(found.halves)
+        largest = self._largest_of_find(circuit, found.halves)
         if self.sets >= FEW:
             return largest * max(1, found.most_of_half)
         return largest * (1 + found.halves * self._partners)
+
+    def _largest_of_find(self, circuit: int, halves: int) -> float:
+        """An upper bound on what a find of a join of so many halves may count."""
+        largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
+        return largest * self._most_of_splits(halves)
 
     def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
         """What finds of sets count by the halves in which they were found; of all splits, 1 on average.

@@ -65,9 +65,8 @@ class Stratum(Protocol):
     def sets(self) -> int:
         """Sets that pass the checks, found one by one."""
 
-    @property
-    def signatures(self) -> int:
-        """Distinct keys: signature and outputs. Of draws with long laws only those that can be kept."""
+    def signatures(self, values: KeyValues) -> int:
+        """Distinct keys, signature and outputs, with which a shot can be kept."""
 
     def malignant(self, values: KeyValues) -> int:
         """Those of them with which a kept shot can be wrong."""
@@ -96,10 +95,15 @@ class ExactWeight:
         self.weight = weight
         self.sets = int(found["sets"])  # type: ignore[call-overload]
         self.steps = int(found["steps"])  # type: ignore[call-overload]
-        self.signatures = int(found["num_keys"])  # type: ignore[call-overload]
+        self.candidates = int(found["candidates"])  # type: ignore[call-overload]
+        self.num_keys = int(found["num_keys"])  # type: ignore[call-overload]
         self.keys = np.asarray(found["keys"])
         self._masses = np.asarray(found["masses"]).reshape(len(self.keys), num_circuits)
         self._left_out = np.asarray(found["left_out"])
+
+    def signatures(self, values: KeyValues) -> int:
+        """See ``Stratum``."""
+        return int(np.count_nonzero(values.kept[self.keys]))
 
     def malignant(self, values: KeyValues) -> int:
         """See ``Stratum``."""

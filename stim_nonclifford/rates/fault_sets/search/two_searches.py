@@ -193,6 +193,10 @@ class TwoSearches:
         wrong = self.wrong.totals(circuit).wrong
         return {1: wrong} if wrong else {}
 
+    def signatures(self, stratum: Stratum) -> int:
+        """See ``Exploration``."""
+        return (self.wrong if stratum in self.wrong.strata else self.kept).signatures(stratum)
+
     def malignant(self, stratum: Stratum) -> int:
         """See ``Exploration``."""
         return stratum.malignant(self.wrong.values) if stratum in self.wrong.strata else 0

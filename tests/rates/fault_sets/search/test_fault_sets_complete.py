@@ -123,7 +123,7 @@ def simulated(case: Case) -> np.ndarray:
 def looked_at(case: Case, seed: int, kept_only: bool = False) -> Exploration:
     """What is known at first; ``kept_only``: as for long laws, where only sets that can be kept are stored."""
     known = exploration_of([case.plan], Limits(), seed, 1, progress=False)
-    known.limits = replace(known.limits, long_laws=kept_only)
+    known.limits = replace(known.limits, kept_only=kept_only)
     return known
 
 
@@ -184,7 +184,7 @@ def drawn(known: Exploration, weight: int, passing: float, seed: int) -> Sampled
     while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS))["is_complete"]:
         spacing *= 4
     stratum = known.sample_of(weight)
-    keys = known.study.number_keys(found["members"], weight, known.limits.long_laws)
+    keys = known.study.number_keys(found["members"], weight, known.limits.kept_only)
     known.values.evaluate()
     stratum.add_draws(found["members"], keys, spacing, known.values.kept)
     return stratum
@@ -196,8 +196,8 @@ def joined(known: Exploration, weight: int, passing: float, seed: int) -> Sample
     stratum = known.sample_of(weight)
     count = 1 + int(math.sqrt(2 * DRAWS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
-    kept_only = known.limits.long_laws
-    found = known.study.join(left, weight - left, count, 1.0, seed, weight, 10**8, ones, 1, kept_only)
+    kept_only = known.limits.kept_only
+    found = known.study.join(left, weight - left, count, seed, weight, 10**8, ones, 1, kept_only)
     known.values.evaluate()
     stratum.add_join(count, found, known.values.kept)
     return stratum

@@ -24,7 +24,7 @@ def looked_at(kept_only: bool) -> Exploration:
     """Weights 0 to 3 enumerated, 4 drawn, 5 and 6 joined."""
     plans = [planned(snc.Circuit(cultivation_circuit(5, p=p)), "all", None).plan() for p in (1e-3, 2e-3)]
     known = exploration_of(plans, Limits(), 3, 1, progress=False)
-    known.limits = replace(known.limits, long_laws=kept_only)
+    known.limits = replace(known.limits, kept_only=kept_only)
     for weight in range(4):
         assert known.enumerate(weight, 1e12)
     sample = known.sample_of(4)
@@ -72,4 +72,4 @@ def test_wide_plans_store_only_what_can_be_kept() -> None:
     for distance, is_wide in ((5, False), (7, True)):
         plan = planned(snc.Circuit(cultivation_circuit(distance, p=1e-3)), "all", None).plan()
         known = exploration_of([plan], Limits(), 0, 1, progress=False)
-        assert known.limits.long_laws == is_wide
+        assert known.limits.kept_only == is_wide

@@ -1,4 +1,4 @@
-// A number for each distinct key of fault sets.
+// A number for each distinct row of words.
 #pragma once
 
 #include <algorithm>
@@ -8,41 +8,41 @@
 
 namespace snc {
 
-class FaultSetKeys {
+class NumberedRows {
    public:
-    explicit FaultSetKeys(uint32_t words) : words_(words), slots_(64) {}
+    explicit NumberedRows(uint32_t words) : words_(words), slots_(64) {}
 
     uint64_t size() const { return count_; }
-    const uint64_t* key(uint32_t number) const { return keys_.data() + size_t{number} * words_; }
+    const uint64_t* row(uint32_t number) const { return rows_.data() + size_t{number} * words_; }
 
     static constexpr uint32_t none = ~uint32_t{0};
-    // The number of a key; a new key gets the next number.
-    uint32_t number_of(const uint64_t* key) {
+    // The number of a row; a new row gets the next number.
+    uint32_t number_of(const uint64_t* row) {
         if (2 * (count_ + 1) > slots_.size()) grow();
-        size_t slot = slot_of(key);
+        size_t slot = slot_of(row);
         while (slots_[slot] != 0) {
             const uint32_t number = slots_[slot] - 1;
-            if (std::equal(key, key + words_, this->key(number))) return number;
+            if (std::equal(row, row + words_, this->row(number))) return number;
             slot = (slot + 1) & (slots_.size() - 1);
         }
-        if (count_ + 1 >= none) throw std::length_error("There are too many distinct keys of fault sets.");
-        keys_.insert(keys_.end(), key, key + words_);
+        if (count_ + 1 >= none) throw std::length_error("There are too many distinct rows.");
+        rows_.insert(rows_.end(), row, row + words_);
         slots_[slot] = static_cast<uint32_t>(++count_);
         return static_cast<uint32_t>(count_ - 1);
     }
 
-    // The number of a key, or none.
-    uint32_t find(const uint64_t* key) const {
-        for (size_t slot = slot_of(key); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
-            if (std::equal(key, key + words_, this->key(slots_[slot] - 1))) return slots_[slot] - 1;
+    // The number of a row, or none.
+    uint32_t find(const uint64_t* row) const {
+        for (size_t slot = slot_of(row); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
+            if (std::equal(row, row + words_, this->row(slots_[slot] - 1))) return slots_[slot] - 1;
         return none;
     }
 
    private:
-    size_t slot_of(const uint64_t* key) const {
+    size_t slot_of(const uint64_t* row) const {
         uint64_t hash = 0;
         for (uint32_t w = 0; w < words_; ++w) {
-            hash = (hash ^ key[w]) * 0x9E3779B97F4A7C15;
+            hash = (hash ^ row[w]) * 0x9E3779B97F4A7C15;
             hash ^= hash >> 29;
         }
         return hash * 0xBF58476D1CE4E5B9 >> 20 & (slots_.size() - 1);
@@ -50,7 +50,7 @@ class FaultSetKeys {
     void grow() {
         slots_.assign(2 * slots_.size(), 0);
         for (uint32_t number = 0; number < count_; ++number) {
-            size_t slot = slot_of(key(number));
+            size_t slot = slot_of(row(number));
             while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
             slots_[slot] = number + 1;
         }
@@ -58,7 +58,7 @@ class FaultSetKeys {
 
     uint32_t words_;
     uint64_t count_ = 0;
-    std::vector<uint64_t> keys_;
+    std::vector<uint64_t> rows_;
     std::vector<uint32_t> slots_;  // number + 1, or 0
 };
 

@@ -50,9 +50,8 @@ std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& 
     if (!laws.find_insertions(of_operations) || !laws.find_outcome_flips()) return std::nullopt;
     Interruption interruption(interrupted);
     PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
-    const PathSimulation::ZeroSignatureLaw zero = simulation.zero_signature_law();
-    if (!zero.fixed || !zero.kept) return std::nullopt;
-    laws.outputs_ = zero.outputs;
+    if (simulation.start_at_zero_signature().outcome != PathSimulation::kept) return std::nullopt;
+    laws.outputs_.assign(simulation.outputs(), simulation.outputs() + plan.layout.output_words);
     const PathSimulation::Checkpoint end = simulation.here();
     if (!laws.find_reversals(of_operations, end.state.row)) return std::nullopt;
     // Sets with different masks at the end must lead to orthogonal vectors.

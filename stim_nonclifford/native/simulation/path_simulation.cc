@@ -103,11 +103,6 @@ void PathSimulation::start() {
     kernels_.coefficients.start(vector_.data());
 }
 
-PathSimulation::ZeroSignatureLaw PathSimulation::zero_signature_law() {
-    const Stop stop = start_at_zero_signature();
-    return {stop.outcome < 0, stop.outcome == kept, {outputs(), outputs() + plan_.layout.output_words}};
-}
-
 PathSimulation::Stop PathSimulation::start_at_zero_signature() {
     choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     start();

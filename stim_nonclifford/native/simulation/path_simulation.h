@@ -60,13 +60,6 @@ class PathSimulation {
 
     void ask_for_interruption() const { interrupted_(); }
 
-    // The fate of shots with signature 0: `fixed` if it is the same for all of them.
-    struct ZeroSignatureLaw {
-        bool fixed;
-        bool kept;
-        std::vector<uint64_t> outputs;
-    };
-    ZeroSignatureLaw zero_signature_law();
     // Starts on the path of signature 0, and goes to its first MEASURE that is not certain.
     Stop start_at_zero_signature();
 

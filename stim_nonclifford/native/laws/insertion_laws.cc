@@ -53,7 +53,7 @@ std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& 
     if (simulation.start_at_zero_signature().outcome != PathSimulation::kept) return std::nullopt;
     laws.outputs_.assign(simulation.outputs(), simulation.outputs() + plan.layout.output_words);
     const PathSimulation::Checkpoint end = simulation.here();
-    if (!laws.find_reversals(of_operations, end.state.row)) return std::nullopt;
+    if (!laws.find_reversals(of_operations, end.state.row.words())) return std::nullopt;
     // Sets with different masks at the end must lead to orthogonal vectors.
     const SimulationStep& last = plan.steps.steps.back();
     const int32_t end_width = last.width_after - 1;
@@ -150,10 +150,9 @@ bool InsertionLaws::find_outcome_flips() {
 }
 
 std::vector<InsertionLaws::Branch> InsertionLaws::kept_branches(const uint64_t* signature) const {
-    Row row(plan_.branch_words);
-    for (uint32_t w = 0; w < plan_.layout.signature_words; ++w)
-        for (uint64_t bits = signature[w]; bits != 0; bits &= bits - 1)
-            plan_.signature_images.flip_exactly(64 * size_t{w} + static_cast<size_t>(std::countr_zero(bits)), row.data());
+    BranchRow difference(plan_, true);
+    difference.add_signature(signature);
+    Row row = difference.words();
     uint64_t outcomes = 0;
     for (const OutcomeFlip& flip : fixing_)
         if (test(row, flip.check)) {

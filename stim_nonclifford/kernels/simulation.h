@@ -1,6 +1,7 @@
 // Simulates the shots whose outcomes are not in the trees. A team simulates one shot after another, and grows the trees.
 #pragma once
 
+#include "branch_rules.h"
 #include "coefficient_sections.h"
 #include "tree_walk.h"
 
@@ -63,9 +64,7 @@ class Simulation {
                     sum ^= images[uint64_t{64 * s + lowest_bit(bits)} * words + w];
             row_[w] = sum;
         });
-        for (uint32_t s = 0; s < plan_.signature_words && are_lists; ++s)
-            for (uint64_t bits = signature[s]; bits != 0; bits &= bits - 1)
-                flip(plan_.signature_images, 64 * s + lowest_bit(bits));
+        if (are_lists) add_signature(*this, signature, plan_.signature_words, true);
         next_step_ = 0;
         known_begin_ = known_end_ = 0;
         check_fired_ = false;
@@ -120,9 +119,7 @@ class Simulation {
             project_weakly_later(step, outcome, weight);
         else
             project(team_, vector_, step, outcome, weight);
-        const auto number = static_cast<uint64_t>(step.outcome);
-        if (outcome) flip(plan_.outcome_effects, number);
-        if (step.has_checks != 0) check_fired_ = check_fired_ || a_check_fires(number);
+        check_fired_ = take_outcome(*this, static_cast<uint32_t>(step.outcome), outcome, step.has_checks != 0);
         ++next_step_;
     }
 
@@ -130,6 +127,24 @@ class Simulation {
     SNC_HOST_DEVICE const uint64_t* outputs() const { return row_ + plan_.sign_words; }
     // Counts outcomes that rounding could have turned from certain to uncertain, or back.
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
+
+    // As branch_rules.h calls it.
+    SNC_HOST_DEVICE void flip_image(uint32_t bit, bool) { flip(plan_.signature_images, bit); }
+    SNC_HOST_DEVICE void flip_effect(uint32_t outcome, bool) { flip(plan_.outcome_effects, outcome); }
+    // Whether a check that is final after an outcome is set.
+    SNC_HOST_DEVICE bool checks_set(uint64_t outcome) const {
+        const TableImage& table = plan_.final_checks;
+        uint64_t set = 0;
+        if (table.are_lists != 0) {
+            const auto* starts = plan_.array<int64_t>(table.starts);
+            const auto* flips = plan_.array<WordFlip>(table.flips);
+            for (int64_t f = starts[outcome]; f < starts[outcome + 1]; ++f) set |= row_[flips[f].word] & flips[f].mask;
+        } else {
+            const uint64_t* checks = plan_.array<uint64_t>(table.words) + outcome * plan_.sign_words;
+            for (uint32_t w = 0; w < plan_.sign_words; ++w) set |= row_[w] & checks[w];
+        }
+        return set != 0;
+    }
 
    private:
     // Where the vector may be. Computed when needed: pointers would take registers from the rotations.
@@ -162,21 +177,6 @@ class Simulation {
             team_.for_each(plan_.branch_words, [&](uint64_t w) { row_[w] ^= by[w]; });
         }
     }
-    // Whether a check that is final after an outcome is set.
-    SNC_HOST_DEVICE bool a_check_fires(uint64_t outcome) const {
-        const TableImage& table = plan_.final_checks;
-        uint64_t set = 0;
-        if (table.are_lists != 0) {
-            const auto* starts = plan_.array<int64_t>(table.starts);
-            const auto* flips = plan_.array<WordFlip>(table.flips);
-            for (int64_t f = starts[outcome]; f < starts[outcome + 1]; ++f) set |= row_[flips[f].word] & flips[f].mask;
-        } else {
-            const uint64_t* checks = plan_.array<uint64_t>(table.words) + outcome * plan_.sign_words;
-            for (uint32_t w = 0; w < plan_.sign_words; ++w) set |= row_[w] & checks[w];
-        }
-        return set != 0;
-    }
-
     SNC_HOST_DEVICE const Angle* angles_of(const Step& step) const {
         return angles_ + (step.first_rotation - known_begin_);
     }

@@ -12,26 +12,6 @@
 
 namespace snc::SNC_ISA {
 
-// Vectors with fewer coefficients than a block has lanes.
-namespace scalar {
-
-inline void rotate(double* vector, const VectorRotation& rotation) {
-    const uint64_t size = uint64_t{1} << rotation.width;
-    // -i sin P
-    const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);
-    double old_re[lanes], old_im[lanes];
-    std::copy_n(vector, size, old_re);
-    std::copy_n(vector + lanes, size, old_im);
-    for (uint64_t a = 0; a < size; ++a) {
-        const uint64_t b = a ^ rotation.x;
-        const double f = factor.value * sign_of(b & rotation.z);
-        put(vector, a, rotation.cosine * old_re[a] + (factor.real ? f * old_re[b] : -(f * old_im[b])),
-            rotation.cosine * old_im[a] + (factor.real ? f * old_im[b] : f * old_re[b]));
-    }
-}
-
-}  // namespace scalar
-
 // A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine (which is 1 if `unit`)
 // times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
 // odd if `has_signs`.
@@ -72,8 +52,8 @@ inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z
 }
 
 inline void rotate(double* vector, const VectorRotation& rotation) {
-    if (rotation.width < lane_bits) return scalar::rotate(vector, rotation);
-    const uint64_t blocks = uint64_t{1} << (rotation.width - lane_bits);
+    // A vector with fewer coefficients than a block has lanes is a part of one block.
+    const uint64_t blocks = uint64_t{1} << (std::max<int>(rotation.width, lane_bits) - lane_bits);
     const uint64_t x = rotation.x >> lane_bits, z = rotation.z >> lane_bits;
     const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);  // -i sin P
     const Block signs = lane_signs(rotation.x, rotation.z) * factor.value;

@@ -71,7 +71,7 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, 
     const DeviceSteps steps = device_steps(plan);
     Interruption interruption(interrupted);
     PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
-    const PathSimulation::ZeroSignatureLaw zero_law = simulation.zero_signature_law();
+    const int32_t zero_stop = simulation.start_at_zero_signature().outcome;
     const RowLayout& layout = plan.layout;
     PlanImage header{};
     header.check_words = layout.check_words;
@@ -86,8 +86,8 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, 
     header.branch_words = plan.branch_words;
     header.vector_width = steps.vector_width;
     header.has_sites = !plan.sites.empty();
-    header.zero_is_fixed = zero_law.fixed;
-    header.zero_is_kept = zero_law.kept;
+    header.zero_is_fixed = zero_stop < 0;
+    header.zero_is_kept = zero_stop == PathSimulation::kept;
     header.never_kept = plan.never_kept;
     Image image;
     header.constant = image.append(plan.constant);
@@ -104,7 +104,7 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, 
     header.sites = image.append(plan.sites);
     header.effects = image.append(plan.effects, plan.alias.size());
     header.coins = image.append(plan.coins, plan.num_coins);
-    header.zero_outputs = image.append(zero_law.outputs);
+    header.zero_outputs = image.append(std::vector(simulation.outputs(), simulation.outputs() + layout.output_words));
     header.steps = image.append(steps.steps);
     header.rotations = image.append(steps.rotations);
     header.terms = image.append(steps.terms);

@@ -162,7 +162,7 @@ class Translation {
         step.pivot = measurement.pivot;
         step.outcome = measurement.outcome;
         step.is_summed = simulated.is_summed;
-        plan_.final_checks.for_each_one(static_cast<size_t>(measurement.outcome), [&](uint32_t) { step.has_checks = 1; });
+        step.has_checks = plan_.final_checks.has_ones(static_cast<size_t>(measurement.outcome));
         if (kind == StepKind::weak_measure) add_rotation(0, {simulated.operation});
         finish(step);
         finish_segment();

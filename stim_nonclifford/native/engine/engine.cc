@@ -94,13 +94,14 @@ void PatternCounts::for_each(const std::function<void(const std::vector<uint64_t
 // Engine
 
 Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll)
-    : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
+    : plan_(std::move(plan)), kernels_(kernels), workers_(num_threads) {
     const Call call(*this, poll);
     const auto interrupted = [this] { interruption_->look(); };
     PathSimulation first(plan_, kernels_, interrupted);
-    zero_law_ = first.zero_signature_law();
+    const PathSimulation::Stop zero = first.start_at_zero_signature();
+    store_.emplace(plan_, cache_bytes, zero, first.outputs());
     const auto laws_of = [&](PathSimulation simulation) {
-        return std::make_unique<OutcomeLaws>(plan_, std::move(simulation), kernels_, store_, interrupted);
+        return std::make_unique<OutcomeLaws>(plan_, std::move(simulation), kernels_, *store_, interrupted);
     };
     for (size_t k = 1; k < workers_.size(); ++k) workers_[k].laws = laws_of(PathSimulation(first, interrupted));
     workers_[0].laws = laws_of(std::move(first));
@@ -131,7 +132,7 @@ Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
 }
 
 void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
-    store_.forget_old_tables();
+    store_->forget_old_tables();
     // Starting a thread takes as long as several pieces of a circuit with little quantum work.
     const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
     const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
@@ -160,63 +161,58 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     drawn.clear();
     drawn_outputs.clear();
 
+    const std::optional<LawStore::CertainLaw>& certain = store_->certain_zero_law();
+    const auto finish_certain = [&](uint16_t shot, const uint64_t* outputs) {
+        if (!certain->is_kept) return;
+        keep(shot, outputs, certain->outputs.data());
+        ++kept;
+    };
     const auto finish = [&](uint16_t shot, const uint64_t* signature_words, const uint64_t* outputs) {
         const std::span<const uint64_t> signature(signature_words, layout.signature_words);
-        if (zero_law_.fixed && LawStore::is_zero(signature)) {
-            if (!zero_law_.kept) return;
-            keep(shot, outputs, zero_law_.outputs.data());
-            ++kept;
-        } else {
-            drawn.push_back({signature, first_shot + shot});
-            drawn_outputs.push_back(outputs);
-        }
-    };
-    const auto finish_row = [&](uint16_t shot, const uint64_t* row) {
-        finish(shot, row + layout.check_words, row + layout.first_output_word());
+        if (certain && LawStore::is_zero(signature)) return finish_certain(shot, outputs);
+        drawn.push_back({signature, first_shot + shot});
+        drawn_outputs.push_back(outputs);
     };
 
-    const bool event_free_passes = std::all_of(plan_.constant.begin(), plan_.constant.begin() + layout.check_words,
-                                          [](uint64_t w) { return w == 0; });
-    if (event_free_passes && noise.num_event_free != 0) {
-        bool all_zero = zero_law_.fixed && zero_law_.kept;
-        for (uint32_t w = 0; all_zero && w < layout.output_words; ++w)
-            all_zero = plan_.constant[layout.first_output_word() + w] == zero_law_.outputs[w];
-        const bool constant_flips = std::any_of(plan_.constant.begin() + layout.first_output_word(), plan_.constant.end(),
-                                                [](uint64_t w) { return w != 0; });
-        if (all_zero && !every) {
+    const uint64_t *const constant = plan_.constant.data(), *const constant_outputs = constant + layout.first_output_word();
+    const auto is_zero_word = [](uint64_t word) { return word == 0; };
+    const bool event_free_passes = std::all_of(constant, constant + layout.check_words, is_zero_word);
+    if (event_free_passes && certain) {
+        if (!every && certain->is_kept && std::equal(certain->outputs.begin(), certain->outputs.end(), constant_outputs))
             kept += noise.num_event_free;
-        } else if (!zero_law_.fixed) {
-            uint16_t cells[block_shots], open[block_shots];
-            kernels_.draw_outcome_cells(seed, first_shot, noise.event_free, noise.num_event_free, cells);
-            uint32_t num_open = 0;
-            if (!every && !constant_flips) {
-                // Most shots are counted here, without a branch.
-                for (uint32_t k = 0; k < noise.num_event_free; ++k) {
-                    const LawStore::Ref leaf = store_.zero_leaf(cells[k]);
-                    const bool is_counted = LawStore::is_kept_without_flips(leaf);
-                    kept += is_counted;
-                    open[num_open] = noise.event_free[k];
-                    num_open += !is_counted && LawStore::is_kept(leaf);
-                }
-            } else {
-                const uint64_t* outputs = plan_.constant.data() + layout.first_output_word();
-                for (uint32_t k = 0; k < noise.num_event_free; ++k) {
-                    const LawStore::Ref leaf = store_.zero_leaf(cells[k]);
-                    if (leaf == LawStore::Ref::none) {
-                        open[num_open++] = noise.event_free[k];
-                    } else if (LawStore::is_kept(leaf)) {
-                        keep(noise.event_free[k], outputs, store_.outputs_of(leaf));
-                        ++kept;
-                    }
+        else
+            for (uint32_t k = 0; k < noise.num_event_free; ++k) finish_certain(noise.event_free[k], constant_outputs);
+    } else if (event_free_passes && noise.num_event_free != 0) {
+        uint16_t cells[block_shots], open[block_shots];
+        kernels_.draw_outcome_cells(seed, first_shot, noise.event_free, noise.num_event_free, cells);
+        uint32_t num_open = 0;
+        if (!every && std::all_of(constant_outputs, constant + layout.words(), is_zero_word)) {
+            // Most shots are counted here, without a branch.
+            for (uint32_t k = 0; k < noise.num_event_free; ++k) {
+                const LawStore::Ref leaf = store_->zero_leaf_of(cells[k]);
+                const bool is_counted = LawStore::is_kept_without_flips(leaf);
+                kept += is_counted;
+                open[num_open] = noise.event_free[k];
+                num_open += !is_counted && LawStore::is_kept(leaf);
+            }
+        } else {
+            for (uint32_t k = 0; k < noise.num_event_free; ++k) {
+                const LawStore::Ref leaf = store_->zero_leaf_of(cells[k]);
+                if (leaf == LawStore::Ref::none) {
+                    open[num_open++] = noise.event_free[k];
+                } else if (LawStore::is_kept(leaf)) {
+                    keep(noise.event_free[k], constant_outputs, store_->outputs_of(leaf));
+                    ++kept;
                 }
             }
-            for (uint32_t k = 0; k < num_open; ++k) finish_row(open[k], plan_.constant.data());
-        } else {
-            for (uint32_t k = 0; k < noise.num_event_free; ++k) finish_row(noise.event_free[k], plan_.constant.data());
         }
+        for (uint32_t k = 0; k < num_open; ++k) finish(open[k], constant + layout.check_words, constant_outputs);
     }
     if (noise.output_bytes == nullptr) {
-        for (uint32_t k = 0; k < noise.num_shots; ++k) finish_row(noise.shots[k], noise.rows.data() + size_t{k} * layout.words());
+        for (uint32_t k = 0; k < noise.num_shots; ++k) {
+            const uint64_t* const row = noise.rows.data() + size_t{k} * layout.words();
+            finish(noise.shots[k], row + layout.check_words, row + layout.first_output_word());
+        }
     } else {
         // The outputs of the row are written already.
         for (uint32_t k = 0; k < noise.num_shots; ++k)
@@ -297,15 +293,16 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
 
 template <typename Note>
 uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note) {
-    const uint64_t* const zero_flips = zero_law_.outputs.data();
-    const bool zero_is_plain = std::ranges::all_of(zero_law_.outputs, [](uint64_t word) { return word == 0; });
+    const std::optional<LawStore::CertainLaw>& certain = store_->certain_zero_law();
+    const bool is_plain = certain && std::ranges::all_of(certain->outputs, [](uint64_t word) { return word == 0; });
+    const uint64_t* const no_flips = is_plain ? certain->outputs.data() : store_->no_flips();
     return run_piece(
         worker, seed, piece, true,
         [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
             note(shot);
             if (outputs != nullptr)
                 write_row(bytes, shot, outputs, flipped);
-            else if (!zero_is_plain || flipped != zero_flips)
+            else if (flipped != no_flips)
                 flip_row(bytes, shot, flipped);
         },
         &bytes);
@@ -379,7 +376,8 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
     const auto put = [&](size_t shot, const uint64_t* outputs) {
         std::copy_n(outputs, output_words, found.data() + shot * output_words);
     };
-    store_.forget_old_tables();
+    store_->forget_old_tables();
+    const std::optional<LawStore::CertainLaw>& certain = store_->certain_zero_law();
     std::vector<OutcomeLaws::Shot> drawn;
     std::vector<size_t> shots;
     for (size_t begin = 0; begin < numbers.size(); begin += shots_between_looks) {
@@ -388,8 +386,8 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
         shots.clear();
         for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k) {
             const std::span<const uint64_t> signature(signatures.data() + k * signature_words, signature_words);
-            if (zero_law_.fixed && LawStore::is_zero(signature)) {
-                put(k, zero_law_.outputs.data());
+            if (certain && LawStore::is_zero(signature)) {
+                put(k, certain->outputs.data());
             } else {
                 drawn.push_back({signature, numbers[k]});
                 shots.push_back(k);
@@ -409,7 +407,7 @@ std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>
 
 LawStatistics Engine::statistics(const std::function<void()>& poll) const {
     const Turns::Turn turn(turns_, poll);
-    LawStatistics total = store_.statistics();
+    LawStatistics total = store_->statistics();
     for (const Worker& worker : workers_) total += worker.laws->statistics();
     return total;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -161,9 +162,8 @@ class Engine {
     mutable Turns turns_{"engine"};
     const Plan plan_;
     const Kernels& kernels_;
-    LawStore store_;
+    std::optional<LawStore> store_;  // from the constructor on
     std::vector<Worker> workers_;
-    PathSimulation::ZeroSignatureLaw zero_law_;
     Interruption* interruption_ = nullptr;  // of the current call
 };
 

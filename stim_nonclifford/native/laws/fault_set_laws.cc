@@ -201,20 +201,16 @@ class Walk {
     void note(size_t begin, size_t end, double probability) {
         const Plan& plan = sorted_.plan;
         const uint32_t words = plan.layout.output_words;
-        const uint64_t* first = sorted_.signature(begin);
+        BranchRow of_first(plan, true);
+        of_first.add_signature(sorted_.signature(begin));
         for (size_t place = begin; place < end; ++place) {
             entries.push_back({sorted_.order[place], probability});
             const size_t at = outputs.size();
             outputs.insert(outputs.end(), simulation_.outputs(), simulation_.outputs() + words);
-            const uint64_t* other = sorted_.signature(place);
-            for (uint32_t w = 0; w < plan.layout.signature_words; ++w)
-                for (uint64_t bits = first[w] ^ other[w]; bits != 0; bits &= bits - 1) {
-                    const size_t bit = 64 * size_t{w} + static_cast<size_t>(std::countr_zero(bits));
-                    plan.signature_images.for_each_one(bit, [&](uint32_t one) {
-                        if (one >= 64 * plan.sign_words)
-                            outputs[at + one / 64 - plan.sign_words] ^= uint64_t{1} << (one % 64);
-                    });
-                }
+            if (place == begin) continue;
+            BranchRow difference = of_first;
+            difference.add_signature(sorted_.signature(place));
+            for (uint32_t w = 0; w < words; ++w) outputs[at + w] ^= difference.outputs()[w];
         }
     }
 

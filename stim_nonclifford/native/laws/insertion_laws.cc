@@ -50,11 +50,10 @@ std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& 
     if (!laws.find_insertions(of_operations) || !laws.find_outcome_flips()) return std::nullopt;
     Interruption interruption(interrupted);
     PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
-    const PathSimulation::ZeroSignatureLaw zero = simulation.zero_signature_law();
-    if (!zero.fixed || !zero.kept) return std::nullopt;
-    laws.outputs_ = zero.outputs;
+    if (simulation.start_at_zero_signature().outcome != PathSimulation::kept) return std::nullopt;
+    laws.outputs_.assign(simulation.outputs(), simulation.outputs() + plan.layout.output_words);
     const PathSimulation::Checkpoint end = simulation.here();
-    if (!laws.find_reversals(of_operations, end.state.row)) return std::nullopt;
+    if (!laws.find_reversals(of_operations, end.state.row.words())) return std::nullopt;
     // Sets with different masks at the end must lead to orthogonal vectors.
     const SimulationStep& last = plan.steps.steps.back();
     const int32_t end_width = last.width_after - 1;
@@ -151,10 +150,9 @@ bool InsertionLaws::find_outcome_flips() {
 }
 
 std::pair<InsertionLaws::Row, uint64_t> InsertionLaws::solved(const uint64_t* signature) const {
-    Row row(plan_.branch_words);
-    for (uint32_t w = 0; w < plan_.layout.signature_words; ++w)
-        for (uint64_t bits = signature[w]; bits != 0; bits &= bits - 1)
-            plan_.signature_images.flip_exactly(64 * size_t{w} + static_cast<size_t>(std::countr_zero(bits)), row.data());
+    BranchRow difference(plan_, true);
+    difference.add_signature(signature);
+    Row row = difference.words();
     uint64_t outcomes = 0;
     for (const OutcomeFlip& flip : fixing_)
         if (test(row, flip.check)) {

@@ -28,14 +28,17 @@ LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
     return *this;
 }
 
-LawStore::LawStore(const Plan& plan, size_t max_bytes)
+LawStore::LawStore(const Plan& plan, size_t max_bytes, const PathSimulation::Stop& zero, const uint64_t* zero_outputs)
     : signature_words_(plan.layout.signature_words),
       output_words_(plan.layout.output_words),
       no_flips_(output_words_),
       budget_(max_bytes),
       nodes_(1, budget_),
       leaf_outputs_(output_words_, budget_),
-      checkpoints_(1, budget_) {}
+      checkpoints_(1, budget_) {
+    if (zero.outcome < 0)
+        certain_zero_law_ = {zero.outcome == PathSimulation::kept, {zero_outputs, zero_outputs + output_words_}};
+}
 
 LawStore::~LawStore() {
     for (uint32_t k = 0; k < checkpoints_.size(); ++k) delete *checkpoints_.at(k);
@@ -44,7 +47,7 @@ LawStore::~LawStore() {
 LawStatistics LawStore::statistics() const {
     LawStatistics found;
     const Table* table = table_.load(std::memory_order_acquire);
-    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (zero_entry_[0] != 0);
+    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (zero_root() != Ref::none);
     found.nodes = nodes_.size() + leaf_outputs_.size();
     found.checkpoints = checkpoints_.size();
     found.bytes = budget_.used();
@@ -96,23 +99,7 @@ void LawStore::note_zero_leaf(Ref leaf, double low, double high) {
         zero_leaves_[k].store(leaf, std::memory_order_release);
 }
 
-// Entries
-
-LawStore::Ref LawStore::Entry::likely(double first) const {
-    const uint64_t word = likely_->load(std::memory_order_acquire);
-    const auto cell = static_cast<uint64_t>(first * cells);
-    const bool follows = (word >> 16 & (cells - 1)) <= cell && cell <= (word & (cells - 1));
-    return follows ? static_cast<Ref>(word >> 32) : Ref::none;
-}
-
-void LawStore::Entry::note(Ref leaf, double low, double high) {
-    const auto first = static_cast<uint64_t>(std::ceil(low * cells));
-    const auto end = static_cast<uint64_t>(high * cells);
-    const uint64_t known = likely_->load(std::memory_order_relaxed);
-    const uint64_t known_cells = known == 0 ? 0 : (known & (cells - 1)) + 1 - (known >> 16 & (cells - 1));
-    if (end <= first + known_cells) return;
-    likely_->store(uint64_t{static_cast<uint32_t>(leaf)} << 32 | first << 16 | (end - 1), std::memory_order_release);
-}
+// Roots
 
 LawStore::Table::Table(size_t num_slots, size_t words_per_slot)
     : slots(num_slots), slot_words(words_per_slot), words(slots * slot_words) {}
@@ -132,7 +119,7 @@ uint64_t LawStore::hash_of(std::span<const uint64_t> signature) {
 bool LawStore::is_slot_of(const Word* slot, std::span<const uint64_t> signature) {
     // Mostly a single word: a function call would take longer than the comparison.
     uint64_t differences = 0;
-    for (size_t w = 0; w < signature.size(); ++w) differences |= signature[w] ^ slot[2 + w].load(std::memory_order_relaxed);
+    for (size_t w = 0; w < signature.size(); ++w) differences |= signature[w] ^ slot[1 + w].load(std::memory_order_relaxed);
     return differences == 0;
 }
 
@@ -143,35 +130,34 @@ uint64_t LawStore::announce(std::span<const uint64_t> signature) const {
     return hash;
 }
 
-LawStore::Entry LawStore::find(std::span<const uint64_t> signature, uint64_t hash) {
-    if (is_zero(signature)) return zero_entry();
+LawStore::Ref LawStore::find(std::span<const uint64_t> signature, uint64_t hash) const {
+    if (is_zero(signature)) return zero_root();
     Table* const table = table_.load(std::memory_order_acquire);
-    if (table == nullptr) return {};
+    if (table == nullptr) return Ref::none;
     const size_t mask = table->slots - 1;
     for (size_t number = hash & mask;; number = (number + 1) & mask) {
-        Word* const slot = table->slot(number);
+        const Word* const slot = table->slot(number);
         const uint64_t root = slot[0].load(std::memory_order_acquire);
-        if (root == 0) return {};
+        if (root == 0) return Ref::none;
         if (root == busy) continue;
-        if (is_slot_of(slot, signature)) return Entry(slot);
+        if (is_slot_of(slot, signature)) return static_cast<Ref>(root);
     }
 }
 
 bool LawStore::insert(std::span<const uint64_t> signature, Ref root) {
-    const auto word = static_cast<uint64_t>(root);
     if (is_zero(signature)) {
-        uint64_t nothing = 0;
-        return zero_entry_[0].compare_exchange_strong(nothing, word, std::memory_order_release, std::memory_order_relaxed);
+        Ref nothing = Ref::none;
+        return zero_root_.compare_exchange_strong(nothing, root, std::memory_order_release, std::memory_order_relaxed);
     }
     Table* table = table_.load(std::memory_order_acquire);
     if (table == nullptr || 2 * table->used.load(std::memory_order_relaxed) >= table->slots) {
         grow_table();
         table = table_.load(std::memory_order_acquire);
     }
-    return table != nullptr && insert(*table, signature, word, 0);
+    return table != nullptr && insert(*table, signature, static_cast<uint64_t>(root));
 }
 
-bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely) {
+bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_t root) {
     // Some slots stay free, so that a search ends.
     if (8 * (table.used.fetch_add(1, std::memory_order_relaxed) + 1) <= 7 * table.slots) {
         const size_t mask = table.slots - 1;
@@ -179,8 +165,7 @@ bool LawStore::insert(Table& table, std::span<const uint64_t> signature, uint64_
             Word* const slot = table.slot(number);
             uint64_t found = 0;
             if (slot[0].compare_exchange_strong(found, busy, std::memory_order_acquire)) {
-                slot[1].store(likely, std::memory_order_relaxed);
-                for (size_t w = 0; w < signature.size(); ++w) slot[2 + w].store(signature[w], std::memory_order_relaxed);
+                for (size_t w = 0; w < signature.size(); ++w) slot[1 + w].store(signature[w], std::memory_order_relaxed);
                 slot[0].store(root, std::memory_order_release);
                 return true;
             }
@@ -211,8 +196,8 @@ void LawStore::grow_table() {
         const Word* const slot = old->slot(number);
         const uint64_t root = slot[0].load(std::memory_order_acquire);
         if (root == 0 || root == busy) continue;
-        for (size_t w = 0; w < signature.size(); ++w) signature[w] = slot[2 + w].load(std::memory_order_relaxed);
-        insert(*table, signature, root, slot[1].load(std::memory_order_acquire));
+        for (size_t w = 0; w < signature.size(); ++w) signature[w] = slot[1 + w].load(std::memory_order_relaxed);
+        insert(*table, signature, root);
     }
     table_.store(table.get(), std::memory_order_release);
     tables_.push_back(std::move(table));

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct LawStatistics {
 
 class LawStore {
    public:
-    LawStore(const Plan& plan, size_t max_bytes);
+    // `zero` is the first place of signature 0 that is not certain, or its end, with these outputs.
+    LawStore(const Plan& plan, size_t max_bytes, const PathSimulation::Stop& zero, const uint64_t* zero_outputs);
     ~LawStore();
 
     // A node or a leaf, or nothing.
@@ -47,7 +49,7 @@ class LawStore {
         double probability_of_one;        // of MEASURE `outcome`
         int32_t outcome;
         // The number of its checkpoint, from 1 on; without one, minus the number of simulations that have passed.
-    std::atomic<int32_t> checkpoint{0};
+        std::atomic<int32_t> checkpoint{0};
         std::array<std::atomic<Ref>, 2> children{};
     };
 
@@ -55,10 +57,11 @@ class LawStore {
     Node& node(Ref ref) const { return *nodes_.at(static_cast<uint32_t>(ref) - 1); }
     static bool is_kept(Ref leaf) { return leaf != discarded_leaf; }
     static bool is_kept_without_flips(Ref leaf) { return leaf == kept_leaf; }
-    // The outputs that the outcomes before a leaf flip, [output_words].
+    // The outputs that the outcomes before a leaf flip, [output_words]; always this memory if none is flipped.
     const uint64_t* outputs_of(Ref leaf) const {
         return leaf <= kept_leaf ? no_flips_.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
     }
+    const uint64_t* no_flips() const { return no_flips_.data(); }
 
     // Stores a place. Returns no reference if there is no room. `stop` is the place that a simulation has reached.
     Ref add(const PathSimulation::Stop& stop, const uint64_t* outputs);
@@ -69,37 +72,25 @@ class LawStore {
                                                                 std::memory_order_relaxed);
     }
 
-    using Word = std::atomic<uint64_t>;
-    // The entry of a signature in the table. Its most likely leaf, if known, follows from a
-    // first random number in [k, k + 1) / cells for some consecutive k.
-    class Entry {
-       public:
-        Entry() = default;
-        explicit operator bool() const { return root_ != nullptr; }
-        bool operator==(const Entry&) const = default;
-        Ref root() const { return static_cast<Ref>(root_->load(std::memory_order_acquire)); }
-        // The leaf that follows from a first random number, if it is known.
-        Ref likely(double first) const;
-        // Stores the leaf that follows from numbers in [low, high), unless a likelier leaf is stored already.
-        void note(Ref leaf, double low, double high);
-
-       private:
-        friend LawStore;
-        static constexpr size_t cells = size_t{1} << 16;
-        explicit Entry(Word* words) : root_(words), likely_(words + 1) {}
-
-        Word* root_ = nullptr;
-        Word* likely_ = nullptr;  // the leaf, the first and the last cell
-    };
-
-    // Signature 0 comes most often, and has an entry of its own.
+    // Signature 0 comes most often. Its root is not in the table.
     static bool is_zero(std::span<const uint64_t> signature) {
         return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
     }
-    Entry zero_entry() { return Entry(zero_entry_.data()); }
-    // The entry of a signature; none if there is none.
-    Entry find(std::span<const uint64_t> signature) { return find(signature, hash_of(signature)); }
-    Entry find(std::span<const uint64_t> signature, uint64_t hash);
+    // What all shots with signature 0 have in common if all their outcomes are certain; they have no tree then.
+    struct CertainLaw {
+        bool is_kept;
+        std::vector<uint64_t> outputs;
+    };
+    const std::optional<CertainLaw>& certain_zero_law() const { return certain_zero_law_; }
+    Ref zero_root() const { return zero_root_.load(std::memory_order_acquire); }
+    // The leaf of a shot with signature 0, if it follows from the leading bits of its first random number.
+    static constexpr size_t num_zero_cells = 4096;
+    Ref zero_leaf_of(size_t cell) const { return zero_leaves_[cell].load(std::memory_order_acquire); }
+    void note_zero_leaf(Ref leaf, double low, double high);
+
+    // The root of a signature; none if there is none.
+    Ref find(std::span<const uint64_t> signature) const { return find(signature, hash_of(signature)); }
+    Ref find(std::span<const uint64_t> signature, uint64_t hash) const;
     // Prefetches the memory that `find`, `node` or `outputs_of` will read. Returns the hash of the signature.
     uint64_t announce(std::span<const uint64_t> signature) const;
     void announce(Ref place) const {
@@ -107,11 +98,6 @@ class LawStore {
     }
     // Stores the root of a signature. Returns false if there is one already, or if there is no room.
     bool insert(std::span<const uint64_t> signature, Ref root);
-
-    // The leaf of a shot with signature 0, if it follows from the leading bits of its first random number.
-    static constexpr size_t num_zero_cells = 4096;
-    Ref zero_leaf(size_t cell) const { return zero_leaves_[cell].load(std::memory_order_acquire); }
-    void note_zero_leaf(Ref leaf, double low, double high);
 
     using Checkpoint = PathSimulation::Checkpoint;
     // The vector stored at a node, if there is one.
@@ -129,7 +115,8 @@ class LawStore {
     LawStatistics statistics() const;
 
    private:
-    // Open addressing: each slot has a root (0: free), a likely leaf, and the signature.
+    using Word = std::atomic<uint64_t>;
+    // Open addressing: each slot has a root (0: free), and the signature.
     struct Table {
         Table(size_t num_slots, size_t words_per_slot);
         Word* slot(size_t number) { return &words[number * slot_words]; }
@@ -146,12 +133,12 @@ class LawStore {
     // Checkpoints are made where this many simulations have passed.
     static constexpr int32_t passes_before_checkpoint = 8;
 
-    size_t slot_words() const { return 2 + signature_words_; }
+    size_t slot_words() const { return 1 + signature_words_; }
     static uint64_t hash_of(std::span<const uint64_t> signature);
     static bool is_slot_of(const Word* slot, std::span<const uint64_t> signature);
     // Builds a larger table, if there is memory for it and no other thread is building one.
     void grow_table();
-    static bool insert(Table& table, std::span<const uint64_t> signature, uint64_t root, uint64_t likely);
+    static bool insert(Table& table, std::span<const uint64_t> signature, uint64_t root);
 
     const uint32_t signature_words_, output_words_;
     const std::vector<uint64_t> no_flips_;
@@ -164,7 +151,8 @@ class LawStore {
     std::atomic<Table*> table_ = nullptr;             // the newest table; threads may still read older ones
     std::vector<std::unique_ptr<Table>> tables_;
     std::mutex growing_;
-    std::array<Word, 2> zero_entry_{};                     // the entry of signature 0
+    std::optional<CertainLaw> certain_zero_law_;
+    std::atomic<Ref> zero_root_{Ref::none};
     std::array<std::atomic<Ref>, num_zero_cells> zero_leaves_{};
 };
 

@@ -10,19 +10,18 @@ void LawWalks::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> l
     std::array<uint8_t, max_shots> under_way{};
     size_t num_under_way = 0;
     for (size_t k = 0; k < shots.size(); ++k) {
-        const LawStore::Entry entry = store_.find(shots[k].signature, hashes[k]);
-        leaves[k] = entry ? entry.root() : Ref::none;
+        leaves[k] = store_.find(shots[k].signature, hashes[k]);
         if (leaves[k] == Ref::none || LawStore::is_leaf(leaves[k])) continue;
         Walk& walk = walks_[k];
         walk.decisions = OutcomeDecisions(seed, shots[k].number);
-        const double first = walk.decisions.first();
-        const bool is_zero = entry == store_.zero_entry();
-        const Ref likely = is_zero ? store_.zero_leaf(static_cast<size_t>(first * LawStore::num_zero_cells)) : entry.likely(first);
-        if (likely != Ref::none) {
-            leaves[k] = likely;
-            continue;
+        walk.is_zero = leaves[k] == store_.zero_root();
+        if (walk.is_zero) {
+            const Ref leaf = store_.zero_leaf_of(static_cast<size_t>(walk.decisions.first() * LawStore::num_zero_cells));
+            if (leaf != Ref::none) {
+                leaves[k] = leaf;
+                continue;
+            }
         }
-        walk.entry = entry;
         walk.place = leaves[k];
         under_way[num_under_way++] = static_cast<uint8_t>(k);
         store_.announce(leaves[k]);
@@ -41,20 +40,16 @@ void LawWalks::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> l
                 continue;
             }
             leaves[k] = walk.place;
-            if (walk.place != Ref::none) note(walk);
+            if (walk.is_zero && walk.place != Ref::none) note(walk);
         }
         num_under_way = num_left;
     }
 }
 
-void LawWalks::note(Walk& walk) {
+void LawWalks::note(const Walk& walk) {
     const OutcomeDecisions& decisions = walk.decisions;
     if (!decisions.follow_from_first()) return;
-    const double low = decisions.low() + margin_, high = decisions.low() + decisions.mass() - margin_;
-    if (walk.entry == store_.zero_entry())
-        store_.note_zero_leaf(walk.place, low, high);
-    else
-        walk.entry.note(walk.place, low, high);
+    store_.note_zero_leaf(walk.place, decisions.low() + margin_, decisions.low() + decisions.mass() - margin_);
 }
 
 }  // namespace snc

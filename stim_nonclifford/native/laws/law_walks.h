@@ -29,12 +29,12 @@ class LawWalks {
    private:
     using Ref = LawStore::Ref;
     struct Walk {
-        LawStore::Entry entry;
+        bool is_zero = false;  // whether the signature is 0
         OutcomeDecisions decisions{0, 0};
         Ref place = Ref::none;
     };
-    // Stores a leaf that was reached.
-    void note(Walk& walk);
+    // Stores the leaf of signature 0 that was reached.
+    void note(const Walk& walk);
 
     LawStore& store_;
     // Where rounding could matter, each decision is taken separately.

@@ -45,8 +45,7 @@ void OutcomeLaws::simulate_batch(std::span<const Shot> shots, std::span<const ui
 void OutcomeLaws::add_path(std::span<const uint64_t> signature, uint32_t shot) {
     const auto& path = batch_->path(shot);
     const PathSimulation::Stop end{0, batch_->kept(shot) ? PathSimulation::kept : PathSimulation::discarded};
-    const LawStore::Entry entry = store_.find(signature);
-    Ref place = entry ? entry.root() : Ref::none;
+    Ref place = store_.find(signature);
     Decision last{Ref::none, false};
     for (size_t k = 0, added = 0; added < nodes_per_path; ++k) {
         const PathSimulation::Stop& stop = k == path.size() ? end : path[k].stop;
@@ -67,11 +66,7 @@ OutcomeLaws::Ref OutcomeLaws::add_place(std::span<const uint64_t> signature, con
     const Ref place = store_.add(stop, outputs);
     if (place == Ref::none) return place;
     // Where another thread was first, the path goes on from its place: what comes after that would be lost otherwise.
-    if (last.node == Ref::none) {
-        if (store_.insert(signature, place)) return place;
-        const LawStore::Entry entry = store_.find(signature);
-        return entry ? entry.root() : Ref::none;
-    }
+    if (last.node == Ref::none) return store_.insert(signature, place) ? place : store_.find(signature);
     LawStore::Node& node = store_.node(last.node);
     return LawStore::add_child(node, last.outcome, place) ? place : node.children[last.outcome].load(std::memory_order_acquire);
 }
@@ -87,8 +82,7 @@ void OutcomeLaws::review() {
 
 OutcomeLaws::Ref OutcomeLaws::walk(std::span<const uint64_t> signature, OutcomeDecisions& decisions) {
     decisions_.clear();
-    const LawStore::Entry entry = store_.find(signature);
-    Ref place = entry ? entry.root() : Ref::none;
+    Ref place = store_.find(signature);
     while (place != Ref::none && !LawStore::is_leaf(place)) {
         const LawStore::Node& node = store_.node(place);
         const bool outcome = decisions.decide(node.probability_of_one);
@@ -148,7 +142,7 @@ OutcomeLaws::Result OutcomeLaws::simulate_alone(const Shot& shot, uint64_t seed)
 }
 
 void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
-    Ref place = store_.zero_entry().root();
+    Ref place = store_.zero_root();
     while (place != Ref::none && !LawStore::is_leaf(place)) {
         const LawStore::Node& node = store_.node(place);
         if (!simulation_.agrees_at(node.outcome)) return;

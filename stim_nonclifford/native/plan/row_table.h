@@ -127,6 +127,11 @@ struct RowTable {
         lists.for_each_one(row, [&](uint32_t one) { found = found || one == bit; });
         return found;
     }
+    bool has_ones(size_t row) const {
+        bool found = false;
+        for_each_one(row, [&](uint32_t) { found = true; });
+        return found;
+    }
     // Whether a row and `other` have a one in the same place.
     bool meets(size_t row, const uint64_t* other) const {
         uint64_t common = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/not_a_number.h"
+#include "kernels/branch_rules.h"
 
 namespace snc {
 
@@ -47,15 +48,18 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
     : plan_(plan),
       kernels_(kernels.batch),
       interrupted_(std::move(interrupted)),
-      of_signature_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits)),
-      of_outcome_(ones_of_rows(plan.outcome_effects, plan.num_outcomes)),
-      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes)),
+      rows_(plan),
       vector_(block_size << max_width),
       branches_(block_size << (max_width + 1)),
       table_(block_size << max_width),
       angles_(block_size * plan.steps.num_slots),
-      constant_(size_t{64} * plan.branch_words),
-      outputs_(size_t{batch_shots} * plan.layout.output_words) {
+      outputs_(size_t{batch_shots} * plan.layout.output_words) {}
+
+BatchSimulation::Rows::Rows(const Plan& plan)
+    : images_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits)),
+      effects_(ones_of_rows(plan.outcome_effects, plan.num_outcomes)),
+      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes)),
+      constant_(size_t{64} * plan.branch_words) {
     for_each_one(plan.branch_constant.data(), plan.branch_words, [&](uint32_t bit) { constant_[bit] = 0xFF; });
 }
 
@@ -79,18 +83,16 @@ void BatchSimulation::run(std::span<Shot> shots) {
 void BatchSimulation::start(std::span<const Shot> shots) {
     left_ = (uint64_t{1} << shots.size()) - 1;
     for (auto& path : paths_) path.clear();
-    flipped_ = constant_;
+    rows_.start();
     for (uint32_t k = 0; k < shots.size(); ++k)
-        for_each_one(shots[k].signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
-            for (uint32_t image : of_signature_[bit]) flipped_[image] ^= static_cast<uint8_t>(1U << k);
-        });
+        add_signature(rows_, shots[k].signature.data(), plan_.layout.signature_words, uint64_t{1} << k);
     std::fill_n(vector_.begin(), batch_shots, 1.0);
     std::fill_n(vector_.begin() + batch_shots, batch_shots, 0.0);
 }
 
 void BatchSimulation::sum_angles(const Operation& operation) {
     const auto count = static_cast<size_t>(operation.end_term - operation.first_term);
-    kernels_.sum_angles(sum_.data(), &plan_.terms[size_t(operation.first_term)], count, flipped_.data());
+    kernels_.sum_angles(sum_.data(), &plan_.terms[size_t(operation.first_term)], count, rows_.set());
 }
 
 void BatchSimulation::absorb(const SimulationStep& step) {
@@ -158,7 +160,6 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
 
 void BatchSimulation::decide(uint32_t operation, std::span<Shot> shots) {
     const Operation& measurement = plan_.operations[operation];
-    const auto outcome = static_cast<size_t>(measurement.outcome);
     ones_ = 0;
     for (uint32_t k = 0; k < batch_shots; ++k) {
         const double probability_of_one = weights_[2 * batch_shots + k];
@@ -170,8 +171,7 @@ void BatchSimulation::decide(uint32_t operation, std::span<Shot> shots) {
         }
         ones_ |= uint64_t{is_one} << k;
     }
-    for (uint32_t bit : of_outcome_[outcome]) flipped_[bit] ^= static_cast<uint8_t>(ones_);
-    for (uint32_t bit : final_checks_[outcome]) left_ &= ~uint64_t{flipped_[bit]};
+    left_ &= ~take_outcome(rows_, static_cast<uint32_t>(measurement.outcome), ones_);
 }
 
 void BatchSimulation::collect_outputs() {
@@ -179,7 +179,7 @@ void BatchSimulation::collect_outputs() {
     std::ranges::fill(outputs_, 0);
     for (uint32_t byte = 0; byte < sizeof(uint64_t) * words; ++byte) {
         uint64_t of_bits = 0;
-        std::memcpy(&of_bits, &flipped_[size_t{64} * plan_.sign_words + 8 * byte], sizeof of_bits);
+        std::memcpy(&of_bits, rows_.set() + size_t{64} * plan_.sign_words + 8 * byte, sizeof of_bits);
         if (of_bits == 0) continue;
         of_bits = transposed(of_bits);
         for (uint32_t k = 0; k < batch_shots; ++k)

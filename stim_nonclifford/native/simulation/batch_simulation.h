@@ -45,7 +45,32 @@ class BatchSimulation {
     const SimulationWork& work() const { return work_; }
 
    private:
-    using Bits = std::vector<uint32_t>;
+    // The branch rows of the shots: for each bit, the shots in which it is set.
+    class Rows {
+       public:
+        explicit Rows(const Plan& plan);
+        void start() { set_ = constant_; }
+        const uint8_t* set() const { return set_.data(); }
+
+        void flip_image(uint32_t bit, uint64_t shots) { flip(images_[bit], shots); }
+        void flip_effect(uint32_t outcome, uint64_t shots) { flip(effects_[outcome], shots); }
+        uint64_t checks_set(uint32_t outcome) const {
+            uint64_t shots = 0;
+            for (const uint32_t bit : final_checks_[outcome]) shots |= set_[bit];
+            return shots;
+        }
+
+       private:
+        using Bits = std::vector<uint32_t>;
+        void flip(const Bits& bits, uint64_t shots) {
+            for (const uint32_t bit : bits) set_[bit] ^= static_cast<uint8_t>(shots);
+        }
+
+        // Bits of the branch row: those that a signature bit flips, those that an outcome flips, and the checks that become final
+        // with it.
+        std::vector<Bits> images_, effects_, final_checks_;
+        std::vector<uint8_t> constant_, set_;
+    };
     void start(std::span<const Shot> shots);
     void sum_angles(const Operation& operation);
     void absorb(const SimulationStep& step);
@@ -57,15 +82,12 @@ class BatchSimulation {
     const Plan& plan_;
     const BatchKernels& kernels_;
     const std::function<void()> interrupted_;
-    // Bits of the branch row: those that a signature bit flips, those that an outcome flips, and the checks that become final
-    // with it.
-    std::vector<Bits> of_signature_, of_outcome_, final_checks_;
+    Rows rows_;
 
     using Blocks = std::vector<double, Aligned<double>>;
     Blocks vector_, branches_, table_, angles_;
     alignas(64) std::array<double, 2 * batch_shots> sum_{};
     alignas(64) std::array<double, 3 * batch_shots> weights_{};  // and probabilities
-    std::vector<uint8_t> constant_, flipped_;  // for each bit of the branch row, the shots in which it is set: initially; now
     uint64_t ones_ = 0;             // the shots with outcome 1
     uint64_t left_ = 0;             // the shots that are not discarded
     std::array<std::vector<Decision>, batch_shots> paths_;

@@ -20,14 +20,6 @@ constexpr double max_norm = 1e100;
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
 
-void flip_words(uint64_t* row, const uint64_t* by, uint32_t words) {
-    for (uint32_t w = 0; w < words; ++w) row[w] ^= by[w];
-}
-
-bool test(const std::vector<uint64_t>& row, int32_t bit) {
-    return bit >= 0 && (row[static_cast<uint32_t>(bit) / 64] >> (static_cast<uint32_t>(bit) % 64) & 1) != 0;
-}
-
 bool is_measured(SimulationStep::Kind kind) {
     return kind == SimulationStep::Kind::measure || kind == SimulationStep::Kind::weakly_measure ||
            kind == SimulationStep::Kind::measure_through;
@@ -40,19 +32,20 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
       kernels_(kernels),
       interrupted_(std::move(interrupted)),
       vector_(vector_size(plan.steps.widest)),
+      state_{.row = BranchRow(plan)},
       shared_(std::make_shared<Shared>()),
-      difference_(plan.branch_words) {
+      difference_(plan, true) {
     auto& [operations_up_to, outcomes_before, checking, first_with, prefix] = *shared_;
     operations_up_to.resize(plan.num_outcomes);
     first_with.assign(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size()));
     for (size_t k = plan.operations.size(); k-- > 0;)
         for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
-    for (uint32_t k = 0; k < plan.operations.size(); ++k)
-        if (plan.operations[k].measures() && has_final_checks(plan.operations[k])) checking.push_back(k);
+    for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
+        if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
     for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
         outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + is_measured(plan.steps.steps[k - 1].kind));
         if (is_measured(plan.steps.steps[k].kind))
-            operations_up_to[static_cast<size_t>(plan.operations[plan.steps.steps[k].operation].outcome)] = begin_of_step(k + 1);
+            operations_up_to[outcome_of(plan.steps.steps[k])] = begin_of_step(k + 1);
     }
     outcomes_before.push_back(static_cast<int32_t>(plan.num_outcomes));
     save_prefix();
@@ -63,8 +56,9 @@ PathSimulation::PathSimulation(const PathSimulation& other, std::function<void()
       kernels_(other.kernels_),
       interrupted_(std::move(interrupted)),
       vector_(vector_size(plan_.steps.widest)),
+      state_{.row = BranchRow(plan_)},
       shared_(other.shared_),
-      difference_(plan_.branch_words) {}
+      difference_(plan_, true) {}
 
 SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
     steps += other.steps;
@@ -75,12 +69,10 @@ SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
 }
 
 void PathSimulation::choose(std::span<const uint64_t> signature) {
-    std::ranges::fill(difference_, 0);
-    for_each_one(signature.data(), plan_.layout.signature_words, [&](uint32_t bit) {
-        plan_.signature_images.flip_exactly(bit, difference_.data());
-    });
+    difference_ = BranchRow(plan_, true);
+    difference_.add_signature(signature.data());
     agreeing_ = plan_.operations.size();
-    for_each_one(difference_.data(), plan_.sign_words,
+    for_each_one(difference_.words().data(), plan_.sign_words,
                  [&](uint32_t bit) { agreeing_ = std::min<size_t>(agreeing_, shared_->first_with[bit]); });
 }
 
@@ -94,18 +86,13 @@ void PathSimulation::start() {
         return;
     }
     state_.step = 0;
-    state_.row = plan_.branch_constant;
-    flip_difference(state_);
+    state_.row = BranchRow(plan_);
+    state_.row.add(difference_);
     state_.check_fired = false;
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
     kernels_.coefficients.start(vector_.data());
-}
-
-PathSimulation::ZeroSignatureLaw PathSimulation::zero_signature_law() {
-    const Stop stop = start_at_zero_signature();
-    return {stop.outcome < 0, stop.outcome == kept, {outputs(), outputs() + plan_.layout.output_words}};
 }
 
 PathSimulation::Stop PathSimulation::start_at_zero_signature() {
@@ -116,12 +103,11 @@ PathSimulation::Stop PathSimulation::start_at_zero_signature() {
 
 bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
     state_ = zero_checkpoint.state;
-    flip_difference(state_);
+    state_.row.add(difference_);
     state_.check_fired = false;
-    for (uint32_t k : shared_->checking) {
-        const Operation& measurement = plan_.operations[k];
-        if (measurement.outcome >= shared_->outcomes_before[state_.step]) break;
-        if (fires(measurement, state_)) return false;
+    for (const uint32_t outcome : shared_->checking) {
+        if (static_cast<int32_t>(outcome) >= shared_->outcomes_before[state_.step]) break;
+        if (state_.row.checks_set(outcome)) return false;
     }
     lies_in_ = zero_checkpoint.vector.data();
     return true;
@@ -129,13 +115,9 @@ bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
 
 PathSimulation::Checkpoint PathSimulation::shared_checkpoint() const {
     Checkpoint checkpoint = here();
-    flip_difference(checkpoint.state);
+    checkpoint.state.row.add(difference_);
     checkpoint.state.check_fired = false;
     return checkpoint;
-}
-
-void PathSimulation::flip_difference(State& state) const {
-    flip_words(state.row.data(), difference_.data(), plan_.branch_words);
 }
 
 PathSimulation::Checkpoint PathSimulation::here() const {
@@ -166,7 +148,7 @@ size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector
 size_t PathSimulation::vector_size(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
 
 size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
-    return sizeof(Checkpoint) + state.row.size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
+    return sizeof(Checkpoint) + state.row.words().size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
            vector_size * sizeof(double);
 }
 
@@ -180,17 +162,15 @@ size_t PathSimulation::begin_of_step(size_t step) const {
 }
 
 std::vector<bool> PathSimulation::steps_that_may_differ() const {
-    std::vector<uint64_t> signs(plan_.sign_words);
+    std::vector<bool> signs(size_t{64} * plan_.branch_words);
     for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
-        plan_.signature_images.for_each_one(bit, [&](uint32_t one) {
-            if (one < 64 * plan_.sign_words) signs[one / 64] |= uint64_t{1} << (one % 64);
-        });
+        plan_.signature_images.for_each_one(bit, [&](uint32_t one) { signs[one] = true; });
     std::vector<bool> found(plan_.steps.steps.size());
     size_t end = 0;
     for (size_t k = 0; k < found.size(); ++k)
         for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin)
             for_each_sign(plan_.operations[begin], [&](size_t sign) {
-                if (test(signs, static_cast<int32_t>(sign)) && shared_->first_with[sign] == begin) found[k] = true;
+                if (signs[sign] && shared_->first_with[sign] == begin) found[k] = true;
             });
     return found;
 }
@@ -244,7 +224,7 @@ VectorRotation PathSimulation::rotation_of(const Operation& operation) const {
     VectorRotation rotation = pauli_of_rotation(operation);
     const Angle sum =
         sum_of_angles(&plan_.terms[size_t(operation.first_term)], static_cast<uint32_t>(operation.end_term - operation.first_term),
-                      [&](int32_t sign) { return test(state_.row, sign); });
+                      [&](int32_t sign) { return state_.row.has(sign); });
     rotation.cosine = sum.cosine;
     rotation.sine = sum.sine;
     return rotation;
@@ -415,19 +395,8 @@ void PathSimulation::take(bool outcome) {
         kernels_.coefficients.project(from, to, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
-    if (outcome) plan_.outcome_effects.flip_exactly(static_cast<size_t>(measurement.outcome), state_.row.data());
-    state_.check_fired |= fires(measurement, state_);
+    state_.check_fired |= state_.row.take(outcome_of(step), outcome);
     ++state_.step;
-}
-
-bool PathSimulation::has_final_checks(const Operation& measurement) const {
-    bool found = false;
-    plan_.final_checks.for_each_one(static_cast<size_t>(measurement.outcome), [&](uint32_t) { found = true; });
-    return found;
-}
-
-bool PathSimulation::fires(const Operation& measurement, const State& state) const {
-    return plan_.final_checks.meets(static_cast<size_t>(measurement.outcome), state.row.data());
 }
 
 }  // namespace snc

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "cpu/kernels.h"
 #include "plan/plan.h"
+#include "simulation/branch_row.h"
 
 namespace snc {
 
@@ -30,7 +31,7 @@ class PathSimulation {
     // The position of a simulation in the steps, and its state there.
     struct State {
         size_t step;
-        std::vector<uint64_t> row;     // the branch row
+        BranchRow row;
         std::vector<Angle> angles;     // of the phases
         double norm;                   // squared norm that the stored vector should have after the steps so far
         bool check_fired;
@@ -60,13 +61,6 @@ class PathSimulation {
 
     void ask_for_interruption() const { interrupted_(); }
 
-    // The fate of shots with signature 0: `fixed` if it is the same for all of them.
-    struct ZeroSignatureLaw {
-        bool fixed;
-        bool kept;
-        std::vector<uint64_t> outputs;
-    };
-    ZeroSignatureLaw zero_signature_law();
     // Starts on the path of signature 0, and goes to its first MEASURE that is not certain.
     Stop start_at_zero_signature();
 
@@ -81,19 +75,14 @@ class PathSimulation {
 
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {
-        const auto number = static_cast<size_t>(plan_.operations[plan_.steps.steps[state_.step].operation].outcome);
-        bool fires = false;
-        plan_.final_checks.for_each_one(number, [&](uint32_t check) {
-            const bool is_set = (state_.row[check / 64] >> (check % 64) & 1) != 0;
-            fires = fires || is_set != (outcome && plan_.outcome_effects.has(number, check));
-        });
-        return fires;
+        BranchRow row = state_.row;
+        return row.take(outcome_of(plan_.steps.steps[state_.step]), outcome);
     }
     // The number of operations that were applied, or whose angles were absorbed, before the next step.
     size_t operations_made() const { return begin_of_step(state_.step); }
 
     // The outputs that outcomes have flipped.
-    const uint64_t* outputs() const { return state_.row.data() + plan_.sign_words; }
+    const uint64_t* outputs() const { return state_.row.outputs(); }
     Checkpoint here() const;
     size_t checkpoint_bytes() const;
     // Continues from a checkpoint on a path of the same signature.
@@ -127,9 +116,9 @@ class PathSimulation {
     void normalize(int32_t width);
     // Counts a pass over this many coefficients as work.
     void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
-    // Whether an outcome check that is final with this MEASURE is set.
-    bool fires(const Operation& measurement, const State& state) const;
-    bool has_final_checks(const Operation& measurement) const;
+    uint32_t outcome_of(const SimulationStep& measurement) const {
+        return static_cast<uint32_t>(plan_.operations[measurement.operation].outcome);
+    }
     // The number of operations that were applied or absorbed before a step.
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.
@@ -150,7 +139,6 @@ class PathSimulation {
     // The coefficients, for writing.
     double* own_vector();
     int32_t stored_width() const;
-    void flip_difference(State& state) const;
 
     const Plan& plan_;
     const Kernels& kernels_;
@@ -158,7 +146,7 @@ class PathSimulation {
 
     AlignedDoubles vector_;  // the coefficients, once one of them has changed since the last checkpoint
     const double* lies_in_ = vector_.data();  // the memory that holds them: vector_, or still the checkpoint
-    State state_{};
+    State state_;
     SimulationWork work_;
     uint64_t next_poll_ = 0;  // of steps and coefficients read
     // What all simulations of the plan share.
@@ -167,13 +155,13 @@ class PathSimulation {
         // For each step, and for the end, the number of outcomes before it. An earlier step than the one with the outcome may
         // absorb the angle of a weak measurement's rotation.
         std::vector<int32_t> outcomes_before;
-        std::vector<uint32_t> checking;    // the MEASUREs with which an outcome check is final
+        std::vector<uint32_t> checking;    // the outcomes with which an outcome check is final
         std::vector<uint32_t> first_with;  // for each bit of the branch row the first operation with that sign
         // Checkpoints on the path of signature 0 up to its first uncertain MEASURE, from which simulations start.
         std::vector<Checkpoint> prefix;
     };
     std::shared_ptr<Shared> shared_;            // changes in the first constructor only
-    std::vector<uint64_t> difference_;          // between the branch rows of the chosen signature and of signature 0
+    BranchRow difference_;                      // between the branch rows of the chosen signature and of signature 0
     size_t agreeing_ = 0;                       // the number of first operations with equal signs in both
     std::vector<VectorRotation> rotations_;     // scratch of rotate_in_groups
     std::vector<uint32_t> group_sizes_;         // scratch of rotate_in_groups

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.dialect.channels.relaxation import RELAXATION, tagged_relaxation
+from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm

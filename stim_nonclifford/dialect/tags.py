@@ -30,7 +30,7 @@ from functools import cache
 import stim
 
 from .channels.missing import NOISE_CARRIERS, advice_on_channel, is_channel_in_tag
-from .channels.relaxation import relaxation_of
+from .channels.table import has_tag_of_channel
 from .expectation_values import EXP_VAL, expectation_products
 from .feed_forward.control_pairs import groups_of_pairs
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
@@ -115,7 +115,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
 
     Returns:
         The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim
-        or asks for expectation values, which changes no state, or is a channel of relaxation.
+        or asks for expectation values, which changes no state, or is a channel that Stim does not have.
 
     Raises:
         ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
@@ -142,7 +142,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
     if word.upper() == EXP_VAL:
         expectation_products(instruction)  # for its checks
         return None
-    if relaxation_of(instruction) is not None:
+    if has_tag_of_channel(instruction):
         return None
     forms = _forms(word, has_arguments=arguments is not None, has_note=note is not None)
     if name in forms:

@@ -143,6 +143,32 @@ class UsedSites {
     uint32_t shot_ = 0;
 };
 
+// The leakage of one shot, which flips rows of the plan. Few shots have any.
+class ShotLeakage {
+   public:
+    ShotLeakage(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot)
+        : plan_(plan), words_(seed, block * block_shots + shot) {}
+
+    // Scripts that every shot follows.
+    template <typename Flip>
+    void follow_always(Flip flip) {
+        for (const int32_t first : plan_.leakage_always) follow_script(&plan_.leakage_items[static_cast<size_t>(first)], 0, words_, flip);
+    }
+
+    // An event, if its mechanism is one of leakage.
+    template <typename Flip>
+    void follow_event(int32_t mechanism, Flip flip) {
+        if (mechanism < plan_.first_leakage_mechanism) [[likely]] return;
+        const auto entry = static_cast<size_t>(mechanism - plan_.first_leakage_mechanism);
+        const LeakageItem* const item = &plan_.leakage_items[static_cast<size_t>(plan_.leakage_entries[entry])];
+        follow_script(item + 1, item->to, words_, flip);
+    }
+
+   private:
+    const Plan& plan_;
+    LeakageWords words_;
+};
+
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
 
@@ -163,6 +189,11 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         const uint32_t count = out.counts[shot];
         uint64_t row[W];
         for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
+        ShotLeakage leakage(plan, seed, block, shot);
+        const auto flip_leakage = [&](size_t number) {
+            for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.leakage_rows.words[number * W + w];
+        };
+        leakage.follow_always(flip_leakage);
         if (plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
                 const uint64_t* effect = effects + size_t(mine[e]) * W;
@@ -174,6 +205,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
                 if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e])) continue;
                 const uint64_t* effect = effects + size_t(mine[e]) * W;
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
+                leakage.follow_event(mine[e], flip_leakage);
             }
         }
         if (plan.num_coins != 0)
@@ -214,6 +246,9 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         }
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         std::copy(plan.constant.begin(), plan.constant.end(), row);
+        ShotLeakage leakage(plan, seed, block, shot);
+        const auto flip_leakage = [&](size_t number) { plan.leakage_rows.flip(number, row); };
+        leakage.follow_always(flip_leakage);
         if (has_lists && plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
                 // The events of the next shots follow.
@@ -223,8 +258,11 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             }
         } else {
             used.begin_shot();
-            for (uint32_t e = 0; e < count; ++e)
-                if (plan.sites.empty() || !used.use(mine[e])) plan.effects.flip(static_cast<size_t>(mine[e]), row);
+            for (uint32_t e = 0; e < count; ++e) {
+                if (!plan.sites.empty() && used.use(mine[e])) continue;
+                plan.effects.flip(static_cast<size_t>(mine[e]), row);
+                leakage.follow_event(mine[e], flip_leakage);
+            }
         }
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
         uint64_t fired = 0;
@@ -257,7 +295,7 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
                          NoiseBlock& out) {
     const uint32_t total = draw_counts(plan, seed, block, end, out);
     // Without coins, all shots without events have the constant row: the caller counts them.
-    const bool all = plan.num_coins != 0;
+    const bool all = plan.num_coins != 0 || !plan.leakage_always.empty();
     if (!plan.has_register_rows()) {
         const uint32_t num_busy = separate(begin, end, all, out, out.order);
         return memory_rows(plan, seed, block, end, num_busy, out);

@@ -34,6 +34,11 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout.words(), packed_bit);
     plan.coins = pack_rows(arrays.coins, arrays.coins_are_lists, layout.words(), packed_bit);
     plan.num_coins = static_cast<uint32_t>(arrays.coins.size());
+    plan.leakage_items = arrays.leakage_items;
+    plan.leakage_rows = pack_rows(arrays.leakage_rows, arrays.effects_are_lists, layout.words(), packed_bit);
+    plan.leakage_entries = arrays.leakage_entries;
+    plan.leakage_always = arrays.leakage_always;
+    plan.first_leakage_mechanism = static_cast<int32_t>(plan.alias.size() - plan.leakage_entries.size());
 }
 
 // For each outcome the checks that are final after it.

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "kernels/noise_draws.h"
 #include "kernels/rotation_term.h"
+#include "plan/leakage.h"
 #include "plan/row_table.h"
 #include "steps/operation.h"
 #include "steps/simulation_steps.h"
@@ -46,6 +47,12 @@ struct Plan {
     RowTable coins;
     uint32_t num_coins = 0;
 
+    // Leakage. The last mechanisms are its events, one for each entry.
+    std::vector<LeakageItem> leakage_items;
+    RowTable leakage_rows;
+    std::vector<int32_t> leakage_entries, leakage_always;
+    int32_t first_leakage_mechanism = 0;
+
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
@@ -77,6 +84,9 @@ struct PlanArrays {
     std::vector<int32_t> alias_indices;
     SparseRows coins;
     bool coins_are_lists;
+    std::vector<LeakageItem> leakage_items;
+    SparseRows leakage_rows;
+    std::vector<int32_t> leakage_entries, leakage_always;
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;

@@ -1,0 +1,61 @@
+"""Leakage and loss, compared with density matrices that have leaked and lost levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+
+from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.oracle.leakage import leaked_record_distribution
+
+TOLERANCE = 1e-11
+LINES = (
+    "LEAKAGE(0.3)",
+    "LEAKAGE(0.04)",
+    "LOSS(0.2)",
+    "RELAX(0.6)",
+    "RL",
+    "HERALD_LEAKAGE_EVENT(0.2)",
+    "HERALD_LOSS_EVENT(0)",
+)
+GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {b}", "R_XX(0.3) {a} {b}", "CH {a} {b}",
+         "SPP X{a}*Z{b}", "TPP Y{a}*X{b}", "CCZ 0 1 2", "MPP X{a}*Z{b}", "MXX {a} {b}", "MZZ(0.1) {a} {b}")  # fmt: skip
+
+
+def random_text(seed: int, length: int = 7) -> str:
+    """Gates, noise, measurements and feedback on three qubits, with leakage between them."""
+    rng = np.random.default_rng(seed)
+    lines = ["H 0 1 2", f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(3)}"]
+    records = 0
+    for _ in range(length):
+        a, b = rng.choice(3, size=2, replace=False)
+        lines.append(f"{rng.choice(['T', 'R_X(0.3)', 'H', 'SQRT_Y', 'AMPLITUDE_DAMPING(0.3)'])} {a}")
+        lines.append(str(rng.choice(GATES)).format(a=a, b=b))
+        records += lines[-1][0] == "M"
+        lines.append(f"{rng.choice(LINES)} {b}")
+        records += lines[-1][:2] == "HE"
+        kind = rng.integers(6)
+        if kind == 0 and records < 6:
+            lines.append(f"{rng.choice(['M', 'MR', 'MX'])}(0.1) {a}")
+            records += 1
+        elif kind == 1:
+            lines.append(f"DEPOLARIZE1(0.1) {a}\nDEPOLARIZE2(0.1) {a} {b}")
+        elif kind == 2 and records:
+            lines.append(f"CX rec[-1] {a}")
+        elif kind == 3 and records:
+            lines.append(f"C_R_X(0.3) rec[-1] {a}")
+        elif kind == 4:
+            lines.append(f"R {b}")
+    lines.append("MY 0\nMX 1\nM 2")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
+    circuit = snc.Circuit(random_text(seed))
+    found = exact_outputs(circuit.compile().record_plan()).kept
+    expected = {mask_of(record): p for record, p in leaked_record_distribution(circuit.to_stim()).items()}
+    assert largest_difference(found, expected) < TOLERANCE
+    assert sum(found.values()) == pytest.approx(1, abs=1e-9)

@@ -285,8 +285,8 @@ def _writable(circuit: stim.Circuit) -> stim.Circuit:
             continue
         if channel_of(part) is not None:
             raise ValueError(
-                f"`{part}`: stimcirq has no relaxation and no leakage. Write the circuit with its Pauli twirl,"
-                " circuit.pauli_twirl(), or circuit.without_noise()."
+                f"`{part}`: stimcirq has no relaxation and no leakage. Write the circuit with its Pauli"
+                " twirl, circuit.pauli_twirl(), or circuit.without_noise()."
             )
         if gate is None:
             result.append(part)

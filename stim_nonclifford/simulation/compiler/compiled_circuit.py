@@ -155,11 +155,11 @@ class CompiledCircuit:
         """
         if self.program.has_leakage:
             raise ValueError(
-                "Qubits of the circuit leak (LEAKAGE or LOSS). What a leaked qubit does is no Pauli error of one"
-                " place, so that it is in no list of faults, and in no rate that is computed from faults. Count"
-                " errors with a sampler, which is exact (with a decoder, soft_pymatching;"
-                " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has independent Pauli errors in"
-                " place of leakage, and whose rates are approximate."
+                "Qubits of the circuit leak (LEAKAGE or LOSS). What a leaked qubit does is no Pauli error of"
+                " one place, so that it is in no list of faults, and in no rate that is computed from faults."
+                " Count errors with a sampler, which is exact (with a decoder, soft_pymatching;"
+                " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has independent Pauli errors"
+                " in place of leakage, and whose rates are approximate."
             )
         if self.program.has_relaxation:
             raise ValueError(

@@ -174,8 +174,8 @@ class _Finder:
         self.num_items += 1
         if self.num_items > MAX_SCRIPT_ITEMS:
             raise ResourceLimitError(
-                f"Qubits that can leak meet gates and measurements more than {MAX_SCRIPT_ITEMS:,} times, the limit."
-                " Lower the repeat counts, or sample the circuit in parts."
+                f"Qubits that can leak meet gates and measurements more than {MAX_SCRIPT_ITEMS:,} times, the"
+                " limit. Lower the repeat counts, or sample the circuit in parts."
             )
         self.open[qubit].append(item)
 

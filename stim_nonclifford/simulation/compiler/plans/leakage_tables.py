@@ -107,7 +107,7 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
 
 
 def _first_changes(script: Script) -> Iterator[tuple[int, float]]:
-    """The items that may be the first change of a computational qubit, and the probabilities that they are."""
+    """The items that may be the first change of the qubit, and the probabilities that they are."""
     nothing = 1.0
     for place, item in enumerate(script):
         if isinstance(item, Change) and item.states >> COMPUTATIONAL & 1:
@@ -118,8 +118,8 @@ def _first_changes(script: Script) -> Iterator[tuple[int, float]]:
 def _without_sums(script: Script, rows: SparseRows) -> Iterator[ScriptItem]:
     """The script without bits that change nothing.
 
-    A leaked qubit follows the script from some place on up to a change that may return it. So between two such
-    changes, a row of a Mix is not needed that is a sum of rows of later ones.
+    A leaked qubit follows the script from some place on up to a change that may return it. So between two
+    such changes, a row of a Mix is not needed that is a sum of rows of later ones.
     """
     result: list[ScriptItem] = []
     basis: dict[int, int] = {}  # of the rows after the place, up to the next return

@@ -464,7 +464,8 @@ class _Flattener:
         if factors and (self.has_relaxation or self.has_leakage):
             raise ValueError(
                 f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
-                " errors, and a qubit that decays or leaks is none. Measure the Paulis, or ask for EXP_VAL of them."
+                " errors, and a qubit that decays or leaks is none. Measure the Paulis, or ask for EXP_VAL of"
+                " them."
             )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:

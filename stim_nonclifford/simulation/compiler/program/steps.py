@@ -1,8 +1,9 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
-Stim's ninety instructions become nine kinds of step (``flattening``), EXP_VAL a tenth one, and leakage four
-more, which only circuits with LEAKAGE or LOSS have. Measurement records have absolute indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits
-are numbered as ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
+Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Circuits with
+leakage have four more, which the sweeps pass over (``leakage.scripts``). Measurement records have absolute
+indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
+``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ class LeakageReturn:
 
 @dataclass(frozen=True, slots=True)
 class LeakageHerald:
-    """If the qubit is leaked, or with ``of_loss`` lost, the record is 1 with ``probability``; else it is 0."""
+    """The record is 1 with ``probability`` if the qubit is leaked (``of_loss``: lost), and 0 otherwise."""
 
     qubit: int
     record: int
@@ -184,12 +185,12 @@ Step = (
 def with_meetings(step: Step) -> Iterator[Step]:
     """The step, gate by gate, with the meetings of qubits in it.
 
-    Qubits meet in a gate or measurement of several qubits. A measured qubit meets nobody, but if it is leaked,
-    it must not keep the state into which the measurement puts it.
+    Qubits meet in a gate or measurement of several qubits. A qubit that is measured alone meets nobody, but
+    if it is leaked, it must not keep the state into which the measurement puts it.
 
     Examples:
-        >>> list(with_meetings(Measure(((3, 1),), 0, False, 0.0, False)))
-        [Measure(factors=((3, 1),), record=0, inverted=False, flip_probability=0.0, resets=False), Meeting(qubits=(3,))]
+        >>> list(with_meetings(Rotate(((3, 1), (4, 2)), 0.25)))
+        [Rotate(factors=((3, 1), (4, 2)), half_turns=0.25), Meeting(qubits=(3, 4))]
     """
     match step:
         case Clifford(gate, groups) if gate.num_qubits > 1:

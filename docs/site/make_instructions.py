@@ -10,6 +10,8 @@ from pathlib import Path
 
 import stim
 
+from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
+from stim_nonclifford.dialect.channels.leakage import LEAKAGE
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate

@@ -29,6 +29,7 @@ from functools import cache
 
 import stim
 
+from .channels.channel_tags import ANNOTATIONS
 from .channels.missing import NOISE_CARRIERS, advice_on_channel, is_channel_in_tag
 from .channels.table import has_tag_of_channel
 from .expectation_values import EXP_VAL, expectation_products
@@ -44,8 +45,6 @@ _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s
 
 # On these instructions an unknown tag is an error, as it is probably a misspelled gate. On CZ it is a note.
 _CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms} - {CONDITIONAL_CARRIER}
-
-_ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         forms = _forms(word.upper(), has_arguments=arguments is not None)
     if forms:
         raise ValueError(_misplaced(name, tag, list(forms)))
-    if name in NOISE_CARRIERS or (is_channel_in_tag(word) and name not in _ANNOTATIONS):
+    if name in NOISE_CARRIERS or (is_channel_in_tag(word) and name not in ANNOTATIONS):
         raise ValueError(_unknown_channel(name, tag, word))
     if name in _CARRIERS:
         raise ValueError(f"Unknown tag [{tag}] on {name}. {_advice(name, word)}")

@@ -270,7 +270,7 @@ class CircuitErrorModels:
 
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""
-        circuit = self._wrap(with_averaged_leakage(self._stim)).s_proxy()
+        circuit = self.s_proxy()
         extent = extent_of(circuit)
         check_coordinates(extent)
         if arguments["flatten_loops"]:

@@ -15,6 +15,7 @@ from typing import Any
 import stim
 
 __all__ = [
+    "ANNOTATIONS",
     "ChannelDefinition",
     "TaggedChannel",
     "bare_channel",
@@ -24,6 +25,9 @@ __all__ = [
     "tagged_channel",
     "text_of_channel",
 ]
+
+ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
+"""Instructions that do nothing to qubits. Their tags are notes."""
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _TAG = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*(?:\((?P<arguments>.*)\))?\s*", re.DOTALL)
@@ -184,6 +188,8 @@ def _found(
     instruction: stim.CircuitInstruction, table: Table
 ) -> tuple[re.Match[str] | None, ChannelDefinition | None]:
     found = _TAG.fullmatch(instruction.tag) if instruction.tag else None
+    if instruction.name in ANNOTATIONS:  # which may have any note
+        return None, None
     return found, table.get(found["word"]) if found else None
 
 

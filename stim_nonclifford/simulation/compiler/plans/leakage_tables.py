@@ -98,7 +98,7 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
         writer.add(kept)
     return LeakageTables(
         np.array(writer.items, dtype=LEAKAGE_ITEM_DTYPE),
-        SparseRows.of(rows.row(bit) for bit in writer.bits),
+        SparseRows.of(rows.row(bit).tolist() for bit in writer.bits),
         np.array(entries, dtype=np.int32),
         np.array(rates, dtype=np.float64),
         np.array(sites, dtype=np.int32),

@@ -197,7 +197,7 @@ class _BackwardSweep:
         # The insertions are those of the activations, of the outcomes, of the coins, and of leakage.
         num_activations, num_outcomes = len(self.quantum.activations), len(self.quantum.outcomes)
         effects = [kept.row(self.kept[k]).tolist() for k in range(num_activations, self.first_leakage)]
-        leaked = (kept.row(self.kept[k]) for k in range(self.first_leakage, len(self.kept)))
+        leaked = (kept.row(self.kept[k]).tolist() for k in range(self.first_leakage, len(self.kept)))
         records = np.array(self.quantum.base_records, dtype=np.uint8)
         ones = np.flatnonzero(records) if self.by_records else self.program.native.odd_outputs(records)
         starts, bits, rates, sites = self.effects.noise()

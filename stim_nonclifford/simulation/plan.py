@@ -131,11 +131,12 @@ LEAKAGE_ITEM_DTYPE = np.dtype(
 
 An event enters the script behind the LEAKAGE_CHANGE that happens, and follows it to its LEAKAGE_END. An item
 that is not for the state of the qubit is skipped. LEAKAGE_CHANGE changes the state, and LEAKAGE_FLIP flips
-its rows, if the item happens. LEAKAGE_MIX flips each of its rows, at most 64, with probability 1/2.
+its rows, if the item happens. LEAKAGE_MIX flips each of its rows with probability 1/2.
 
 A shot takes the words of its stream LEAKAGE one after the other: each item that may happen or not takes the
-next one. LEAKAGE_MIX with n rows takes the n lowest bits that are left of the last word taken for such an
-item, or, if fewer are left, those of the next word; the lowest bit is for the first row.
+next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64 rows at a time: as
+many of the lowest bits that are left of the last word taken for this, or, if fewer are left, those of the
+next word; the lowest bit is for the last row.
 """
 
 

@@ -143,7 +143,10 @@ class UsedSites {
     uint32_t shot_ = 0;
 };
 
-// The leakage of one shot, which flips rows of the plan. Few shots have any.
+// The leakage of one shot. Few shots have any.
+//
+// A leaked qubit flips a random half of many rows, and mostly fails a check. The last event of a shot is followed after all
+// others, so that a check can be final, and fail, after few of its rows.
 class ShotLeakage {
    public:
     ShotLeakage(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot)
@@ -152,21 +155,43 @@ class ShotLeakage {
     // Scripts that every shot follows.
     template <typename Flip>
     void follow_always(Flip flip) {
-        for (const int32_t first : plan_.leakage_always) follow_script(&plan_.leakage_items[static_cast<size_t>(first)], 0, words_, flip);
+        for (const int32_t first : plan_.leakage_always) follow(first, 0, flip, never);
     }
 
-    // An event, if its mechanism is one of leakage.
+    // An event, if its mechanism is one of leakage. It is followed when the next one comes.
     template <typename Flip>
-    void follow_event(int32_t mechanism, Flip flip) {
+    void note_event(int32_t mechanism, Flip flip) {
         if (mechanism < plan_.first_leakage_mechanism) [[likely]] return;
-        const auto entry = static_cast<size_t>(mechanism - plan_.first_leakage_mechanism);
-        const LeakageItem* const item = &plan_.leakage_items[static_cast<size_t>(plan_.leakage_entries[entry])];
-        follow_script(item + 1, item->to, words_, flip);
+        if (last_ >= 0) follow_event(flip, never);
+        last_ = mechanism;
+    }
+
+    // The last event, as far as it matters; `row` is the row of the shot that `flip` changes.
+    template <typename Flip>
+    void follow_last(const uint64_t* row, Flip flip) {
+        if (last_ < 0) [[likely]] return;
+        follow_event(flip, [&](size_t number) {
+            const int32_t check = plan_.leakage_final_checks[number];
+            return check >= 0 && (row[check / 64] >> (check % 64) & 1) != 0;
+        });
     }
 
    private:
+    static bool never(size_t) { return false; }
+
+    template <typename Flip, typename Stops>
+    void follow(int32_t first, int32_t state, Flip flip, Stops stops) {
+        follow_script(&plan_.leakage_items[static_cast<size_t>(first)], state, words_, flip, stops);
+    }
+    template <typename Flip, typename Stops>
+    void follow_event(Flip flip, Stops stops) {
+        const int32_t entry = plan_.leakage_entries[static_cast<size_t>(last_ - plan_.first_leakage_mechanism)];
+        follow(entry + 1, plan_.leakage_items[static_cast<size_t>(entry)].to, flip, stops);
+    }
+
     const Plan& plan_;
     LeakageWords words_;
+    int32_t last_ = -1;
 };
 
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
@@ -202,16 +227,19 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         } else {
             used.begin_shot();
             for (uint32_t e = 0; e < count; ++e) {
-                if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e])) continue;
+                const bool is_used = mine[e] >= plan.first_site_mechanism &&
+                                     (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]));
+                if (is_used) continue;
                 const uint64_t* effect = effects + size_t(mine[e]) * W;
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
-                leakage.follow_event(mine[e], flip_leakage);
+                leakage.note_event(mine[e], flip_leakage);
             }
         }
         if (plan.num_coins != 0)
             for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins.words[size_t{coin} * W + w];
             });
+        leakage.follow_last(row, flip_leakage);
         uint64_t fired = 0;
         for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
         out.shots[passed] = shot;
@@ -259,12 +287,13 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         } else {
             used.begin_shot();
             for (uint32_t e = 0; e < count; ++e) {
-                if (!plan.sites.empty() && used.use(mine[e])) continue;
+                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) continue;
                 plan.effects.flip(static_cast<size_t>(mine[e]), row);
-                leakage.follow_event(mine[e], flip_leakage);
+                leakage.note_event(mine[e], flip_leakage);
             }
         }
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
+        leakage.follow_last(row, flip_leakage);
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;

@@ -1,7 +1,7 @@
 // The scripts of leakage: what a leaked qubit flips. Their items are those of `stim_nonclifford/simulation/plan.py`.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/philox.h"
@@ -16,7 +16,7 @@ struct LeakageItem {
 };
 
 constexpr int32_t num_leakage_states = 3;
-constexpr int32_t max_mixed_rows = 64;
+constexpr int32_t max_mixed_rows = 64;  // at a time, as a word has so many bits
 
 // The random words of a shot's leakage, one after the other.
 class LeakageWords {
@@ -49,14 +49,24 @@ class LeakageWords {
     DrawnWords drawn_;
 };
 
-// Follows a script from an item on, for a qubit in a state. Calls flip(row) for each row that is flipped.
-template <typename Flip>
-void follow_script(const LeakageItem* item, int32_t state, LeakageWords& words, Flip flip) {
+// Follows a script from an item on, for a qubit in a state. Calls flip(row) for each row that is flipped. It may stop once
+// stops(row) says, of a row of the last item, that what it and all later rows have flipped decides the shot.
+template <typename Flip, typename Stops>
+void follow_script(const LeakageItem* item, int32_t state, LeakageWords& words, Flip flip, Stops stops) {
     for (; item->kind != leakage_end; ++item) {
         if ((item->states >> state & 1) == 0) continue;
         if (item->kind == leakage_mix) {
-            uint64_t bits = words.bits(static_cast<uint32_t>(item->end_row - item->first_row));
-            for (; bits != 0; bits &= bits - 1) flip(static_cast<size_t>(item->first_row + std::countr_zero(bits)));
+            const bool is_last = item[1].kind == leakage_end;
+            for (int32_t end = item->end_row; end > item->first_row;) {
+                const int32_t count = std::min(end - item->first_row, max_mixed_rows);
+                const uint64_t bits = words.bits(static_cast<uint32_t>(count));
+                for (int32_t k = 0; k < count; ++k) {
+                    const auto row = static_cast<size_t>(end - 1 - k);
+                    if ((bits >> k & 1) != 0) flip(row);
+                    if (is_last && stops(row)) return;
+                }
+                end -= count;
+            }
         } else if (words.happens(item->threshold)) {
             if (item->kind == leakage_change) state = item->to;
             for (int32_t row = item->first_row; row < item->end_row; ++row) flip(static_cast<size_t>(row));

@@ -42,6 +42,7 @@ struct Plan {
     std::vector<uint64_t> count_thresholds;
     std::vector<AliasCell, Aligned<AliasCell>> alias;  // [mechanisms]
     std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
+    int32_t first_site_mechanism = 0;         // no earlier mechanism has one
     uint32_t num_sites = 0;
     RowTable effects;                         // one row for each mechanism
     RowTable coins;
@@ -52,6 +53,8 @@ struct Plan {
     RowTable leakage_rows;
     std::vector<int32_t> leakage_entries, leakage_always;
     int32_t first_leakage_mechanism = 0;
+    // For each row of leakage a check that it has and no earlier row that is mixed with it, or -1.
+    std::vector<int32_t> leakage_final_checks;
 
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;

@@ -47,8 +47,6 @@ void check_leakage(const PlanArrays& plan) {
         require(item.kind >= leakage_change && item.kind <= leakage_end, "leakage_items must be of a known kind.");
         require(item.to >= 0 && item.to < num_leakage_states, "leakage_items must lead to a state.");
         require(item.first_row >= 0 && item.first_row <= item.end_row && item.end_row <= num_rows, "leakage_items must have rows of leakage_rows.");
-        const int32_t rows = item.end_row - item.first_row;
-        require(item.kind != leakage_mix || (rows > 0 && rows <= max_mixed_rows), "An item of leakage_items mixes from 1 to 64 rows.");
     }
     require(num_items <= INT32_MAX && (num_items == 0 || plan.leakage_items.back().kind == leakage_end), "leakage_items must end.");
     require_range(plan.leakage_entries, 0, num_items, "leakage_entries");

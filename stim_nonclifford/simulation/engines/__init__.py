@@ -77,9 +77,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         return lambda plan: (
             cpu(plan)
             if plan.has_leakage
-            else AutoEngine(
-                cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes)
-            )
+            else AutoEngine(cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes))
         )
     return cpu
 

@@ -350,7 +350,9 @@ def _followed_script(plan: SamplingPlan, place: int, state: int, draws: LeakageD
             continue
         rows = range(item["first_row"], item["end_row"])
         if item["kind"] == LEAKAGE_MIX:
-            yield from itertools.compress(rows, draws.bits(len(rows)))
+            for k in range(0, len(rows), 64):
+                some = rows[::-1][k : k + 64]
+                yield from itertools.compress(some, draws.bits(len(some)))
         elif draws.happens(int(item["threshold"])):
             state = int(item["to"]) if item["kind"] == LEAKAGE_CHANGE else state
             yield from rows

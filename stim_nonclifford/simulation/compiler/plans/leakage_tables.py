@@ -22,18 +22,18 @@ from ...plan import (
     LEAKAGE_MIX,
     SparseRows,
 )
-from ..algebra.gf2 import mask_of
-from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Flip, Mix, Script, ScriptItem
+from ..algebra.gf2 import mask_of, ones
+from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Flip, Script
 
 __all__ = ["LeakageTables", "leakage_tables"]
 
 _MAX_EVENT = 0.5
 """A script that is entered with a larger probability is followed in every shot."""
 
-_MAX_BASIS_ROWS = 512
-"""Of more rows than this, those that are sums of others are not looked for."""
+_MAX_REDUCED_ROWS = 512
+"""Only so many later rows are added to a row."""
 
-_MIX_ROWS = 64
+_MAX_FLIPS = 4
 _ALWAYS = (1 << 64) - 1
 _ANY_STATE = 1 << COMPUTATIONAL | 1 << LEAKED | 1 << LOST
 
@@ -74,31 +74,30 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
         >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
         >>> tables = leakage_tables([script], SparseRows.of([[5], []]), first_site=3)
         >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()
-        ([0, 1], [3, 3], [5])
+        ([0, 3], [3, 3], [5])
     """
-    writer = _Writer()
-    entries, rates, sites, always = [], [], [], []
+    writer = _Writer(rows)
+    entries: list[int] = []
+    rates: list[float] = []
+    sites: list[int] = []
+    always: list[int] = []
     for script in scripts:
-        kept = list(_without_sums(script, rows))
+        kept = _reduced(script, rows)
         while kept and isinstance(kept[-1], Change):
             kept.pop()  # it changes nothing any more
-        if not kept:
-            continue
-        first = len(writer.items)
         found = list(_first_changes(kept))
         total = math.fsum(probability for _, probability in found)
         if total > _MAX_EVENT:
-            always.append(first)
-        else:
-            for place, probability in found:
-                entries.append(first + place)
-                rates.append(-math.log1p(-total) * probability / total)
-                sites.append(first_site)
+            always.append(writer.add(kept)[0])
+        elif found:
+            items = writer.add_tails(kept) if _is_simple(kept) else writer.add(kept)
+            entries += [items[place] for place, _ in found]
+            rates += [-math.log1p(-total) * probability / total for _, probability in found]
+            sites += [first_site] * len(found)
             first_site += 1
-        writer.add(kept)
     return LeakageTables(
         np.array(writer.items, dtype=LEAKAGE_ITEM_DTYPE),
-        SparseRows.of(rows.row(bit).tolist() for bit in writer.bits),
+        SparseRows.of(map(ones, writer.rows)),
         np.array(entries, dtype=np.int32),
         np.array(rates, dtype=np.float64),
         np.array(sites, dtype=np.int32),
@@ -106,7 +105,53 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
     )
 
 
-def _first_changes(script: Script) -> Iterator[tuple[int, float]]:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows that a qubit that is not computational flips with probability 1/2 each, as masks."""
+
+    masks: tuple[int, ...]
+
+
+_Item = Change | Flip | _Rows
+
+
+def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
+    """The script with rows in place of bits, and without those that change nothing.
+
+    A leaked qubit follows the script from some place on up to a change that may return it. So between two
+    such changes, multiples of later rows may be added to a row. A row that vanishes is left out. The first
+    bit of each row is in no earlier row then: once its row and all later ones are known, the bit is final, and
+    an engine can stop if it is a check that fails.
+    """
+    result: list[_Item] = []
+    later: list[
+        tuple[int, int]
+    ] = []  # the first bits of the rows after the place, the last first, and the rows
+    for item in reversed(script):
+        if isinstance(item, Change):
+            if item.to == COMPUTATIONAL:
+                later = []
+            result.append(item)
+        elif isinstance(item, Flip):
+            if len(rows.row(item.bit)):
+                result.append(item)
+        else:
+            masks = []
+            for bit in reversed(item.bits):
+                mask = mask_of(rows.row(bit).tolist())
+                for first, row in later:
+                    if mask & first:
+                        mask ^= row
+                if mask:
+                    masks.append(mask)
+                    if len(later) < _MAX_REDUCED_ROWS:
+                        later.append((mask & -mask, mask))
+            if masks:
+                result.append(_Rows(tuple(reversed(masks))))
+    return result[::-1]
+
+
+def _first_changes(script: Sequence[_Item]) -> Iterator[tuple[int, float]]:
     """The items that may be the first change of the qubit, and the probabilities that they are."""
     nothing = 1.0
     for place, item in enumerate(script):
@@ -115,64 +160,66 @@ def _first_changes(script: Script) -> Iterator[tuple[int, float]]:
             nothing *= 1 - item.probability
 
 
-def _without_sums(script: Script, rows: SparseRows) -> Iterator[ScriptItem]:
-    """The script without bits that change nothing.
-
-    A leaked qubit follows the script from some place on up to a change that may return it. So between two
-    such changes, a row of a Mix is not needed that is a sum of rows of later ones.
-    """
-    result: list[ScriptItem] = []
-    basis: dict[int, int] = {}  # of the rows after the place, up to the next return
-    for item in reversed(script):
-        if isinstance(item, Change):
-            if item.to == COMPUTATIONAL:
-                basis = {}
-            result.append(item)
-        elif isinstance(item, Flip):
-            if len(rows.row(item.bit)):
-                result.append(item)
-        else:
-            bits = tuple(bit for bit in item.bits if _is_new(rows.row(bit).tolist(), basis))
-            if bits:
-                result.append(Mix(bits))
-    return reversed(result)
-
-
-def _is_new(row: Sequence[int], basis: dict[int, int]) -> bool:
-    """Whether a row is no sum of those of the basis, to which it is added then."""
-    if not row or len(basis) > _MAX_BASIS_ROWS:
-        return bool(row)
-    rest = mask_of(row)
-    while rest:
-        reduced = basis.get(rest.bit_length())
-        if reduced is None:
-            basis[rest.bit_length()] = rest
-            return True
-        rest ^= reduced
-    return False
+def _is_simple(script: Sequence[_Item]) -> bool:
+    """Whether a qubit that is not computational stays in its state, and flips few bits of heralds."""
+    ends = {item.to for item in script if isinstance(item, Change)}
+    num_flips = sum(isinstance(item, Flip) for item in script)
+    return len(ends) == 1 and COMPUTATIONAL not in ends and num_flips <= _MAX_FLIPS
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, flips: SparseRows) -> None:
+        self.flips = flips
         self.items: list[tuple[int, int, int, int, int, int]] = []
-        self.bits: list[int] = []  # of each row that is written, its inserted bit
+        self.rows: list[int] = []
 
-    def add(self, script: Script) -> None:
+    def add(self, script: Sequence[_Item]) -> list[int]:
+        """Adds a script, and returns the numbers of its items."""
+        numbers = []
         for item in script:
-            match item:
-                case Change(states, to, probability):
-                    self.items.append((_threshold(probability), LEAKAGE_CHANGE, states, to, 0, 0))
-                case Flip(states, bit, probability):
-                    self.write(_threshold(probability), LEAKAGE_FLIP, states, (bit,))
-                case Mix(bits):
-                    for k in range(0, len(bits), _MIX_ROWS):
-                        self.write(_ALWAYS, LEAKAGE_MIX, 1 << LEAKED | 1 << LOST, bits[k : k + _MIX_ROWS])
-        self.items.append((_ALWAYS, LEAKAGE_END, _ANY_STATE, 0, 0, 0))
+            numbers.append(len(self.items))
+            if isinstance(item, _Rows):
+                self.mix(self.add_rows(item.masks))
+            else:
+                self.add_item(item)
+        self.end()
+        return numbers
 
-    def write(self, threshold: int, kind: int, states: int, bits: Sequence[int]) -> None:
-        first = len(self.bits)
-        self.bits += bits
-        self.items.append((threshold, kind, states, 0, first, len(self.bits)))
+    def add_tails(self, script: Sequence[_Item]) -> dict[int, int]:
+        """Adds a simple script for each of its changes, from there on, with rows that they share."""
+        firsts = [len(self.rows)]
+        for item in script:
+            firsts.append(firsts[-1] + (len(self.add_rows(item.masks)) if isinstance(item, _Rows) else 0))
+        numbers = {}
+        for place, item in enumerate(script):
+            if isinstance(item, Change):
+                numbers[place] = len(self.items)
+                self.add_item(item)
+                for other in script[place:]:
+                    if isinstance(other, Flip):
+                        self.add_item(other)
+                self.mix(range(firsts[place], firsts[-1]))
+                self.end()
+        return numbers
+
+    def add_rows(self, masks: Sequence[int]) -> range:
+        self.rows += masks
+        return range(len(self.rows) - len(masks), len(self.rows))
+
+    def add_item(self, item: Change | Flip) -> None:
+        threshold = _threshold(item.probability)
+        if isinstance(item, Change):
+            self.items.append((threshold, LEAKAGE_CHANGE, item.states, item.to, 0, 0))
+        else:
+            (row,) = self.add_rows([mask_of(self.flips.row(item.bit).tolist())])
+            self.items.append((threshold, LEAKAGE_FLIP, item.states, 0, row, row + 1))
+
+    def mix(self, rows: range) -> None:
+        if rows:
+            self.items.append((_ALWAYS, LEAKAGE_MIX, 1 << LEAKED | 1 << LOST, 0, rows.start, rows.stop))
+
+    def end(self) -> None:
+        self.items.append((_ALWAYS, LEAKAGE_END, _ANY_STATE, 0, 0, 0))
 
 
 def _threshold(probability: float) -> int:

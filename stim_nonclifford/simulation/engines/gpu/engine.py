@@ -62,8 +62,8 @@ class GpuEngine:
     ) -> None:
         if plan.has_leakage:
             raise NotImplementedError(
-                "The GPU engine does not know LEAKAGE and LOSS. Sample the circuit with engine=\"cpu\", or"
-                " with engine=\"auto\", which takes the CPU."
+                'The GPU engine does not know LEAKAGE and LOSS. Sample the circuit with engine="cpu", or'
+                ' with engine="auto", which takes the CPU.'
             )
         self.plan = plan
         self._backend = backend

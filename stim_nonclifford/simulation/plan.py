@@ -134,8 +134,8 @@ that is not for the state of the qubit is skipped. LEAKAGE_CHANGE changes the st
 its rows, if the item happens. LEAKAGE_MIX flips each of its rows with probability 1/2.
 
 A shot takes the words of its stream LEAKAGE one after the other: each item that may happen or not takes the
-next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64 rows at a time: as
-many of the lowest bits that are left of the last word taken for this, or, if fewer are left, those of the
+next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64 rows at a time:
+as many of the lowest bits that are left of the last word taken for this, or, if fewer are left, those of the
 next word; the lowest bit is for the last row.
 """
 
@@ -343,8 +343,9 @@ class SamplingPlan:
             f"{len(self.rotation_terms) - activations} rotations, {activations} activations,"
             f" {self.num_outcomes} measurements"
         )
+        leakage = f", {len(self.leakage_entries)} of them leakage" if self.has_leakage else ""
         return (
-            f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot),"
+            f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot){leakage},"
             f" {len(self.coins)} coins;"
             f" {self.num_checks} noise-only checks, {self.num_signature_bits} signature bits,"
             f" {self.num_outputs} outputs; {counts}, {self.num_outcome_checks} outcome checks;"

@@ -205,11 +205,11 @@ def test_what_counts_pauli_errors_refuses_leakage() -> None:
             ask()
         ask.__self__.pauli_twirl()
     assert len(circuit.pauli_twirl().faults()) == 4
-    with pytest.raises(ValueError, match="stimcirq has no relaxation and no leakage"):
-        pytest.importorskip("stimcirq")
-        circuit.to_cirq()
     with pytest.raises(ValueError, match="OpenQASM has no noise"):
         circuit.to_qasm()
+    pytest.importorskip("stimcirq")
+    with pytest.raises(ValueError, match="stimcirq has no relaxation and no leakage"):
+        circuit.to_cirq()
 
 
 def test_error_models_have_the_marginals() -> None:

@@ -149,7 +149,7 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
             yield from _product_gate(EXPECTATION, product)
         return
     channel = channel_of(instruction)
-    if channel is not None:
+    if channel is not None and not instruction.num_measurements:  # Stim draws records, with their numbers
         values = ", ".join(f"{value:.6g}" for value in channel.values)
         label = f"{channel.name}({values})" if values else channel.name
         for target in instruction.targets_copy():

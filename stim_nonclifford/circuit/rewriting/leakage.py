@@ -103,7 +103,8 @@ class _Averages:
     def change(self, name: str, qubit: int, p: float) -> None:
         leaked, lost = self.leaked.get(qubit, 0.0), self.lost.get(qubit, 0.0)
         if name.startswith("HERALD"):
-            self.circuit.append("MPAD", [0], (1 - p) * (lost if "LOSS" in name else leaked))
+            flip = (1 - p) * (lost if "LOSS" in name else leaked)
+            self.circuit.append("MPAD", [0], flip or None)
         elif name in ("RELAX", "RL"):
             self.leaked[qubit] = leaked * (1 - p)
         elif name == "LOSS":

@@ -119,14 +119,12 @@ def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
     """The script with rows in place of bits, and without those that change nothing.
 
     A leaked qubit follows the script from some place on up to a change that may return it. So between two
-    such changes, multiples of later rows may be added to a row. A row that vanishes is left out. The first
-    bit of each row is in no earlier row then: once its row and all later ones are known, the bit is final, and
-    an engine can stop if it is a check that fails.
+    such changes, later rows may be added to a row. A row that vanishes is left out. Then the first bit of
+    each row is in no earlier row. Once its row and all later ones are known, it is final, and an engine can
+    stop if it is a check that fails.
     """
     result: list[_Item] = []
-    later: list[
-        tuple[int, int]
-    ] = []  # the first bits of the rows after the place, the last first, and the rows
+    later: list[tuple[int, int]] = []  # rows after the place, the last one first: its first bit, and the row
     for item in reversed(script):
         if isinstance(item, Change):
             if item.to == COMPUTATIONAL:

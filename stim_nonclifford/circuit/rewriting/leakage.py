@@ -7,11 +7,11 @@ In truth, a qubit that is leaked at one place mostly is so at the next one, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import stim
 
-from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of, relaxation_of
+from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
 from ...simulation.compiler.program.iterations import unrolled
 
 __all__ = ["has_leakage", "with_averaged_leakage"]
@@ -34,7 +34,9 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
     r"""A tagged circuit with Pauli errors in place of its leakage and loss.
 
     The errors at a place have the probability that a qubit is leaked or lost there, but are independent of
-    those at other places. Heralds are records that are 1 with the probability that they report leakage.
+    those at other places. A leaked qubit is completely mixed when it is measured or returns: what it does
+    before then makes no difference to its partners, which are completely mixed themselves. Heralds are records
+    that are 1 with the probability that they report leakage.
 
     Args:
         circuit: The circuit.
@@ -47,10 +49,11 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
 
     Examples:
         >>> print(with_averaged_leakage(stim.Circuit("I_ERROR[LEAKAGE(p=0.5)] 0\nCX 0 1\nMR 0 1")))
-        DEPOLARIZE1(0.375) 0
         CX 0 1
-        DEPOLARIZE1(0.375) 0 1
-        MR 0 1
+        DEPOLARIZE1(0.375) 1
+        DEPOLARIZE1(0.375) 0
+        MR 0
+        MR 1
     """
     if not has_leakage(circuit):
         return circuit
@@ -70,9 +73,9 @@ class _Averages:
         """The probability that any of these qubits is leaked or lost."""
         return 1 - math.prod(1 - self.leaked.get(q, 0.0) - self.lost.get(q, 0.0) for q in qubits)
 
-    def mix(self, qubits: Iterable[int], probability: float) -> None:
+    def mix(self, qubit: int, probability: float) -> None:
         if probability > 0:
-            self.circuit.append("DEPOLARIZE1", qubits, _MIX * probability)
+            self.circuit.append("DEPOLARIZE1", [qubit], _MIX * probability)
 
     def add(self, instruction: stim.CircuitInstruction) -> None:
         channel = leakage_of(instruction)
@@ -82,23 +85,21 @@ class _Averages:
                 self.change(channel.name, target.value, p)
             return
         data = stim.gate_data(instruction.name)
-        if not (data.is_unitary or data.is_reset or data.produces_measurements or relaxation_of(instruction)):
-            self.circuit.append(instruction)
-            return
-        if instruction.name.startswith("HERALDED") or instruction.name == "MPAD":
+        passes = not (data.is_unitary or data.is_reset or data.produces_measurements)
+        if passes or instruction.name.startswith("HERALDED") or instruction.name == "MPAD":
             self.circuit.append(instruction)
             return
         for part, qubits in _parts(instruction):
-            self.circuit.append(part)
-            if data.is_reset:
+            if data.produces_measurements:
                 for qubit in qubits:
+                    self.mix(qubit, self.gone([qubit]))
+            self.circuit.append(part)
+            for qubit in qubits:
+                if data.is_reset:
                     self.leaked.pop(qubit, None)
                     self.lost.pop(qubit, None)
-            elif data.produces_measurements or len(qubits) > 1 or relaxation_of(instruction):
-                self.meet(qubits)
-
-    def meet(self, qubits: Sequence[int]) -> None:
-        self.mix(qubits, self.gone(qubits))
+                others = [other for other in qubits if other != qubit]
+                self.mix(qubit, self.gone(others) * (1 - self.gone([qubit])))
 
     def change(self, name: str, qubit: int, p: float) -> None:
         leaked, lost = self.leaked.get(qubit, 0.0), self.lost.get(qubit, 0.0)
@@ -107,12 +108,11 @@ class _Averages:
             self.circuit.append("MPAD", [0], flip or None)
         elif name in ("RELAX", "RL"):
             self.leaked[qubit] = leaked * (1 - p)
+            self.mix(qubit, leaked * p)
         elif name == "LOSS":
             self.leaked[qubit], self.lost[qubit] = leaked * (1 - p), lost + (1 - lost) * p
-            self.mix([qubit], (1 - lost) * p)
         else:
             self.leaked[qubit] = leaked + (1 - leaked - lost) * p
-            self.mix([qubit], (1 - leaked - lost) * p)
 
 
 def _parts(instruction: stim.CircuitInstruction) -> Iterator[tuple[stim.CircuitInstruction, list[int]]]:

@@ -18,9 +18,7 @@ from stim_nonclifford.simulation.engines import (
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
 
-from ...support.texts.instruction_lines import LEAKAGE
-
-SHOTS = 1500
+SHOTS = 200
 
 
 def memory(rounds: int, probability: float, *, relax: float = 0.0, observable: bool = True) -> snc.Circuit:
@@ -56,18 +54,16 @@ def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
     return found
 
 
-@pytest.mark.parametrize("form", [None, "words", "lists"])
+@pytest.mark.parametrize("form", ["words", "lists"])
 @pytest.mark.parametrize(
     "circuit",
     [
         memory(2, 0.01),
         memory(3, 0.05, relax=0.3),
         memory(12, 0.02),
-        memory(30, 0.01, relax=0.1),
         memory(3, 0.4),
-        *(snc.Circuit(f"H 0 1 2\nT 0\n{line}\nCX 0 1 1 2\nMX 0 1\nM 2") for line in LEAKAGE["LOSS"]),
     ],
-    ids=lambda circuit: f"{len(str(circuit))}",
+    ids=["short", "returning", "long", "likely"],
 )
 def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = plans_of(circuit)

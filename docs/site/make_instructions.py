@@ -5,11 +5,14 @@ python docs/site/make_instructions.py
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import stim
 
-from stim_nonclifford.dialect.channels.relaxation import RELAXATION, tagged_relaxation
+from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
+from stim_nonclifford.dialect.channels.leakage import LEAKAGE
+from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
@@ -25,7 +28,7 @@ NOTES = {
     "YCZ": "as CX, with the classical target second",
     "E": "alias CORRELATED_ERROR; with ELSE_CORRELATED_ERROR a chain of exclusive errors",
     "ELSE_CORRELATED_ERROR": "the chain continues until the next E, whatever comes in between, as in Stim's samplers",
-    "I_ERROR": "does nothing, as in Stim; a tag on it stands for relaxation, or is refused",
+    "I_ERROR": "does nothing, as in Stim; a tag on it stands for relaxation or leakage, or is refused",
     "II_ERROR": "does nothing, as in Stim; a tag on it is refused",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
     "REPEAT": f"unrolled, if the compiler can follow it within {MAX_SECONDS} s; a long block of Clifford gates alone becomes one gate",
@@ -64,7 +67,7 @@ def table() -> str:
         "degrees: 45 degrees are 0.25.",
         "",
         "A tag on S, SPP, I, II, I_ERROR or II_ERROR must be one that this package knows. Other tags are notes, unless",
-        "they are tags of these gates on the wrong instruction, or of noise that other simulators have (leakage, loss).",
+        "they are tags of these gates on the wrong instruction, or of noise that only other simulators have.",
         "These are refused.",
         "",
         "| gate | meaning, up to a global phase | tagged instruction | inverse | supported | exact | tested by |",
@@ -78,7 +81,19 @@ def table() -> str:
         test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
         lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
     lines += _conditional_section()
-    lines += _relaxation_section()
+    lines += _channel_section(
+        "Relaxation",
+        "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
+        RELAXATION,
+        "test_relaxation",
+    )
+    lines += _channel_section(
+        "Leakage and loss",
+        "What gates, measurements and resets do to qubits that are leaked or lost:"
+        " [leakage and loss](../guides/relaxation.md#leakage-and-loss).",
+        LEAKAGE,
+        "test_leakage",
+    )
     lines += [
         "",
         "## Annotations",
@@ -129,20 +144,22 @@ def _conditional_section() -> list[str]:
     return lines
 
 
-def _relaxation_section() -> list[str]:
+def _channel_section(
+    title: str, text: str, table: Mapping[str, ChannelDefinition], test_name: str
+) -> list[str]:
     lines = [
         "",
-        "## Relaxation",
+        f"## {title}",
         "",
-        "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
+        text,
         "",
-        "| channel | meaning | tagged instruction | supported | exact | tested by |",
+        "| instruction | meaning | tagged instruction | supported | exact | tested by |",
         "|---|---|---|---|---|---|",
     ]
-    for name, channel in RELAXATION.items():
-        call = f"{name}({', '.join(channel.parameters)})"
-        tagged = tagged_relaxation(name, [0], channel.example)
-        test = f"`test_every_instruction.py::test_relaxation[{name}]`"
+    for name, channel in table.items():
+        call = f"{name}({', '.join(channel.parameters)})" if channel.parameters else name
+        tagged = tagged_channel(channel, [0], channel.example)
+        test = f"`test_every_instruction.py::{test_name}[{name}]`"
         meaning = channel.description.replace("|", "\\|")
         lines.append(f"| {call} | {meaning} | `{tagged}` | yes | yes | {test} |")
     return lines

@@ -5,11 +5,14 @@
 conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
 (``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
 itself parses the translated text. ``exact_text`` writes it with all digits. ``channels`` has the noise
-that Stim does not have: relaxation, and what is refused.
+that Stim does not have: relaxation, leakage and loss, and what is refused.
 """
 
 from .bare_gates import tagged_instruction
+from .channels.channel_tags import TaggedChannel
+from .channels.leakage import leakage_of
 from .channels.relaxation import Relaxation, relaxation_of
+from .channels.table import channel_of
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .feed_forward.control_pairs import groups_of_pairs
@@ -47,8 +50,10 @@ __all__ = [
     "Part",
     "Relaxation",
     "RotationPart",
+    "TaggedChannel",
     "advice_on_name",
     "bare_name",
+    "channel_of",
     "circuit_repr",
     "exact_text",
     "expectation_products",
@@ -60,6 +65,7 @@ __all__ = [
     "inverse_of_tagged",
     "is_expectation",
     "is_too_deep",
+    "leakage_of",
     "num_expectations",
     "parse",
     "relaxation_of",

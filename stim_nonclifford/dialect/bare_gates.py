@@ -9,7 +9,8 @@ from typing import Any
 
 import stim
 
-from .channels.relaxation import RELAXATION, relaxation_text, tagged_relaxation
+from .channels.channel_tags import tagged_channel, text_of_channel
+from .channels.table import CHANNELS
 from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
 from .feed_forward.control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
@@ -55,10 +56,10 @@ def tagged_instruction(
     if name.upper() == EXP_VAL:
         _check_bare(name.upper(), has_tag=bool(tag), has_arguments=arg is not None and arg != ())
         return tagged_expectation(targets)
-    if name.upper() in RELAXATION:
+    if name.upper() in CHANNELS:
         _check_bare(name.upper(), has_tag=bool(tag), has_arguments=False)
         values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
-        return tagged_relaxation(name.upper(), targets, values)
+        return tagged_channel(CHANNELS[name.upper()], targets, values)
     definition = gate_named(name)
     if definition is None and name.upper() not in PRODUCT_GATES and refusal(name.upper()) is None:
         return None
@@ -125,9 +126,9 @@ def tagged_text(found: re.Match[str]) -> str:
     if name == EXP_VAL:
         _check_bare(name, has_tag=note is not None, has_arguments=found["parens"] is not None)
         return str(tagged_expectation(targets))
-    if name in RELAXATION:
+    if name in CHANNELS:
         _check_bare(name, has_tag=note is not None, has_arguments=False)
-        return relaxation_text(name, found["arguments"], targets)
+        return text_of_channel(CHANNELS[name], found["arguments"], targets)
     words = targets.split()
     if name in PRODUCT_GATES:
         return _conditional_rotation(name, note, found["arguments"], words)

@@ -29,8 +29,9 @@ from functools import cache
 
 import stim
 
+from .channels.channel_tags import ANNOTATIONS
 from .channels.missing import NOISE_CARRIERS, advice_on_channel, is_channel_in_tag
-from .channels.relaxation import relaxation_of
+from .channels.table import has_tag_of_channel
 from .expectation_values import EXP_VAL, expectation_products
 from .feed_forward.control_pairs import groups_of_pairs
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
@@ -44,8 +45,6 @@ _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s
 
 # On these instructions an unknown tag is an error, as it is probably a misspelled gate. On CZ it is a note.
 _CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms} - {CONDITIONAL_CARRIER}
-
-_ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
 
     Returns:
         The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim
-        or asks for expectation values, which changes no state, or is a channel of relaxation.
+        or asks for expectation values, which changes no state, or is a channel that Stim does not have.
 
     Raises:
         ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
@@ -142,7 +141,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
     if word.upper() == EXP_VAL:
         expectation_products(instruction)  # for its checks
         return None
-    if relaxation_of(instruction) is not None:
+    if has_tag_of_channel(instruction):
         return None
     forms = _forms(word, has_arguments=arguments is not None, has_note=note is not None)
     if name in forms:
@@ -159,7 +158,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         forms = _forms(word.upper(), has_arguments=arguments is not None)
     if forms:
         raise ValueError(_misplaced(name, tag, list(forms)))
-    if name in NOISE_CARRIERS or (is_channel_in_tag(word) and name not in _ANNOTATIONS):
+    if name in NOISE_CARRIERS or (is_channel_in_tag(word) and name not in ANNOTATIONS):
         raise ValueError(_unknown_channel(name, tag, word))
     if name in _CARRIERS:
         raise ValueError(f"Unknown tag [{tag}] on {name}. {_advice(name, word)}")

@@ -15,8 +15,9 @@ from ..base.errors import ResourceLimitError
 from ..base.memory import can_be_allocated
 from ..base.spelling import did_you_mean
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
+from .channels.channel_tags import bare_channel
 from .channels.missing import advice_on_channel
-from .channels.relaxation import RELAXATION, bare_relaxation, relaxation_of
+from .channels.table import CHANNELS, channel_of
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .feed_forward.conditional import conditional_gate
@@ -156,9 +157,9 @@ def extended_text(circuit: stim.Circuit) -> str:
         if is_expectation(instruction):
             lines.append(bare_expectation(instruction))
             continue
-        channel = relaxation_of(instruction)
+        channel = channel_of(instruction)
         if channel is not None:
-            lines.append(bare_relaxation(instruction, channel))
+            lines.append(bare_channel(instruction, channel))
             continue
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))
@@ -206,7 +207,7 @@ def bare_name(instruction: stim.CircuitInstruction) -> str:
     """
     if is_expectation(instruction):
         return EXP_VAL
-    channel = relaxation_of(instruction)
+    channel = channel_of(instruction)
     if channel is not None:
         return channel.name
     gate = gate_from_tag(instruction)
@@ -342,7 +343,7 @@ def advice_on_name(name: str) -> str:
     advice = advice_on_channel(name)
     if advice:
         return f". {advice}"
-    names = [*BARE_NAMES, *RELAXATION, EXP_VAL, *stim.gate_data()]
+    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, *stim.gate_data()]
     return f".{did_you_mean(name.upper(), names)}"
 
 

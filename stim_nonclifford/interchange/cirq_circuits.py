@@ -16,10 +16,10 @@ from ..dialect import (
     CONDITIONAL_CARRIER,
     CliffordPart,
     NonCliffordGate,
+    channel_of,
     gate_from_tag,
     is_expectation,
     parse,
-    relaxation_of,
 )
 from .angles import snapped
 from .builder import CircuitBuilder, Literal, not_
@@ -283,10 +283,10 @@ def _writable(circuit: stim.Circuit) -> stim.Circuit:
         gate = gate_from_tag(part)
         if is_expectation(part):
             continue
-        if relaxation_of(part) is not None:
+        if channel_of(part) is not None:
             raise ValueError(
-                f"`{part}`: stimcirq has no relaxation. Write the circuit with its Pauli twirl,"
-                " circuit.pauli_twirl(), or circuit.without_noise()."
+                f"`{part}`: stimcirq has no relaxation and no leakage. Write the circuit with its Pauli"
+                " twirl, circuit.pauli_twirl(), or circuit.without_noise()."
             )
         if gate is None:
             result.append(part)

@@ -19,6 +19,7 @@ enum class Stream : uint64_t {
     right_parts = 6,
     selections = 7,  // index: weight and round of a join; words: which of its sets are selected
     rounds = 8,      // index: round; word 0: the seed of its set_draws
+    leakage = 9,     // index: shot; words: what the qubits do that may be leaked
 };
 
 constexpr int words_per_draw = 4;

@@ -5,7 +5,7 @@ A shot has three stages.
 1. **Noise.** The number of events is drawn from a Poisson distribution. Each event is one *mechanism*, drawn
    with a probability proportional to its rate. The *row* of the shot is the XOR of ``constant``, the effects
    of its events, and each coin with probability 1/2. The bits of a row are, in this order: noise-only checks,
-   signature, outputs.
+   signature, outputs. An event of leakage has a *script* in place of an effect: see ``LEAKAGE_ITEM_DTYPE``.
 2. **Noise-only checks.** If a check is 1, the shot is discarded before any quantum work: whatever the quantum
    outcomes are, a postselected output is 1.
 3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature bits that are
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
 from typing import Literal
 
@@ -36,6 +36,11 @@ from .. import _native
 __all__ = [
     "ACTIVATE",
     "BLOCK_SHOTS",
+    "LEAKAGE_CHANGE",
+    "LEAKAGE_END",
+    "LEAKAGE_FLIP",
+    "LEAKAGE_ITEM_DTYPE",
+    "LEAKAGE_MIX",
     "MAX_INDEX_BITS",
     "MEASURE",
     "OPERATION_DTYPE",
@@ -54,6 +59,14 @@ ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
     _native.WEAK_MEASURE,
 )
 """Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
+
+LEAKAGE_CHANGE, LEAKAGE_FLIP, LEAKAGE_MIX, LEAKAGE_END = (
+    _native.LEAKAGE_CHANGE,
+    _native.LEAKAGE_FLIP,
+    _native.LEAKAGE_MIX,
+    _native.LEAKAGE_END,
+)
+"""Kinds of items of the scripts of leakage."""
 
 BLOCK_SHOTS = _native.BLOCK_SHOTS
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
@@ -101,6 +114,30 @@ ROTATION_TERM_DTYPE = np.dtype(
     ],
     align=True,
 )
+
+
+LEAKAGE_ITEM_DTYPE = np.dtype(
+    [
+        ("threshold", np.uint64),  # an item happens if a uniform 64-bit word is <= this; 2^64 - 1: always
+        ("kind", np.int32),  # LEAKAGE_CHANGE, LEAKAGE_FLIP, LEAKAGE_MIX or LEAKAGE_END
+        ("states", np.int32),  # mask of the states of the qubit in which the item is followed
+        ("to", np.int32),  # of LEAKAGE_CHANGE: the state into which the qubit comes
+        ("first_row", np.int32),  # of the others, the rows of leakage_rows
+        ("end_row", np.int32),  # that they flip: leakage_rows[first_row:end_row]
+    ],
+    align=True,
+)
+"""The items of scripts. A script is about one qubit, which is computational (0), leaked (1) or lost (2).
+
+An event enters the script behind the LEAKAGE_CHANGE that happens, and follows it to its LEAKAGE_END. An item
+that is not for the state of the qubit is skipped. LEAKAGE_CHANGE changes the state, and LEAKAGE_FLIP flips
+its rows, if the item happens. LEAKAGE_MIX flips each of its rows with probability 1/2.
+
+A shot takes the words of its stream LEAKAGE one after the other: each item that may happen or not takes the
+next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64 rows at a time:
+as many of the lowest bits that are left of the last word taken for this, or, if fewer are left, those of the
+next word; the lowest bit is for the last row.
+"""
 
 
 @dataclass(frozen=True)
@@ -172,6 +209,12 @@ class SamplingPlan:
         outcome_check_deadlines: int32, shape (num_outcome_checks,): the number of the outcome after which the
             check is final.
         peak_width: Largest number of active coordinates.
+        leakage_items: The scripts of leakage one after the other, of dtype ``LEAKAGE_ITEM_DTYPE``.
+        leakage_rows: The rows that they flip.
+        leakage_entries: int32: the last mechanisms are events of leakage, one for each entry: the item that
+            happens. They have sites, and effects without bits.
+        leakage_always: int32: the first items of scripts that each shot follows from a computational qubit
+            on, before its events.
     """
 
     num_checks: int
@@ -198,6 +241,15 @@ class SamplingPlan:
     outcome_effects: SparseRows
     outcome_check_deadlines: npt.NDArray[np.int32]
     peak_width: int
+    leakage_items: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LEAKAGE_ITEM_DTYPE))
+    leakage_rows: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    leakage_entries: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    leakage_always: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    @property
+    def has_leakage(self) -> bool:
+        """Whether any qubit can be leaked or lost, and change a shot."""
+        return len(self.leakage_items) > 0
 
     @property
     def num_mechanisms(self) -> int:
@@ -291,8 +343,9 @@ class SamplingPlan:
             f"{len(self.rotation_terms) - activations} rotations, {activations} activations,"
             f" {self.num_outcomes} measurements"
         )
+        leakage = f", {len(self.leakage_entries)} of them leakage" if self.has_leakage else ""
         return (
-            f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot),"
+            f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot){leakage},"
             f" {len(self.coins)} coins;"
             f" {self.num_checks} noise-only checks, {self.num_signature_bits} signature bits,"
             f" {self.num_outputs} outputs; {counts}, {self.num_outcome_checks} outcome checks;"

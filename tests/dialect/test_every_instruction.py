@@ -7,6 +7,8 @@ fails here until it is handled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import stim
@@ -16,7 +18,16 @@ from stim_nonclifford import Circuit
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of
 from ..support.oracle.density_matrix import record_distribution
-from ..support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD, RELAXATION, lines_of
+from ..support.oracle.leakage import leaked_record_distribution
+from ..support.texts.instruction_lines import (
+    CONDITIONAL,
+    FEEDBACK,
+    LEAKAGE,
+    LINES,
+    NON_CLIFFORD,
+    RELAXATION,
+    lines_of,
+)
 
 TOLERANCE = 1e-10
 CONTEXTS = 6
@@ -34,7 +45,11 @@ def scramble(rng: np.random.Generator) -> str:
     return "\n".join(lines)
 
 
-def check(line: str, seed: int) -> None:
+def check(
+    line: str,
+    seed: int,
+    oracle: Callable[[stim.Circuit], dict[tuple[int, ...], float]] = record_distribution,
+) -> None:
     for context in range(CONTEXTS):
         rng = np.random.default_rng([seed, context])
         final = rng.choice(["M", "MX", "MY"], size=3)
@@ -49,7 +64,7 @@ def check(line: str, seed: int) -> None:
         )
         circuit = snc.Circuit(text).to_stim()
         found = exact_outputs(Circuit(circuit).compile().record_plan()).kept
-        expected = {mask_of(record): p for record, p in record_distribution(circuit).items()}
+        expected = {mask_of(record): p for record, p in oracle(circuit).items()}
         assert largest_difference(found, expected) < TOLERANCE, text
 
 
@@ -69,6 +84,12 @@ def test_non_clifford_gate(name: str) -> None:
 def test_relaxation(name: str) -> None:
     for k, line in enumerate(RELAXATION[name]):
         check(line, seed=k)
+
+
+@pytest.mark.parametrize("name", sorted(LEAKAGE))
+def test_leakage(name: str) -> None:
+    for k, line in enumerate(LEAKAGE[name]):
+        check(line, seed=k, oracle=leaked_record_distribution)
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONAL))

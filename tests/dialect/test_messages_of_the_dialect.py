@@ -91,7 +91,23 @@ from stim_nonclifford.dialect import parse
         ("T[CS] 0", 1, "or S[T:CS] if the note is to be just this"),
         ("TPP_DAG[LOSS] X0", 1, "or SPP_DAG[T:LOSS] if"),
         ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Unknown tag [LEAKAGE:0.5] on I_ERROR"),
-        ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Leakage is not supported"),
+        ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "This kind of leakage is not supported"),
+        (
+            "I_ERROR[LEAKAGE](0.5) 0",
+            1,
+            "takes no probability in parentheses: it is written I_ERROR[LEAKAGE(p=0.01)] 0",
+        ),
+        (
+            "I_ERROR[RL(p=1)] 0",
+            1,
+            "Malformed tag [RL(p=1)] on I_ERROR: it is written I_ERROR[RL] 0 or, without",
+        ),
+        ("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0.1) 0", 1, "takes (0) in parentheses"),
+        ("M[HERALD_LOSS_EVENT(p=0)] 0", 1, "makes no sense on M: it is written HERALDED_ERASE[HERALD"),
+        ("X 0\nLEAKAGE(1.5) 0", 2, "LEAKAGE: the probability must be from 0 to 1, but is 1.5"),
+        ("LOSS 0", 1, "LOSS takes 1 argument (p), as in LOSS(0.01) 0; got 0."),
+        ("RL(0.1) 0", 1, "RL takes no arguments, as in RL 0; got 1."),
+        ("LEAKAGE(0.1) rec[-1]", 1, "LEAKAGE"),
         ("TICK\nI_ERROR[AMPLITUDE_DAMPING](0.5) 0", 2, "takes no probability in parentheses"),
         ("I_ERROR[AMPLITUDE_DAMPING] 0", 1, "Malformed tag [AMPLITUDE_DAMPING] on I_ERROR: it is written"),
         ("I_ERROR[AMPLITUDE_DAMPING(p=0.1)] 0", 1, "or, without a tag, AMPLITUDE_DAMPING(0.01) 0"),
@@ -112,10 +128,9 @@ from stim_nonclifford.dialect import parse
         ("II[a note] 0 1", 1, "Unknown tag [a note] on II"),
         ("I_ERROR[T](0.1) 0", 1, "The tag [T] makes no sense on I_ERROR"),
         ("M[LEAKAGE_MEASUREMENT: 0](0.1) 0", 1, "looks like a noise channel of another simulator"),
-        ("DEPOLARIZE1[LEAKAGE_TRANSITION_1:(0.1, 0, 1)](0.1) 0", 1, "Leakage is not supported"),
-        ("X 0\nLEAKAGE(0.01) 0", 2, "Gate not found: 'LEAKAGE'. Leakage is not supported"),
-        ("LEVEL_TRANSITION[key] 0", 1, "Leakage is not supported"),
-        ("RELAX(0.1) 0", 1, "THERMAL_RELAXATION(t/T1, t/T2)"),
+        ("DEPOLARIZE1[LEAKAGE_TRANSITION_1:(0.1, 0, 1)](0.1) 0", 1, "This kind of leakage is not supported"),
+        ("LEVEL_TRANSITION[key] 0", 1, "This kind of leakage is not supported"),
+        ("RELAXATION(0.1) 0", 1, "THERMAL_RELAXATION(t/T1, t/T2)"),
         ("PHASE_DAMP(0.1) 0", 1, "Write PHASE_DAMPING(lambda)"),
         ("DEPOLARIZE3(0.1) 0 1 2", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
         ("READOUT_NOISE(0.1, 0.2) 0", 1, "Write it at the measurement"),
@@ -154,13 +169,13 @@ def test_notes_and_large_angles_in_tags(text: str) -> None:
 
 def test_appended_instructions_that_do_not_exist() -> None:
     circuit = Circuit()
-    with pytest.raises(IndexError, match="Leakage is not supported"):
-        circuit.append("LEAKAGE", [0], 0.01)
+    with pytest.raises(IndexError, match="This kind of leakage is not supported"):
+        circuit.append("LEAK", [0], 0.01)
     with pytest.raises(IndexError, match="Did you mean T_DAG"):
         circuit.append("T_DAGG", [0])
     with pytest.raises(ValueError, match=r"45 degrees are 0\.25 half-turns"):
         circuit.append("R_X", [0], 45)
-    with pytest.raises(ValueError, match=r"Unknown tag \[LOSS\] on I_ERROR"):
+    with pytest.raises(ValueError, match=r"\[LOSS\] takes no probability in parentheses"):
         circuit.append("I_ERROR", [0], 0.1, tag="LOSS")
     with pytest.raises(ValueError, match="would be a gate or a channel"):
         circuit.append("T", [0], tag="CS")

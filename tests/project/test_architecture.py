@@ -22,6 +22,7 @@ ROOMS = (
     "simulation.plan",
     "simulation.compiler.algebra",
     "simulation.compiler.program",
+    "simulation.compiler.leakage",
     "simulation.compiler.sweeps",
     "simulation.compiler.plans",
     "simulation.compiler.error_models",

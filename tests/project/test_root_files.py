@@ -13,7 +13,7 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.dialect import GateDefinition, RotationPart, gates
-from stim_nonclifford.dialect.channels.relaxation import RELAXATION
+from stim_nonclifford.dialect.channels.table import CHANNELS
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS
@@ -52,7 +52,7 @@ def test_names_in_the_changelog_exist() -> None:
         found = public.get(first)
         for part in rest:
             found = getattr(found, part, None)
-        assert found is not None or name.removeprefix("U.") in {*gates.GATES, *RELAXATION}, name
+        assert found is not None or name.removeprefix("U.") in {*gates.GATES, *CHANNELS}, name
 
 
 def test_links_and_files_of_contributing_exist() -> None:

@@ -14,12 +14,12 @@ from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
     bare_name,
+    channel_of,
     expectation_products,
     gate_from_tag,
     gate_named,
     groups_of_pairs,
     is_expectation,
-    relaxation_of,
 )
 from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
@@ -148,11 +148,12 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
         for product in expectation_products(instruction):
             yield from _product_gate(EXPECTATION, product)
         return
-    channel = relaxation_of(instruction)
-    if channel is not None:
+    channel = channel_of(instruction)
+    if channel is not None and not instruction.num_measurements:  # Stim draws records, with their numbers
         values = ", ".join(f"{value:.6g}" for value in channel.values)
+        label = f"{channel.name}({values})" if values else channel.name
         for target in instruction.targets_copy():
-            yield DrawnGate((target.value,), (Symbol("box", f"{channel.name}({values})"),))
+            yield DrawnGate((target.value,), (Symbol("box", label),))
         return
     gate = gate_from_tag(instruction)
     if gate is None:

@@ -199,13 +199,15 @@ class CircuitEditing:
         return self._wrap(without_notes(self._stim))
 
     def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
-        r"""The circuit with Pauli channels in place of coherent noise and relaxation, as decoders need it.
+        r"""The circuit with Pauli channels in place of coherent noise, relaxation and leakage, for decoders.
 
         A rotation by a small angle is replaced by its Pauli twirl: R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a
         rotation about a product of Paulis an E. A rotation near a Clifford gate is over-rotated, and becomes
         this gate and an error. Each rotation is twirled by itself, although rotations that follow each other
         add up to more. So sample the circuit as it is, and use the twirled one for the decoder.
-        AMPLITUDE_DAMPING, PHASE_DAMPING and THERMAL_RELAXATION become their Pauli twirls, too.
+        AMPLITUDE_DAMPING, PHASE_DAMPING and THERMAL_RELAXATION become their Pauli twirls, too. In place of
+        leakage and loss there are, at each place, the Pauli errors of a leaked qubit, with the probability
+        that a qubit is leaked or lost there. REPEAT blocks are unrolled for that.
 
         Args:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in

@@ -25,6 +25,7 @@ from ...simulation.faults import usual_effects
 from ...simulation.logical_errors.coherent_noise import twirl_advice
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ...simulation.logical_errors.refusals import warn_of_observables_flipped_by_chance
+from ..rewriting.leakage import with_averaged_leakage
 from ..rewriting.relaxation import with_twirled_relaxation
 from .editing import check_coordinates, check_flattened
 
@@ -179,8 +180,9 @@ class CircuitErrorModels:
             check_flattened(self._stim)
             with memory_is_a_limit():
                 compiled = self.compile()
-                if compiled.program.has_relaxation:
-                    compiled = compile_circuit(with_twirled_relaxation(self._stim), likely_outputs)
+                if compiled.program.has_relaxation or compiled.program.has_leakage:
+                    paulis = with_twirled_relaxation(with_averaged_leakage(self._stim))
+                    compiled = compile_circuit(paulis, likely_outputs)
                 model = detector_error_model(
                     compiled.effects("detectors"),
                     num_detectors,

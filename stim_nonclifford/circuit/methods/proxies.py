@@ -18,6 +18,7 @@ from ..diagrams import diagram_type, labelled_diagram
 from ..diagrams.crumble import crumble_url
 from ..diagrams.folded import folded_timeline, is_long
 from ..diagrams.svg import on_white
+from ..rewriting.leakage import with_averaged_leakage
 from ..rewriting.replacement import with_replaced
 from ..rewriting.stand_ins import Proxy, drawable_proxy, stand_in
 from .editing import check_flattened
@@ -95,7 +96,8 @@ class CircuitProxies:
         return self._proxy("i_proxy")
 
     def _proxy(self, proxy: Proxy) -> stim.Circuit:
-        return with_replaced(self._stim, lambda instruction: stand_in(instruction, proxy))
+        circuit = with_averaged_leakage(self._stim)
+        return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 
     def diagram(
         self,

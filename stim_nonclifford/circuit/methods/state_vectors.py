@@ -17,10 +17,10 @@ from ...dialect import (
     PRODUCT,
     CliffordPart,
     NonCliffordGate,
+    channel_of,
     gate_from_tag,
     groups_of_pairs,
     is_expectation,
-    relaxation_of,
 )
 from ...simulation.compiler.program.extent import extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
@@ -154,7 +154,7 @@ def _apply(part: stim.CircuitInstruction, state: _State) -> None:
         _apply_conditional(part, gate, state)
     elif gate is not None:
         _apply_non_clifford(part, gate, state)
-    elif relaxation_of(part) is None and (part.name in _WITHOUT_EFFECT or is_expectation(part)):
+    elif channel_of(part) is None and (part.name in _WITHOUT_EFFECT or is_expectation(part)):
         return
     elif part.name == "MPAD" and not any(part.gate_args_copy()):
         state.records += [bool(target.value) for target in part.targets_copy()]

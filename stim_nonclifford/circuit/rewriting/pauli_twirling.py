@@ -15,6 +15,7 @@ import numpy.typing as npt
 import stim
 
 from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
+from .leakage import with_averaged_leakage
 from .relaxation import twirl_of_relaxation
 from .replacement import with_replaced
 from .stand_ins import append_quarter_turns, rotation_products
@@ -30,13 +31,13 @@ _PAULIS = {
 
 
 def pauli_twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
-    """A tagged circuit with Pauli channels in place of its coherent noise; see ``Circuit.pauli_twirl``.
+    """A tagged circuit with Pauli channels in place of noise that is none; see ``Circuit.pauli_twirl``.
 
     Examples:
         >>> print(pauli_twirled(stim.Circuit("I[R_Z(theta=0.5*pi)] 0"), below=0.25))
         S 0
     """
-    result = _twirled(circuit, below)
+    result = _twirled(with_averaged_leakage(circuit), below)
     if _count(circuit, "ELSE_CORRELATED_ERROR") and _count(result, "E") > _count(circuit, "E"):
         raise ValueError(
             "The circuit has ELSE_CORRELATED_ERROR instructions. The twirl of a rotation about a product of"

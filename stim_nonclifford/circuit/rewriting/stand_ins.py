@@ -26,6 +26,7 @@ from ...dialect import (
     extended_text,
     gate_from_tag,
     groups_of_pairs,
+    leakage_of,
 )
 from .relaxation import twirl_of_relaxation
 from .replacement import circuit_of, with_replaced
@@ -131,6 +132,8 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
         try:
             stands = stand_in(instruction, "s_proxy")
         except ValueError:
+            return False
+        if leakage_of(instruction) is not None:
             return False
         if stands not in (None, as_stim_reads(instruction)):
             is_identity = instruction.name in ("I", "II") and [part.name for part in stands] == ["I"]

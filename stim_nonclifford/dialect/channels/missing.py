@@ -36,23 +36,24 @@ class _MissingChannel:
 
 _TABLE = (
     _MissingChannel(
-        r"(HERALD_)?LEAK(AGE)?(_\w+)?|LEVEL_TRANSITION(_\w+)?|RL",
-        "Leakage",
-        "Where it is detected and the qubit replaced, write HERALDED_ERASE(p); for leakage that is not"
-        " noticed, the closest channel is DEPOLARIZE1(p).",
+        r"(HERALD_)?LEAK(AGE)?(_\w+)?|LEVEL_TRANSITION(_\w+)?",
+        "This kind of leakage",
+        "A qubit leaks in LEAKAGE(p), returns in RELAX(p), RL and resets, and a record says so in"
+        " HERALD_LEAKAGE_EVENT(p).",
         in_tags=True,
     ),
     _MissingChannel(
         r"(HERALD_|CORRELATED_)?(LOSS|ERASURE)(_\w+)?|ERASE",
-        "Loss of qubits",
-        "If it is detected, write HERALDED_ERASE(p): the qubit becomes completely mixed, and a record says"
-        " so.",
+        "This kind of loss",
+        "A qubit is lost in LOSS(p), resets replace it, and a record says so in HERALD_LOSS_EVENT(p). If it"
+        " is replaced at once, write HERALDED_ERASE(p): it becomes completely mixed, and a record says so.",
         in_tags=True,
     ),
     _MissingChannel(
         r"(GENERALIZED_)?AMPLITUDE_DAMP(ING)?(_\w+)?|THERMAL_\w+|RELAX(ATION)?(_\w+)?",
         "This kind of relaxation",
-        "Relaxation to |0> is AMPLITUDE_DAMPING(gamma), or THERMAL_RELAXATION(t/T1, t/T2).",
+        "Relaxation to |0> is AMPLITUDE_DAMPING(gamma), or THERMAL_RELAXATION(t/T1, t/T2); the return of"
+        " leaked qubits is RELAX(p).",
         in_tags=True,
     ),
     _MissingChannel(r"PHASE_DAMP", "This name", "Write PHASE_DAMPING(lambda)."),

@@ -20,6 +20,11 @@ void bind_constants(nanobind::module_& m) {
     m.attr("COUNTS") = static_cast<uint64_t>(snc::Stream::counts);
     m.attr("EVENTS") = static_cast<uint64_t>(snc::Stream::events);
     m.attr("COINS") = static_cast<uint64_t>(snc::Stream::coins);
+    m.attr("LEAKAGE") = static_cast<uint64_t>(snc::Stream::leakage);
+    m.attr("LEAKAGE_CHANGE") = static_cast<int32_t>(snc::leakage_change);
+    m.attr("LEAKAGE_FLIP") = static_cast<int32_t>(snc::leakage_flip);
+    m.attr("LEAKAGE_MIX") = static_cast<int32_t>(snc::leakage_mix);
+    m.attr("LEAKAGE_END") = static_cast<int32_t>(snc::leakage_end);
     m.attr("OUTCOMES") = static_cast<uint64_t>(snc::Stream::outcomes);
     m.attr("SET_DRAWS") = static_cast<uint64_t>(snc::Stream::set_draws);
     m.attr("LEFT_PARTS") = static_cast<uint64_t>(snc::Stream::left_parts);

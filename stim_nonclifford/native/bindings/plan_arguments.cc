@@ -97,6 +97,11 @@ snc::Plan to_plan(nb::handle plan) {
         .alias_indices = to_numbers<int32_t>(plan, "alias_indices"),
         .coins = to_rows(plan, "coins"),
         .coins_are_lists = to_bool(plan, "coins_are_lists"),
+        .leakage_items = to_records<snc::LeakageItem>(
+            plan, "leakage_items", {"threshold", "kind", "states", "to", "first_row", "end_row"}),
+        .leakage_rows = to_rows(plan, "leakage_rows"),
+        .leakage_entries = to_numbers<int32_t>(plan, "leakage_entries"),
+        .leakage_always = to_numbers<int32_t>(plan, "leakage_always"),
         .operations = to_operations(plan),
         .terms = to_rotation_terms(plan),
         .branch_constant = to_numbers<int32_t>(plan, "branch_constant"),

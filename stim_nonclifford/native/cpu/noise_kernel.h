@@ -143,6 +143,57 @@ class UsedSites {
     uint32_t shot_ = 0;
 };
 
+// The leakage of one shot. Few shots have any.
+//
+// A leaked qubit flips a random half of many rows, and mostly fails a check. The last event of a shot is followed after all
+// others, so that a check can be final, and fail, after few of its rows.
+class ShotLeakage {
+   public:
+    ShotLeakage(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot)
+        : plan_(plan), words_(seed, block * block_shots + shot) {}
+
+    // Scripts that every shot follows.
+    template <typename Flip>
+    void follow_always(Flip flip) {
+        for (const int32_t first : plan_.leakage_always) follow(first, 0, flip, never);
+    }
+
+    // An event, if its mechanism is one of leakage. It is followed when the next one comes.
+    template <typename Flip>
+    void note_event(int32_t mechanism, Flip flip) {
+        if (mechanism < plan_.first_leakage_mechanism) [[likely]] return;
+        if (last_ >= 0) follow_event(flip, never);
+        last_ = mechanism;
+    }
+
+    // The last event, as far as it matters; `row` is the row of the shot that `flip` changes.
+    template <typename Flip>
+    void follow_last(const uint64_t* row, Flip flip) {
+        if (last_ < 0) [[likely]] return;
+        follow_event(flip, [&](size_t number) {
+            const int32_t check = plan_.leakage_final_checks[number];
+            return check >= 0 && (row[check / 64] >> (check % 64) & 1) != 0;
+        });
+    }
+
+   private:
+    static bool never(size_t) { return false; }
+
+    template <typename Flip, typename Stops>
+    void follow(int32_t first, int32_t state, Flip flip, Stops stops) {
+        follow_script(&plan_.leakage_items[static_cast<size_t>(first)], state, words_, flip, stops);
+    }
+    template <typename Flip, typename Stops>
+    void follow_event(Flip flip, Stops stops) {
+        const int32_t entry = plan_.leakage_entries[static_cast<size_t>(last_ - plan_.first_leakage_mechanism)];
+        follow(entry + 1, plan_.leakage_items[static_cast<size_t>(entry)].to, flip, stops);
+    }
+
+    const Plan& plan_;
+    LeakageWords words_;
+    int32_t last_ = -1;
+};
+
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
 
@@ -163,6 +214,11 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         const uint32_t count = out.counts[shot];
         uint64_t row[W];
         for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
+        ShotLeakage leakage(plan, seed, block, shot);
+        const auto flip_leakage = [&](size_t number) {
+            for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.leakage_rows.words[number * W + w];
+        };
+        leakage.follow_always(flip_leakage);
         if (plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
                 const uint64_t* effect = effects + size_t(mine[e]) * W;
@@ -171,15 +227,19 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         } else {
             used.begin_shot();
             for (uint32_t e = 0; e < count; ++e) {
-                if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e])) continue;
+                const bool is_used = mine[e] >= plan.first_site_mechanism &&
+                                     (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]));
+                if (is_used) continue;
                 const uint64_t* effect = effects + size_t(mine[e]) * W;
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
+                leakage.note_event(mine[e], flip_leakage);
             }
         }
         if (plan.num_coins != 0)
             for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins.words[size_t{coin} * W + w];
             });
+        leakage.follow_last(row, flip_leakage);
         uint64_t fired = 0;
         for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
         out.shots[passed] = shot;
@@ -214,6 +274,9 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         }
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         std::copy(plan.constant.begin(), plan.constant.end(), row);
+        ShotLeakage leakage(plan, seed, block, shot);
+        const auto flip_leakage = [&](size_t number) { plan.leakage_rows.flip(number, row); };
+        leakage.follow_always(flip_leakage);
         if (has_lists && plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
                 // The events of the next shots follow.
@@ -223,10 +286,14 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             }
         } else {
             used.begin_shot();
-            for (uint32_t e = 0; e < count; ++e)
-                if (plan.sites.empty() || !used.use(mine[e])) plan.effects.flip(static_cast<size_t>(mine[e]), row);
+            for (uint32_t e = 0; e < count; ++e) {
+                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) continue;
+                plan.effects.flip(static_cast<size_t>(mine[e]), row);
+                leakage.note_event(mine[e], flip_leakage);
+            }
         }
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
+        leakage.follow_last(row, flip_leakage);
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;
@@ -257,7 +324,7 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
                          NoiseBlock& out) {
     const uint32_t total = draw_counts(plan, seed, block, end, out);
     // Without coins, all shots without events have the constant row: the caller counts them.
-    const bool all = plan.num_coins != 0;
+    const bool all = plan.num_coins != 0 || !plan.leakage_always.empty();
     if (!plan.has_register_rows()) {
         const uint32_t num_busy = separate(begin, end, all, out, out.order);
         return memory_rows(plan, seed, block, end, num_busy, out);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 namespace snc {
 
@@ -16,6 +17,28 @@ RowTable pack_rows(SparseRows rows, bool are_lists, uint32_t num_words, PackedBi
     return {rows, are_lists, num_words};
 }
 
+// The first bit of a row, if it is a check and no earlier row has it up to the end of another item's rows.
+std::vector<int32_t> final_checks_of_leakage(const PlanArrays& arrays) {
+    const size_t num_rows = arrays.leakage_rows.size();
+    std::vector<bool> is_end(num_rows + 1, false);
+    for (const LeakageItem& item : arrays.leakage_items) is_end[static_cast<size_t>(item.end_row)] = true;
+    std::vector<int32_t> checks(num_rows, -1);
+    std::unordered_map<int32_t, size_t> row_of_check;
+    for (size_t row = num_rows; row-- > 0;) {
+        if (is_end[row + 1]) row_of_check.clear();
+        const RowView bits = arrays.leakage_rows[row];
+        for (const int32_t bit : bits)
+            if (const auto found = row_of_check.find(bit); found != row_of_check.end()) {
+                checks[found->second] = -1;
+                row_of_check.erase(found);
+            }
+        if (bits.empty() || static_cast<uint32_t>(bits.front()) >= arrays.num_checks) continue;
+        checks[row] = bits.front();
+        row_of_check[bits.front()] = row;
+    }
+    return checks;
+}
+
 void pack_noise(const PlanArrays& arrays, Plan& plan) {
     const RowLayout& layout = plan.layout;
     plan.constant.assign(layout.words(), 0);
@@ -27,6 +50,8 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     const bool has_sites = std::ranges::any_of(arrays.sites, [](int32_t site) { return site >= 0; });
     if (has_sites) {
         plan.sites = arrays.sites;
+        const auto first = std::ranges::find_if(arrays.sites, [](int32_t site) { return site >= 0; });
+        plan.first_site_mechanism = static_cast<int32_t>(first - arrays.sites.begin());
         plan.num_sites = static_cast<uint32_t>(*std::ranges::max_element(arrays.sites)) + 1;
     }
 
@@ -34,6 +59,12 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     plan.effects = pack_rows(arrays.effects, arrays.effects_are_lists, layout.words(), packed_bit);
     plan.coins = pack_rows(arrays.coins, arrays.coins_are_lists, layout.words(), packed_bit);
     plan.num_coins = static_cast<uint32_t>(arrays.coins.size());
+    plan.leakage_items = arrays.leakage_items;
+    plan.leakage_rows = pack_rows(arrays.leakage_rows, arrays.effects_are_lists, layout.words(), packed_bit);
+    plan.leakage_entries = arrays.leakage_entries;
+    plan.leakage_always = arrays.leakage_always;
+    plan.leakage_final_checks = final_checks_of_leakage(arrays);
+    plan.first_leakage_mechanism = static_cast<int32_t>(plan.alias.size() - plan.leakage_entries.size());
 }
 
 // For each outcome the checks that are final after it.

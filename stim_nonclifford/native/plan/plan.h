@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "kernels/noise_draws.h"
 #include "kernels/rotation_term.h"
+#include "plan/leakage.h"
 #include "plan/row_table.h"
 #include "steps/operation.h"
 #include "steps/simulation_steps.h"
@@ -41,10 +42,19 @@ struct Plan {
     std::vector<uint64_t> count_thresholds;
     std::vector<AliasCell, Aligned<AliasCell>> alias;  // [mechanisms]
     std::vector<int32_t> sites;               // [mechanisms]; empty if no mechanism has a site
+    int32_t first_site_mechanism = 0;         // no earlier mechanism has one
     uint32_t num_sites = 0;
     RowTable effects;                         // one row for each mechanism
     RowTable coins;
     uint32_t num_coins = 0;
+
+    // Leakage. The last mechanisms are its events, one for each entry.
+    std::vector<LeakageItem> leakage_items;
+    RowTable leakage_rows;
+    std::vector<int32_t> leakage_entries, leakage_always;
+    int32_t first_leakage_mechanism = 0;
+    // For each row of leakage a check that it has and no earlier row that is mixed with it, or -1.
+    std::vector<int32_t> leakage_final_checks;
 
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;
@@ -77,6 +87,9 @@ struct PlanArrays {
     std::vector<int32_t> alias_indices;
     SparseRows coins;
     bool coins_are_lists;
+    std::vector<LeakageItem> leakage_items;
+    SparseRows leakage_rows;
+    std::vector<int32_t> leakage_entries, leakage_always;
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;

@@ -39,6 +39,27 @@ void check_noise(const PlanArrays& plan) {
     check_rows(plan.coins, plan.coins.size(), num_bits, "coins");
 }
 
+void check_leakage(const PlanArrays& plan) {
+    const uint64_t num_bits = uint64_t{plan.num_checks} + plan.num_signature_bits + plan.num_outputs;
+    check_rows(plan.leakage_rows, plan.leakage_rows.size(), num_bits, "leakage_rows");
+    const auto num_rows = static_cast<int64_t>(plan.leakage_rows.size()), num_items = static_cast<int64_t>(plan.leakage_items.size());
+    for (const LeakageItem& item : plan.leakage_items) {
+        require(item.kind >= leakage_change && item.kind <= leakage_end, "leakage_items must be of a known kind.");
+        require(item.to >= 0 && item.to < num_leakage_states, "leakage_items must lead to a state.");
+        require(item.first_row >= 0 && item.first_row <= item.end_row && item.end_row <= num_rows, "leakage_items must have rows of leakage_rows.");
+    }
+    require(num_items <= INT32_MAX && (num_items == 0 || plan.leakage_items.back().kind == leakage_end), "leakage_items must end.");
+    require_range(plan.leakage_entries, 0, num_items, "leakage_entries");
+    require_range(plan.leakage_always, 0, num_items, "leakage_always");
+    require(plan.leakage_entries.size() <= plan.sites.size(), "leakage_entries must be mechanisms.");
+    const size_t first = plan.sites.size() - plan.leakage_entries.size();
+    for (size_t k = first; k < plan.sites.size(); ++k) {
+        require(plan.sites[k] >= 0 && plan.effects[k].empty(), "leakage_entries must have sites, and effects without bits.");
+        require(plan.leakage_items[static_cast<size_t>(plan.leakage_entries[k - first])].kind == leakage_change,
+                "leakage_entries must be changes.");
+    }
+}
+
 void check_outcomes(const PlanArrays& plan) {
     const uint64_t num_bits = uint64_t{plan.num_signs} + plan.num_outcome_checks + plan.num_outputs;
     require(num_bits <= INT32_MAX, "A plan has at most 2^31 - 1 signs, outcome checks and outputs.");
@@ -55,9 +76,10 @@ void check_outcomes(const PlanArrays& plan) {
 }  // namespace
 
 void check_plan(const PlanArrays& plan) {
-    for (const SparseRows* rows : {&plan.effects, &plan.coins, &plan.signature_images, &plan.outcome_effects})
+    for (const SparseRows* rows : {&plan.effects, &plan.coins, &plan.leakage_rows, &plan.signature_images, &plan.outcome_effects})
         require(!rows->starts.empty(), "The starts of rows must begin with 0.");
     check_noise(plan);
+    check_leakage(plan);
     check_outcomes(plan);
 }
 

@@ -21,7 +21,7 @@ from .program.program import Program
 from .reference_sample import LikelyOutputs, reference_records
 from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
 from .sweeps.clifford_records import clifford_records
-from .sweeps.effects import EffectTable, Fault, NoiseEffects, Outputs
+from .sweeps.effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
 from .sweeps.forward_sweep import QuantumProgram, forward_sweep
 from .sweeps.operations import Operation, peak_width
 
@@ -151,8 +151,16 @@ class CompiledCircuit:
         """Checks that all noise is Pauli errors, as lists of faults and computed rates need it.
 
         Raises:
-            ValueError: A qubit can decay.
+            ValueError: A qubit can decay, leak or be lost.
         """
+        if self.program.has_leakage:
+            raise ValueError(
+                "Qubits of the circuit leak (LEAKAGE or LOSS). What a leaked qubit does is no Pauli error of"
+                " one place, so that it is in no list of faults, and in no rate that is computed from faults."
+                " Count errors with a sampler, which is exact (with a decoder, soft_pymatching;"
+                " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has independent Pauli errors"
+                " in place of leakage, and whose rates are approximate."
+            )
         if self.program.has_relaxation:
             raise ValueError(
                 "Qubits of the circuit decay (AMPLITUDE_DAMPING or THERMAL_RELAXATION). A decay is no Pauli"
@@ -215,7 +223,7 @@ class CompiledCircuit:
         self, noise: NoiseEffects, requested: RequestedOutputs, max_active_coordinates: int
     ) -> SamplingPlan:
         """The plan for detectors and observables with other noise than that of the circuit."""
-        table = replace(self.effects("detectors"), constant=0, noise=noise)
+        table = replace(self.effects("detectors"), constant=0, noise=noise, leakage=LeakageEffects())
         constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
         return self._plan(table, requested, constant)
 

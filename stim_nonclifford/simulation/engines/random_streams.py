@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ... import _native
 
-__all__ = ["OutcomeDecisions", "Stream", "uniform", "words"]
+__all__ = ["LeakageDraws", "OutcomeDecisions", "Stream", "uniform", "words"]
 
 MIN_MASS = _native.MIN_MASS
 """No product of likely probabilities: whether a mass is below it must not be a matter of rounding."""
@@ -32,6 +32,8 @@ class Stream(IntEnum):
     """Index: block. Bit f of the words of shot k, ceil(number of coins / 64) each, is coin f."""
     OUTCOMES = _native.OUTCOMES
     """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
+    LEAKAGE = _native.LEAKAGE
+    """Index: shot. The words say what qubits do that may be leaked, see :class:`LeakageDraws`."""
     SET_DRAWS = _native.SET_DRAWS
     """Index: weight and part of the search for fault sets. The words give points on the axis of sets."""
     LEFT_PARTS = _native.LEFT_PARTS
@@ -70,6 +72,44 @@ def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.u
 def uniform(word: int) -> float:
     """Converts a word to a number in [0, 1) with 53 bits."""
     return (int(word) >> 11) * 2.0**-53
+
+
+class LeakageDraws:
+    """The random numbers of a shot's leakage, as ``plan.LEAKAGE_ITEM_DTYPE`` says.
+
+    Args:
+        seed: 0 <= seed < 2^64.
+        shot: Number of the shot.
+
+    Examples:
+        >>> draws = LeakageDraws(seed=7, shot=0)
+        >>> draws.happens(2**64 - 1), len(draws.bits(3))
+        (True, 3)
+    """
+
+    def __init__(self, seed: int, shot: int) -> None:
+        self._words: list[int] = []
+        self._stream = seed, Stream.LEAKAGE, shot
+        self._taken = 0
+        self._left: list[bool] = []
+
+    def happens(self, threshold: int) -> bool:
+        """Whether an item with this threshold happens. A certain one needs no random number."""
+        return threshold == 2**64 - 1 or self._next() <= threshold
+
+    def bits(self, count: int) -> list[bool]:
+        """Random bits, at most 64."""
+        if len(self._left) < count:
+            word = self._next()
+            self._left = [bool(word >> k & 1) for k in range(64)]
+        found, self._left = self._left[:count], self._left[count:]
+        return found
+
+    def _next(self) -> int:
+        if self._taken == len(self._words):
+            self._words = words(*self._stream, 2 * self._taken + 8).tolist()
+        self._taken += 1
+        return self._words[self._taken - 1]
 
 
 class OutcomeDecisions:

@@ -20,6 +20,9 @@ from ..plan import (
     ACTIVATE,
     BLOCK_SHOTS,
     CERTAIN,
+    LEAKAGE_CHANGE,
+    LEAKAGE_END,
+    LEAKAGE_MIX,
     MEASURE,
     ROTATE,
     WEAK_MEASURE,
@@ -29,7 +32,7 @@ from ..plan import (
 from . import coefficients
 from .coefficients import IndexPauli
 from .contract import PackedBits, Tally
-from .random_streams import OutcomeDecisions, Stream, words
+from .random_streams import LeakageDraws, OutcomeDecisions, Stream, words
 
 __all__ = [
     "Branch",
@@ -180,6 +183,8 @@ def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int)
                 continue
             mechanisms = [_mechanism(plan, int(w)) for w in event_words[ends[k] - counts[k] : ends[k]]]
             row = _noise_row(plan, mechanisms)
+            for leaked in _leaked_rows(plan, mechanisms, LeakageDraws(seed, shot)):
+                row[plan.leakage_rows.row(leaked)] ^= True
             for f in range(len(plan.coins)):
                 if int(coin_words[k * words_per_shot + f // 64]) >> (f % 64) & 1:
                     row[plan.coins.row(f)] ^= True
@@ -324,6 +329,33 @@ def _noise_row(plan: SamplingPlan, mechanisms: list[int]) -> Bits:
     for mechanism in acting_mechanisms(plan, mechanisms):
         row[plan.effects.row(mechanism)] ^= True
     return row
+
+
+def _leaked_rows(plan: SamplingPlan, mechanisms: list[int], draws: LeakageDraws) -> Iterator[int]:
+    """The rows of ``leakage_rows`` that a shot with these events flips."""
+    for first in plan.leakage_always:
+        yield from _followed_script(plan, int(first), 0, draws)
+    first_mechanism = plan.num_mechanisms - len(plan.leakage_entries)
+    for mechanism in acting_mechanisms(plan, mechanisms) if len(plan.leakage_entries) else ():
+        if mechanism >= first_mechanism:
+            entry = int(plan.leakage_entries[mechanism - first_mechanism])
+            yield from _followed_script(plan, entry + 1, int(plan.leakage_items["to"][entry]), draws)
+
+
+def _followed_script(plan: SamplingPlan, place: int, state: int, draws: LeakageDraws) -> Iterator[int]:
+    """The rows that a qubit flips that follows a script from an item on, in this state."""
+    while (item := plan.leakage_items[place])["kind"] != LEAKAGE_END:
+        place += 1
+        if not int(item["states"]) >> state & 1:
+            continue
+        rows = range(item["first_row"], item["end_row"])
+        if item["kind"] == LEAKAGE_MIX:
+            for k in range(0, len(rows), 64):
+                some = rows[::-1][k : k + 64]
+                yield from itertools.compress(some, draws.bits(len(some)))
+        elif draws.happens(int(item["threshold"])):
+            state = int(item["to"]) if item["kind"] == LEAKAGE_CHANGE else state
+            yield from rows
 
 
 def acting_mechanisms(plan: SamplingPlan, events: Iterable[int]) -> list[int]:

@@ -85,6 +85,8 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
         >>> twirl_advice(circuit.compile(), [0])
         'As for coherent noise, use the model of circuit.pauli_twirl() (docs/guides/decoding.md).'
     """
+    if compiled.program.has_leakage:
+        return "Of leakage, the model has independent Pauli errors (docs/guides/relaxation.md)."
     if compiled.program.has_relaxation:
         return "Of relaxation, the model has the Pauli twirl (docs/guides/relaxation.md)."
     try:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stim_nonclifford.simulation.engines.reference import outcome_law
-from stim_nonclifford.simulation.plan import SamplingPlan
+from stim_nonclifford.simulation.plan import LEAKAGE_CHANGE, LEAKAGE_END, LEAKAGE_MIX, SamplingPlan
 
 Distribution = dict[int, float]
 """Probabilities of rows of bits; bit k of the key is bit k of the row."""
@@ -72,8 +72,14 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
     """The independent causes of a row, as maps from their effects to probabilities."""
     choices: list[dict[int, float]] = []
     at_site: dict[int, list[tuple[int, float]]] = {}
+    first_leakage = plan.num_mechanisms - len(plan.leakage_entries)
     for m in range(plan.num_mechanisms):
         row, rate, site = mask(plan.effects.row(m)), float(plan.rates[m]), int(plan.sites[m])
+        if m >= first_leakage:
+            entry = int(plan.leakage_entries[m - first_leakage])
+            leaked = script_distribution(plan, entry + 1, int(plan.leakage_items["to"][entry]))
+            at_site.setdefault(site, []).extend((row ^ r, rate * p) for r, p in leaked.items())
+            continue
         if site < 0:
             # The parity of a Poisson number of events.
             choices.append({row: -np.expm1(-2 * rate) / 2})
@@ -86,7 +92,33 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
             # The first event of the site decides; later ones do nothing.
             previous = choices[-1].get(row, 0.0)
             choices[-1][row] = previous - np.expm1(-total) * rate / total
+    choices += [script_distribution(plan, int(first), 0) for first in plan.leakage_always]
     return choices + [{mask(plan.coins.row(c)): 0.5} for c in range(len(plan.coins))]
+
+
+def script_distribution(plan: SamplingPlan, place: int, state: int) -> Distribution:
+    """The distribution of the rows that a qubit flips that follows a script from an item on, in this state."""
+    reached = {(state, 0): 1.0}
+    while (item := plan.leakage_items[place])["kind"] != LEAKAGE_END:
+        place += 1
+        rows = [mask(plan.leakage_rows.row(r)) for r in range(item["first_row"], item["end_row"])]
+        is_mix, is_change = item["kind"] == LEAKAGE_MIX, item["kind"] == LEAKAGE_CHANGE
+        choices = (
+            [(0.5, row) for row in rows] if is_mix else [((int(item["threshold"]) + 1) / 2**64, sum(rows))]
+        )
+        for probability, row in choices:
+            after: dict[tuple[int, int], float] = {}
+            for (now, total), p in reached.items():
+                q = probability if int(item["states"]) >> now & 1 else 0.0
+                happened = int(item["to"]) if is_change else now, total ^ row
+                for key, weight in ((happened, p * q), ((now, total), p * (1 - q))):
+                    if weight:
+                        after[key] = after.get(key, 0.0) + weight
+            reached = after
+    result: Distribution = {}
+    for (_, total), p in reached.items():
+        result[total] = result.get(total, 0.0) + p
+    return result
 
 
 def convolve(causes: Iterable[Mapping[int, float]], constant: int = 0) -> Distribution:

@@ -87,6 +87,30 @@ RELAXATION = {
     ],
 }
 
+LEAKAGE = {
+    "LEAKAGE": [
+        "LEAKAGE(0.3) 0 1",
+        "LEAKAGE(1) 2",
+        "LEAKAGE(0) 0",
+        "REPEAT 2 {\n    LEAKAGE(0.4) 1\n    CX 1 0\n}",
+    ],
+    "LOSS": ["LOSS(0.3) 0 1\nRL 0", "LEAKAGE(0.5) 2\nLOSS(0.5) 2\nRELAX(0.5) 2\nR 2"],
+    "RELAX": [
+        "RELAX(0.5) 1",
+        "LEAKAGE(0.6) 0 1\nRELAX(0.5) 0 1",
+        "LEAKAGE(0.6) 0\nRELAX(0.5) 0\nLEAKAGE(0.3) 0",
+    ],
+    "RL": ["LEAKAGE(0.6) 0 1\nRL 1", "RL 2"],
+    "HERALD_LEAKAGE_EVENT": [
+        "LEAKAGE(0.3) 0 1\nHERALD_LEAKAGE_EVENT(0.2) 0 1 2",
+        "HERALD_LEAKAGE_EVENT(1) 0\nLEAKAGE(0.4) 0\nHERALD_LEAKAGE_EVENT(0) 0\nCX rec[-1] 1",
+        "REPEAT 3 {\n    LEAKAGE(0.3) 0\n    HERALD_LEAKAGE_EVENT(0) 0\n}",
+    ],
+    "HERALD_LOSS_EVENT": [
+        "LOSS(0.3) 0\nLEAKAGE(0.4) 0 1\nHERALD_LOSS_EVENT(0.1) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1"
+    ],
+}
+
 CONDITIONAL = {
     "C_R_PAULI": ["C_R_PAULI(0.3) rec[-1] X0*Y1 rec[-2] X2*Y0", "C_R_PAULI(0.5) rec[-1] !Z2*Z0*X1"],
     "C_SPP": ["C_SPP rec[-1] X0*Y1"],

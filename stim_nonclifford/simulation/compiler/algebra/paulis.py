@@ -6,6 +6,7 @@ Bit 0 of a code is 1 if the Pauli has an X part, bit 1 is 1 if it has a Z part.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import stim
 
@@ -15,6 +16,7 @@ __all__ = [
     "Y",
     "Z",
     "bits_of",
+    "codes_of",
     "factors_of",
     "pauli_code",
     "product_of",
@@ -34,6 +36,17 @@ _STRINGS = tuple(stim.PauliString(letter) for letter in "_XZY")
 def pauli_code(letter: str) -> int:
     """The code of ``"X"``, ``"Y"``, ``"Z"`` or ``"I"``."""
     return _CODE_OF_LETTER[letter]
+
+
+@cache
+def codes_of(pauli: str) -> Factors:
+    """Of ``"Z_X"`` and the like, the positions of the letters and their codes.
+
+    Examples:
+        >>> codes_of("Z_X")
+        ((0, 2), (2, 1))
+    """
+    return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")
 
 
 def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:

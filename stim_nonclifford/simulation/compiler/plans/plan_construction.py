@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from ...plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
 from ..algebra.gf2 import ones
-from ..algebra.sparse_rows import odd_sums, single_bits
+from ..algebra.sparse_rows import joined, odd_sums, single_bits
 from ..sweeps.effects import EffectTable
 from ..sweeps.operations import Operation, OperationKind, RotationTerm, peak_width
+from .leakage_tables import leakage_tables
 from .requested_outputs import RequestedOutputs
 from .row_layout import RowLayout, split_checks
 from .sampling_tables import alias_table, poisson_thresholds
@@ -51,6 +52,10 @@ def construct_plan(
     constant = table.constant ^ output_constant
     layout = RowLayout(table, constant, signs, checks, requested.reported)
     mechanism_rows, mechanism_rates, sites = layout.mechanisms()
+    leakage = leakage_tables(table.leakage.scripts, layout.leakage_rows(), int(sites.max(initial=-1)) + 1)
+    mechanism_rows = joined(mechanism_rows, SparseRows.of([()] * len(leakage.entries)))
+    mechanism_rates = np.concatenate([mechanism_rates, leakage.rates])
+    sites = np.concatenate([sites, leakage.sites])
     alias_thresholds, alias_indices = alias_table(mechanism_rates)
 
     num_signs, num_outcome_checks = len(signs), len(checks.outcome_dependent)
@@ -93,6 +98,10 @@ def construct_plan(
         outcome_effects=outcome_rows,
         outcome_check_deadlines=deadlines,
         peak_width=peak_width(scheduled),
+        leakage_items=leakage.items,
+        leakage_rows=leakage.rows,
+        leakage_entries=leakage.entries,
+        leakage_always=leakage.always,
     )
 
 

@@ -98,7 +98,9 @@ class RowLayout:
     ) -> None:
         self.noise = table.noise
         self.num_bits = table.num_outputs + table.num_signs
-        causes = joined(table.noise.effects, table.coins)
+        causes = joined(joined(table.noise.effects, table.coins), table.leakage.effects)
+        self.first_coin = len(table.noise.rates)
+        self.first_leakage = self.first_coin + len(table.coins)
         self.constant_bits = set(ones(constant))
         kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
         self.check_sources = [checks.noise_only[k] for k in kept]
@@ -169,8 +171,13 @@ class RowLayout:
 
     def coins(self) -> SparseRows:
         """A basis of the rows of the coins."""
-        first = self.rows.starts[len(self.noise.rates) :]
-        return independent_rows(SparseRows(first, self.rows.bits))
+        starts = self.rows.starts[self.first_coin : self.first_leakage + 1]
+        return independent_rows(SparseRows(starts, self.rows.bits[: starts[-1]]))
+
+    def leakage_rows(self) -> SparseRows:
+        """The rows of the inserted bits of leakage."""
+        starts = self.rows.starts[self.first_leakage :]
+        return SparseRows(starts - starts[0], self.rows.bits[starts[0] :])
 
     def constant_row(self) -> list[int]:
         """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""

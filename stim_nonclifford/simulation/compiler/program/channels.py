@@ -16,14 +16,41 @@ The most likely pattern is first taken out as a constant. This covers probabilit
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import xor
 
 from ..algebra.gf2 import independent, ones, parities, relations
+from ..algebra.paulis import X, Y, Z
 
-__all__ = ["Channel", "channel_of_patterns", "further_patterns", "independent_errors"]
+__all__ = [
+    "PAULI_CHANNELS",
+    "Channel",
+    "channel_of_patterns",
+    "further_patterns",
+    "independent_errors",
+    "patterns_of",
+]
+
+_HERALD = 4  # the bit after the X and Z parts of one qubit
+_ORDER_1 = (X, Y, Z)
+# PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the second qubit runs fastest.
+_ORDER_2 = tuple(a | b << 2 for a in (0, X, Y, Z) for b in (0, X, Y, Z))[1:]
+_HERALDED = tuple(_HERALD | pauli for pauli in (0, *_ORDER_1))
+
+PAULI_CHANNELS = {
+    "X_ERROR": (X,),
+    "Y_ERROR": (Y,),
+    "Z_ERROR": (Z,),
+    "DEPOLARIZE1": _ORDER_1,
+    "PAULI_CHANNEL_1": _ORDER_1,
+    "DEPOLARIZE2": _ORDER_2,
+    "PAULI_CHANNEL_2": _ORDER_2,
+    "HERALDED_ERASE": _HERALDED,
+    "HERALDED_PAULI_CHANNEL_1": _HERALDED,
+}
+"""The patterns of Stim's channels, in the order of their arguments; one argument is shared equally."""
 
 _MAX_TRANSFORM_BITS = 6
 _VANISHING = 1e-12
@@ -44,6 +71,26 @@ class Channel:
     constant: int
     rates: tuple[tuple[int, float], ...]
     site: tuple[tuple[int, float], ...]
+
+
+def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple[int, float], ...]]:
+    """The patterns of one of Stim's channels.
+
+    Args:
+        name: The name of the channel.
+        arguments: Its arguments.
+
+    Returns:
+        The number of qubits in a group of targets, and the patterns with their probabilities.
+
+    Examples:
+        >>> patterns_of("DEPOLARIZE1", [0.3])
+        (1, ((1, 0.09999999999999999), (3, 0.09999999999999999), (2, 0.09999999999999999)))
+    """
+    patterns = PAULI_CHANNELS[name]
+    if len(arguments) < len(patterns):
+        arguments = [arguments[0] / len(patterns)] * len(patterns)
+    return 2 if patterns is _ORDER_2 else 1, tuple(zip(patterns, arguments, strict=True))
 
 
 @lru_cache(maxsize=1024)

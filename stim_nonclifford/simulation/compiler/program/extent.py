@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ....dialect import Relaxation, gate_from_tag, is_expectation, relaxation_of
+from ....dialect import Relaxation, gate_from_tag, is_expectation, leakage_of, relaxation_of
 
 __all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
 
@@ -56,6 +56,7 @@ class Extent:
         qubits: The qubits that instructions act on.
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
         needs_ancilla: Whether a qubit can decay, for which the compiler adds an ancilla.
+        leaks: Whether a qubit can leak or be lost anywhere in the circuit.
     """
 
     repetitions: int = 1
@@ -74,12 +75,14 @@ class Extent:
     qubits: set[int] = field(default_factory=set)
     is_clifford: bool = True
     needs_ancilla: bool = False
+    leaks: bool = False
 
     @property
     def becomes_power(self) -> bool:
         """Whether the block is compiled to one Clifford gate, the power of its body."""
         return (
             self.is_clifford
+            and not self.leaks
             and bool(self.qubits)
             and self.kept * self.repetitions > _POWER_FROM
             and len(self.qubits) <= _MAX_POWER_QUBITS
@@ -122,6 +125,9 @@ def extent_of(circuit: stim.Circuit) -> Extent:
                 todo.append((instruction.body_copy(), inner))
             else:
                 block.parts.append(instruction)
+    if any(map(_leaks, blocks)):
+        for block in blocks:
+            block.leaks = True
     for block in reversed(blocks):  # inner ones come after outer ones
         for part in block.parts:
             if isinstance(part, Extent):
@@ -129,6 +135,12 @@ def extent_of(circuit: stim.Circuit) -> Extent:
             else:
                 _add_instruction(block, part)
     return root
+
+
+def _leaks(block: Extent) -> bool:
+    instructions = (part for part in block.parts if isinstance(part, stim.CircuitInstruction) and part.tag)
+    channels = filter(None, map(leakage_of, instructions))
+    return any(channel.name in ("LEAKAGE", "LOSS") for channel in channels)
 
 
 def _add_block(extent: Extent, block: Extent) -> None:
@@ -166,6 +178,11 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         extent.is_clifford = False
     elif (channel := relaxation_of(instruction)) is not None:
         _add_relaxation(extent, channel, len(targets))
+        extent.qubits.update(target.value for target in targets)
+    elif leakage_of(instruction) is not None:
+        extent.is_clifford = False
+        extent.measures |= instruction.num_measurements > 0
+        extent.faults += 2 * len(targets)
         extent.qubits.update(target.value for target in targets)
     elif is_expectation(instruction):
         # It may need the forward sweep, at the place where it stands.

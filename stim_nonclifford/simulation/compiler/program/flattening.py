@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cache
 
 import stim
 
@@ -21,16 +20,18 @@ from ....dialect import (
     Part,
     Relaxation,
     RotationPart,
+    TaggedChannel,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
     is_expectation,
+    leakage_of,
     num_expectations,
     relaxation_of,
 )
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
-from ..algebra.paulis import Factors, X, Y, Z, factors_of, pauli_code, product_of
-from .channels import channel_of_patterns
+from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
+from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
 from .conditional_parts import PlainRotation, conditional_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
@@ -44,12 +45,17 @@ from .steps import (
     DetectorStep,
     ExpectationStep,
     Feedback,
+    LeakageHerald,
+    LeakageReturn,
+    Leaking,
     Measure,
+    Meeting,
     Noise,
     ObservableStep,
     Reset,
     Rotate,
     Step,
+    with_meetings,
 )
 
 __all__ = ["program_of"]
@@ -89,7 +95,8 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     labels = sorted(extent.qubits)
     if extent.needs_ancilla:
         labels.append(labels[-1] + 1)
-    flattener = _Flattener({label: k for k, label in enumerate(labels)}, with_expectations)
+    numbers = {label: k for k, label in enumerate(labels)}
+    flattener = _Flattener(numbers, with_expectations, has_leakage=extent.leaks)
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -101,13 +108,10 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         circuit.num_observables,
         flattener.has_non_clifford_gates,
         flattener.has_relaxation,
+        flattener.has_leakage,
     )
 
 
-_PAULI_NOISE = {"X_ERROR": X, "Y_ERROR": Y, "Z_ERROR": Z}
-_ORDER_1 = (X, Y, Z)
-# PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the second qubit runs fastest.
-_ORDER_2 = tuple(a | b << 2 for a in (0, X, Y, Z) for b in (0, X, Y, Z))[1:]
 _MEASURED = {
     "M": Z,
     "MX": X,
@@ -125,9 +129,10 @@ assert set(_FEEDBACK) == CONTROLLED_PAULIS
 
 
 class _Flattener:
-    def __init__(self, numbers_of_labels: dict[int, int], with_expectations: bool) -> None:
-        self.qubits = numbers_of_labels
+    def __init__(self, numbers: dict[int, int], with_expectations: bool, *, has_leakage: bool) -> None:
+        self.qubits = numbers
         self.with_expectations = with_expectations
+        self.has_leakage = has_leakage
         self.steps: list[Step] = []
         self.places: list[Place] = []
         self.loops: list[Loop] = []
@@ -210,8 +215,9 @@ class _Flattener:
     def emit(self, step: Step) -> None:
         if isinstance(step, (Clifford, Noise)) and not step.groups:
             return  # Stim accepts instructions without targets
-        self.steps.append(step)
-        self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
+        for each in with_meetings(step) if self.has_leakage else (step,):
+            self.steps.append(each)
+            self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
 
     def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:
         """The targets of an instruction in groups."""
@@ -234,6 +240,10 @@ class _Flattener:
         channel = relaxation_of(instruction)
         if channel is not None:
             self.add_relaxation(instruction, channel)
+            return
+        leakage = leakage_of(instruction)
+        if leakage is not None:
+            self.add_leakage(instruction, leakage)
             return
         name = instruction.name
         handler = _HANDLERS.get(name)
@@ -258,6 +268,8 @@ class _Flattener:
         parts = gate.definition.decomposition(*gate.half_turns)
         for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
             self.add_gates(parts, qubits, product, negative)
+            if self.has_leakage and len(qubits) > 1:
+                self.emit(Meeting(qubits))  # not only those of a part of the gate meet
 
     def add_gates(
         self, parts: tuple[Part, ...], qubits: tuple[int, ...], product: Factors = (), negative: bool = False
@@ -269,7 +281,7 @@ class _Flattener:
                 case RotationPart(pauli, half_turns) if pauli == PRODUCT:
                     self.add_rotation(product, -half_turns if negative else half_turns)
                 case RotationPart(pauli, half_turns):
-                    self.add_rotation(tuple((qubits[k], code) for k, code in _codes(pauli)), half_turns)
+                    self.add_rotation(tuple((qubits[k], code) for k, code in codes_of(pauli)), half_turns)
                 case _:
                     assert_never(part)
 
@@ -284,6 +296,12 @@ class _Flattener:
             if any(target.is_sweep_bit_target for target in group):
                 continue  # which is 0
             qubits = {k: self.qubits[target.value] for k, target in enumerate(group) if k not in records}
+            if self.has_leakage and len(qubits) > 1:
+                raise ValueError(
+                    f"{self.place_of(instruction)}: a gate on several qubits that a record controls is not"
+                    " supported in a circuit with LEAKAGE or LOSS: whether a leaked qubit disturbs the others"
+                    " would depend on the record. Write gates on single qubits, or remove LEAKAGE and LOSS."
+                )
             for part in parts:
                 for step in conditional_steps(part, records, qubits):
                     if isinstance(step, PlainRotation):
@@ -369,37 +387,11 @@ class _Flattener:
 
     # Noise
 
-    def add_channel(
-        self, instruction: stim.CircuitInstruction, width: int, patterns: list[tuple[int, float]]
-    ) -> None:
-        channel = channel_of_patterns(tuple(patterns))
-        self.emit(Noise(channel, self.groups(instruction, width), None))
-
-    def add_pauli_error(self, instruction: stim.CircuitInstruction) -> None:
-        probability = instruction.gate_args_copy()[0]
-        self.add_channel(instruction, 1, [(_PAULI_NOISE[instruction.name], probability)])
-
-    def add_depolarize(self, instruction: stim.CircuitInstruction) -> None:
-        width = int(instruction.name[-1])
-        order = _ORDER_1 if width == 1 else _ORDER_2
-        probability = instruction.gate_args_copy()[0] / len(order)
-        self.add_channel(instruction, width, [(pattern, probability) for pattern in order])
-
-    def add_pauli_channel(self, instruction: stim.CircuitInstruction) -> None:
-        width = int(instruction.name[-1])
-        order = _ORDER_1 if width == 1 else _ORDER_2
-        arguments = instruction.gate_args_copy()
-        self.add_channel(instruction, width, list(zip(order, arguments, strict=True)))
-
-    def add_heralded(self, instruction: stim.CircuitInstruction) -> None:
-        arguments = instruction.gate_args_copy()
-        if instruction.name == "HERALDED_ERASE":
-            arguments = [arguments[0] / 4] * 4
-        herald = 4  # the bit after the X and Z parts of one qubit
-        patterns = tuple((herald | p, q) for p, q in zip((0, *_ORDER_1), arguments, strict=True))
-        groups = self.groups(instruction, 1)
-        self.emit(Noise(channel_of_patterns(patterns), groups, self.num_records))
-        self.num_records += len(groups)
+    def add_noise(self, instruction: stim.CircuitInstruction) -> None:
+        width, patterns = patterns_of(instruction.name, instruction.gate_args_copy())
+        herald = self.num_records if instruction.num_measurements else None
+        self.emit(Noise(channel_of_patterns(patterns), self.groups(instruction, width), herald))
+        self.num_records += instruction.num_measurements
 
     def add_correlated_error(self, instruction: stim.CircuitInstruction) -> None:
         factors = self.numbered(factors_of(instruction.targets_copy()))
@@ -422,8 +414,24 @@ class _Flattener:
                 self.emit(Reset(ancilla, Z))
                 self.add_gates(channel.decomposition, (qubit, ancilla))
                 self.emit(Reset(ancilla, Z))
+                if self.has_leakage:
+                    self.emit(Meeting((qubit,)))  # a leaked qubit does not decay
         if channel.dephasing:
-            self.add_channel(instruction, 1, [(Z, channel.dephasing)])
+            dephasing = channel_of_patterns(((Z, channel.dephasing),))
+            self.emit(Noise(dephasing, self.groups(instruction, 1), None))
+
+    def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
+        name, (p,) = channel.name, channel.values or (1.0,)
+        for (qubit,) in self.groups(instruction, 1) if self.has_leakage else ():
+            if name.startswith("HERALD"):
+                self.emit(LeakageHerald(qubit, self.num_records, 1 - p, "LOSS" in name))
+                self.num_records += 1
+            elif name in ("RELAX", "RL"):
+                self.emit(LeakageReturn(qubit, p))
+            else:
+                self.emit(Leaking(qubit, p, name == "LOSS"))
+        if not self.has_leakage:
+            self.num_records += instruction.num_measurements  # of heralds, which are 0
 
     def record_of(self, target: stim.GateTarget, instruction: stim.CircuitInstruction) -> int:
         """The absolute index of the record that rec[-k] means here."""
@@ -453,10 +461,11 @@ class _Flattener:
         targets = instruction.targets_copy()
         records = tuple(self.record_of(t, instruction) for t in targets if t.is_measurement_record_target)
         factors = self.numbered(factors_of(t for t in targets if not t.is_measurement_record_target))
-        if factors and self.has_relaxation:
+        if factors and (self.has_relaxation or self.has_leakage):
             raise ValueError(
                 f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
-                " errors, and a qubit that decays is none. Measure the Paulis, or ask for EXP_VAL of them."
+                " errors, and a qubit that decays or leaks is none. Measure the Paulis, or ask for EXP_VAL of"
+                " them."
             )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:
@@ -470,17 +479,8 @@ _HANDLERS: dict[str, Callable[[_Flattener, stim.CircuitInstruction], None]] = {
     **dict.fromkeys(("SPP", "SPP_DAG"), _Flattener.add_spp),
     **dict.fromkeys((*_MEASURED, "MPP", "MPAD"), _Flattener.add_measurement),
     **dict.fromkeys(_RESET, _Flattener.add_reset),
-    **dict.fromkeys(_PAULI_NOISE, _Flattener.add_pauli_error),
-    **dict.fromkeys(("DEPOLARIZE1", "DEPOLARIZE2"), _Flattener.add_depolarize),
-    **dict.fromkeys(("PAULI_CHANNEL_1", "PAULI_CHANNEL_2"), _Flattener.add_pauli_channel),
-    **dict.fromkeys(("HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1"), _Flattener.add_heralded),
+    **dict.fromkeys(PAULI_CHANNELS, _Flattener.add_noise),
     **dict.fromkeys(("E", "ELSE_CORRELATED_ERROR"), _Flattener.add_correlated_error),
     "DETECTOR": _Flattener.add_detector,
     "OBSERVABLE_INCLUDE": _Flattener.add_observable,
 }
-
-
-@cache
-def _codes(pauli: str) -> tuple[tuple[int, int], ...]:
-    """Of ``"Z_X"`` and the like, the positions of the letters and their codes."""
-    return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")

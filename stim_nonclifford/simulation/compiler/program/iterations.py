@@ -15,7 +15,11 @@ from .steps import (
     DetectorStep,
     ExpectationStep,
     Feedback,
+    LeakageHerald,
+    LeakageReturn,
+    Leaking,
     Measure,
+    Meeting,
     Noise,
     ObservableStep,
     Reset,
@@ -41,6 +45,10 @@ def shifted(step: Step, shift: Shift) -> Step:
     match step:
         case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
+        case Leaking() | LeakageReturn() | Meeting():
+            return step
+        case LeakageHerald(qubit, record, probability, of_loss):
+            return LeakageHerald(qubit, record + records, probability, of_loss)
         case Noise(channel, groups, herald):
             return step if herald is None else Noise(channel, groups, herald + records)
         case Measure(factors, record, inverted, probability, resets):

@@ -16,7 +16,11 @@ from .steps import (
     DetectorStep,
     ExpectationStep,
     Feedback,
+    LeakageHerald,
+    LeakageReturn,
+    Leaking,
     Measure,
+    Meeting,
     Noise,
     ObservableStep,
     Reset,
@@ -98,6 +102,9 @@ class _Writer:
                 add_step(Kind.OBSERVABLE, number=index, records=records, factors=factors)
             case ExpectationStep(factors, is_negative):
                 add_step(Kind.EXPECTATION, factors=factors, is_inverted=is_negative)
+            case Leaking() | LeakageReturn() | LeakageHerald() | Meeting():
+                # Which qubits are leaked depends on no quantum state: for the sweeps, nothing happens here.
+                add_step(Kind.NOISE, number=self.number_of_channel(channel_of_patterns(())), groups=())
             case _:
                 assert_never(step)
 

@@ -53,6 +53,7 @@ class Program:
         num_observables: Number of observables.
         has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
         has_relaxation: Whether any qubit can decay.
+        has_leakage: Whether any qubit can leak or be lost.
     """
 
     stored_steps: list[Step]
@@ -64,6 +65,7 @@ class Program:
     num_observables: int
     has_non_clifford_gates: bool
     has_relaxation: bool
+    has_leakage: bool
 
     @property
     def num_qubits(self) -> int:

@@ -1,12 +1,14 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
-Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Measurement
-records have absolute indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits
-are numbered as ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
+Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Circuits with
+leakage have four more, which the sweeps pass over (``leakage.scripts``). Measurement records have absolute
+indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
+``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..algebra.clifford_gates import CliffordGate
@@ -19,12 +21,17 @@ __all__ = [
     "DetectorStep",
     "ExpectationStep",
     "Feedback",
+    "LeakageHerald",
+    "LeakageReturn",
+    "Leaking",
     "Measure",
+    "Meeting",
     "Noise",
     "ObservableStep",
     "Reset",
     "Rotate",
     "Step",
+    "with_meetings",
 ]
 
 
@@ -123,6 +130,40 @@ class ExpectationStep:
     is_negative: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Leaking:
+    """A computational qubit leaks; with ``is_loss``, a computational or leaked qubit is lost."""
+
+    qubit: int
+    probability: float
+    is_loss: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeakageReturn:
+    """A leaked qubit becomes computational again."""
+
+    qubit: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeakageHerald:
+    """The record is 1 with ``probability`` if the qubit is leaked (``of_loss``: lost), and 0 otherwise."""
+
+    qubit: int
+    record: int
+    probability: float
+    of_loss: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """If any of these qubits is leaked or lost, all of them are completely mixed from here on."""
+
+    qubits: tuple[int, ...]
+
+
 Step = (
     Clifford
     | Rotate
@@ -134,4 +175,33 @@ Step = (
     | DetectorStep
     | ObservableStep
     | ExpectationStep
+    | Leaking
+    | LeakageReturn
+    | LeakageHerald
+    | Meeting
 )
+
+
+def with_meetings(step: Step) -> Iterator[Step]:
+    """The step, gate by gate, with the meetings of qubits in it.
+
+    Qubits meet in a gate or measurement of several qubits. A qubit that is measured alone meets nobody, but
+    if it is leaked, it must not keep the state into which the measurement puts it.
+
+    Examples:
+        >>> list(with_meetings(Rotate(((3, 1), (4, 2)), 0.25)))
+        [Rotate(factors=((3, 1), (4, 2)), half_turns=0.25), Meeting(qubits=(3, 4))]
+    """
+    match step:
+        case Clifford(gate, groups) if gate.num_qubits > 1:
+            for group in groups:
+                yield Clifford(gate, (group,))
+                yield Meeting(group)
+        case Rotate(factors) if len(factors) > 1:
+            yield step
+            yield Meeting(tuple(qubit for qubit, _ in factors))
+        case Measure(factors, _, _, _, False) if factors:
+            yield step
+            yield Meeting(tuple(qubit for qubit, _ in factors))
+        case _:
+            yield step

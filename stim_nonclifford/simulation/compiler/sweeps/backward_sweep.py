@@ -25,10 +25,11 @@ from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, masks_of
 from ..algebra.paulis import Factors
 from ..algebra.sparse_rows import independent_rows
+from ..leakage.scripts import InsertedBit, Scripts, scripts_of
 from ..program.channels import further_patterns
 from ..program.program import Program
 from ..program.steps import CorrelatedError, Noise
-from .effects import EffectTable, Fault, NoiseEffects, Outputs
+from .effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
 from .forward_sweep import Insertion, QuantumProgram
 from .operations import OperationKind
 from .progress import progress_of
@@ -127,13 +128,17 @@ class _BackwardSweep:
             for operation in quantum.operations
             for term in operation.terms
         }
-        # The last step comes first, as the sweep meets it; those of the same step may have any order.
         insertions = [
             *quantum.activations,
             *quantum.outcomes,
             *(insertion for _, _, insertion in quantum.coins),
         ]
-        order = sorted(range(len(insertions)), key=lambda k: insertions[k].step, reverse=True)
+        self.leakage = scripts_of(program) if with_noise else Scripts()
+        self.first_leakage = len(insertions)
+        inserted = [_inserted(insertion, sign_of_step) for insertion in insertions]
+        inserted += map(_inserted_bit, self.leakage.bits)
+        # The last step comes first, as the sweep meets it; those of the same step may have any order.
+        order = sorted(range(len(inserted)), key=lambda k: inserted[k][0], reverse=True)
         what = "measurement records" if self.by_records else "detectors and observables"
         try:
             with progress_of("backward sweep", len(program.steps), backward=True) as progress:
@@ -143,7 +148,7 @@ class _BackwardSweep:
                     with_noise,
                     with_faults,
                     list(sign_of_step.items()),
-                    [_inserted(insertions[k], sign_of_step) for k in order],
+                    [inserted[k] for k in order],
                     MAX_EFFECT_BYTES,
                     progress,
                 )
@@ -189,9 +194,10 @@ class _BackwardSweep:
     def table(self) -> EffectTable:
         """The effects that the sweep has found."""
         kept = SparseRows(*self.effects.kept())
-        # The insertions are those of the activations, then those of the outcomes, then those of the coins.
+        # The insertions are those of the activations, of the outcomes, of the coins, and of leakage.
         num_activations, num_outcomes = len(self.quantum.activations), len(self.quantum.outcomes)
-        effects = [kept.row(self.kept[k]).tolist() for k in range(num_activations, len(self.kept))]
+        effects = [kept.row(self.kept[k]).tolist() for k in range(num_activations, self.first_leakage)]
+        leaked = (kept.row(self.kept[k]).tolist() for k in range(self.first_leakage, len(self.kept)))
         records = np.array(self.quantum.base_records, dtype=np.uint8)
         ones = np.flatnonzero(records) if self.by_records else self.program.native.odd_outputs(records)
         starts, bits, rates, sites = self.effects.noise()
@@ -204,6 +210,7 @@ class _BackwardSweep:
             outcomes=[mask_of(bits) for bits in effects[:num_outcomes]],
             tosses=SparseRows.of(effects[num_outcomes:]),
             base_outputs=mask_of(ones.tolist()),
+            leakage=LeakageEffects(self.leakage.scripts, SparseRows.of(leaked)),
         )
 
     def faults(self) -> list[Fault]:
@@ -256,3 +263,9 @@ def _inserted(
 ) -> tuple[int, Factors, list[int], list[int]]:
     signs = [sign_of_step[step] for step in insertion.deferred if step in sign_of_step]
     return insertion.step, insertion.factors, signs, list(insertion.reordered)
+
+
+def _inserted_bit(bit: InsertedBit) -> tuple[int, Factors, list[int], list[int]]:
+    if bit.qubit < 0:
+        return bit.step, (), [], [bit.number]
+    return bit.step, ((bit.qubit, bit.number),), [], []

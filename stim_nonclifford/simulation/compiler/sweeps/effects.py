@@ -18,8 +18,9 @@ import numpy.typing as npt
 from ...plan import SparseRows
 from ..algebra.gf2 import masks_of, ones
 from ..algebra.paulis import Factors
+from ..leakage.scripts import Script
 
-__all__ = ["EffectTable", "Fault", "NoiseEffects", "Outputs"]
+__all__ = ["EffectTable", "Fault", "LeakageEffects", "NoiseEffects", "Outputs"]
 
 Outputs = Literal["detectors", "records"]
 
@@ -70,6 +71,19 @@ class NoiseEffects:
         return found
 
 
+@dataclass(frozen=True)
+class LeakageEffects:
+    """What qubits change that may be leaked.
+
+    Attributes:
+        scripts: Their scripts.
+        effects: For each inserted bit of the scripts, its effect.
+    """
+
+    scripts: list[Script] = field(default_factory=list)
+    effects: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+
+
 @dataclass
 class EffectTable:
     """The effects of all random causes.
@@ -84,6 +98,7 @@ class EffectTable:
         outcomes: For each MEASURE of the forward sweep, the effect if its outcome is 1.
         tosses: For each coin of the forward sweep, the effect if its outcome is 1.
         base_outputs: The outputs on the base path (no noise, all random outcomes 0).
+        leakage: The effects of leakage.
     """
 
     num_outputs: int
@@ -94,6 +109,7 @@ class EffectTable:
     outcomes: list[int] = field(default_factory=list)
     tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     base_outputs: int = 0
+    leakage: LeakageEffects = field(default_factory=LeakageEffects)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,211 @@
+"""Channels that Stim does not have, as tags on instructions of Stim that do nothing.
+
+``AMPLITUDE_DAMPING(0.01) 0`` is written for Stim as ``I_ERROR[AMPLITUDE_DAMPING(gamma=0.01)] 0``, a channel
+that does nothing. Stim carries it along in files, prints it, and removes it with ``without_noise``. A channel
+that makes a record is a tag on ``HERALDED_ERASE(0)``, whose record is always 0 in Stim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import stim
+
+__all__ = [
+    "ANNOTATIONS",
+    "ChannelDefinition",
+    "TaggedChannel",
+    "bare_channel",
+    "probability_problem",
+    "read_channel",
+    "remains_of_channel",
+    "tagged_channel",
+    "text_of_channel",
+]
+
+ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
+"""Instructions that do nothing to qubits. Their tags are notes."""
+
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_TAG = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*(?:\((?P<arguments>.*)\))?\s*", re.DOTALL)
+_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*")
+
+
+def probability_problem(value: float) -> str:
+    """What is wrong with a probability, or the empty text."""
+    return "" if 0 <= value <= 1 else f"the probability must be from 0 to 1, but is {value!r}"
+
+
+@dataclass(frozen=True)
+class ChannelDefinition:
+    """A channel that Stim does not have.
+
+    Attributes:
+        name: The bare name, which is the word of the tag, too.
+        description: What the channel does.
+        parameters: The names of its arguments in the tag, in the order of the bare channel's arguments.
+        problem: What is wrong with values of the arguments, or the empty text.
+        example: Arguments for messages.
+        carrier: The instruction of Stim that has the tag.
+        carrier_arguments: The arguments of that instruction.
+        remains: What Stim leaves of the carrier without noise, if it leaves anything.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[str, ...]
+    problem: Callable[..., str]
+    example: tuple[float, ...]
+    carrier: str = "I_ERROR"
+    carrier_arguments: tuple[float, ...] = ()
+    remains: str = ""
+
+
+@dataclass(frozen=True)
+class TaggedChannel:
+    """A channel, as read from a tag.
+
+    Attributes:
+        name: The name of the channel.
+        values: Its arguments.
+    """
+
+    name: str
+    values: tuple[float, ...]
+
+
+Table = Mapping[str, ChannelDefinition]
+
+
+def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedChannel | None:
+    """Reads the tag of an instruction.
+
+    Args:
+        instruction: Any instruction of a ``stim.Circuit``.
+        table: The channels that are looked for, by their names.
+
+    Returns:
+        The channel, or None if the tag names none of them, or if the instruction is what Stim leaves of one
+        without noise.
+
+    Raises:
+        ValueError: The tag names a channel but is malformed, has impossible values, or is on another
+            instruction than its carrier.
+    """
+    found, definition = _found(instruction, table)
+    if found is None or definition is None or instruction.name == definition.remains:
+        return None
+    carrier, example = definition.carrier, tagged_channel(definition, [0], definition.example)
+    written = f"it is written {example} or, without a tag, {_call(definition)} 0"
+    if instruction.name != carrier:
+        raise ValueError(f"The tag [{instruction.tag}] makes no sense on {instruction.name}: {written}.")
+    if tuple(instruction.gate_args_copy()) != definition.carrier_arguments:
+        zeros = "(0)" if definition.carrier_arguments else "no probability"
+        raise ValueError(
+            f"{carrier} with the tag [{instruction.tag}] takes {zeros} in parentheses: {written}."
+        )
+    texts = found["arguments"]
+    parts = [] if texts is None else [_ARGUMENT.fullmatch(part) for part in texts.split(",")]
+    values = {part["key"]: float(part["value"]) for part in parts if part}
+    if len(parts) != len(values) or set(values) != set(definition.parameters):
+        raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {written}.")
+    ordered = tuple(values[key] for key in definition.parameters)
+    _check(definition, ordered)
+    return TaggedChannel(definition.name, ordered)
+
+
+def remains_of_channel(instruction: stim.CircuitInstruction, table: Table) -> bool:
+    """Whether an instruction is what Stim leaves of a channel in a circuit without noise."""
+    _, definition = _found(instruction, table)
+    return definition is not None and instruction.name == definition.remains
+
+
+def tagged_channel(
+    definition: ChannelDefinition, targets: Any, values: Iterable[float]
+) -> stim.CircuitInstruction:
+    """The tagged instruction of a bare channel.
+
+    Args:
+        definition: The channel.
+        targets: Its qubits, as for ``stim.Circuit.append``.
+        values: Its arguments.
+
+    Returns:
+        The instruction.
+
+    Raises:
+        ValueError: There are too few or too many arguments, or their values are impossible.
+    """
+    values = tuple(map(float, values))
+    if len(values) != len(definition.parameters):
+        raise ValueError(
+            f"{definition.name} takes {_arguments(definition)}, as in {_call(definition)} 0;"
+            f" got {len(values)}."
+        )
+    _check(definition, values)
+    pairs = [f"{key}={value!r}" for key, value in zip(definition.parameters, values, strict=True)]
+    circuit = stim.Circuit()
+    tag = f"{definition.name}({', '.join(pairs)})" if pairs else definition.name
+    circuit.append(definition.carrier, targets, definition.carrier_arguments, tag=tag)
+    return circuit[0]
+
+
+def text_of_channel(definition: ChannelDefinition, arguments: str | None, targets: str) -> str:
+    """The text of the tagged instruction, from the parts of the bare one.
+
+    Args:
+        definition: The channel.
+        arguments: The text in parentheses, or None.
+        targets: The text of the targets, with the space before it.
+
+    Raises:
+        ValueError: An argument is missing, impossible or no number.
+    """
+    values = []
+    for part in (arguments or "").split(",") if (arguments or "").strip() else []:
+        try:
+            values.append(float(part))
+        except ValueError:
+            raise ValueError(f"The argument {part.strip()!r} of {definition.name} is not a number.") from None
+    tagged = str(tagged_channel(definition, [0], values))
+    return f"{tagged.rpartition(' ')[0]}{targets}"
+
+
+def bare_channel(instruction: stim.CircuitInstruction, channel: TaggedChannel) -> str:
+    """The text of the instruction without a tag."""
+    plain = stim.CircuitInstruction(
+        instruction.name, instruction.targets_copy(), instruction.gate_args_copy()
+    )
+    _, space, targets = str(plain).partition(" ")
+    values = f"({', '.join(map(repr, channel.values))})" if channel.values else ""
+    return f"{channel.name}{values}{space}{targets}"
+
+
+def _found(
+    instruction: stim.CircuitInstruction, table: Table
+) -> tuple[re.Match[str] | None, ChannelDefinition | None]:
+    found = _TAG.fullmatch(instruction.tag) if instruction.tag else None
+    if instruction.name in ANNOTATIONS:  # which may have any note
+        return None, None
+    return found, table.get(found["word"]) if found else None
+
+
+def _check(definition: ChannelDefinition, values: tuple[float, ...]) -> None:
+    problem = definition.problem(*values)
+    if problem:
+        raise ValueError(f"{definition.name}: {problem}.")
+
+
+def _arguments(definition: ChannelDefinition) -> str:
+    count = len(definition.parameters)
+    if not count:
+        return "no arguments"
+    return f"{count} argument{'s' * (count > 1)} ({', '.join(definition.parameters)})"
+
+
+def _call(definition: ChannelDefinition) -> str:
+    arguments = ", ".join(map(str, definition.example))
+    return f"{definition.name}({arguments})" if arguments else definition.name

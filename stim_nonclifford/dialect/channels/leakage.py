@@ -1,0 +1,80 @@
+"""Leakage and loss: qubits that leave their two levels, and may return.
+
+Each qubit is *computational*, *leaked* or *lost*. Which of the three it is changes with given probabilities,
+whatever the state: leakage is a classical process. ``docs/guides/leakage.md`` says what gates, measurements
+and resets do to qubits that are leaked or lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import stim
+
+from .channel_tags import ChannelDefinition, TaggedChannel, probability_problem, read_channel
+
+__all__ = ["LEAKAGE", "leakage_of"]
+
+
+def _no_problem() -> str:
+    return ""
+
+
+def _herald(name: str, state: str) -> ChannelDefinition:
+    return ChannelDefinition(
+        name,
+        f"a record: 1 for a {state} qubit, but 0 with probability p; 0 for every other qubit",
+        ("p",),
+        probability_problem,
+        (0.01,),
+        carrier="HERALDED_ERASE",
+        carrier_arguments=(0.0,),
+        remains="MPAD",
+    )
+
+
+_DEFINITIONS = (
+    ChannelDefinition(
+        "LEAKAGE", "a computational qubit leaks with probability p", ("p",), probability_problem, (0.01,)
+    ),
+    ChannelDefinition(
+        "LOSS",
+        "a computational or leaked qubit is lost with probability p",
+        ("p",),
+        probability_problem,
+        (0.01,),
+    ),
+    ChannelDefinition(
+        "RELAX",
+        "a leaked qubit returns with probability p, in the completely mixed state",
+        ("p",),
+        probability_problem,
+        (0.5,),
+    ),
+    ChannelDefinition("RL", "the same as RELAX(1): every leaked qubit returns", (), _no_problem, ()),
+    _herald("HERALD_LEAKAGE_EVENT", "leaked"),
+    _herald("HERALD_LOSS_EVENT", "lost"),
+)
+
+LEAKAGE: Mapping[str, ChannelDefinition] = MappingProxyType({each.name: each for each in _DEFINITIONS})
+"""The channels by their names."""
+
+
+def leakage_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
+    """The channel of leakage or loss for which the tag of an instruction stands, or None.
+
+    Args:
+        instruction: Any instruction of a ``stim.Circuit``.
+
+    Raises:
+        ValueError: The tag names a channel but is malformed, has impossible values, or is on another
+            instruction than its carrier.
+
+    Examples:
+        >>> leakage_of(stim.CircuitInstruction("I_ERROR", [0], tag="LEAKAGE(p=0.01)"))
+        TaggedChannel(name='LEAKAGE', values=(0.01,))
+        >>> print(stim.Circuit("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0) 0").without_noise())
+        MPAD[HERALD_LOSS_EVENT(p=0)] 0
+    """
+    return read_channel(instruction, LEAKAGE)

@@ -1,0 +1,38 @@
+"""All channels of this package that Stim does not have, whatever their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import stim
+
+from .channel_tags import ChannelDefinition, TaggedChannel, read_channel, remains_of_channel
+from .leakage import LEAKAGE
+from .relaxation import RELAXATION
+
+__all__ = ["CHANNELS", "channel_of", "has_tag_of_channel"]
+
+CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType({**RELAXATION, **LEAKAGE})
+"""The channels by their names."""
+
+
+def channel_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
+    """The channel for which the tag of an instruction stands, or None; errors are those of ``read_channel``.
+
+    Examples:
+        >>> channel_of(stim.CircuitInstruction("I_ERROR", [0], tag="RL"))
+        TaggedChannel(name='RL', values=())
+    """
+    return read_channel(instruction, CHANNELS)
+
+
+def has_tag_of_channel(instruction: stim.CircuitInstruction) -> bool:
+    """Whether an instruction is a channel, or what Stim leaves of one without noise.
+
+    Examples:
+        >>> left = stim.Circuit("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0) 0").without_noise()
+        >>> channel_of(left[0]), has_tag_of_channel(left[0])
+        (None, True)
+    """
+    return channel_of(instruction) is not None or remains_of_channel(instruction, CHANNELS)

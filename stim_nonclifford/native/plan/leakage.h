@@ -1,0 +1,77 @@
+// The scripts of leakage: what a leaked qubit flips. Their items are those of `stim_nonclifford/simulation/plan.py`.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/philox.h"
+
+namespace snc {
+
+enum LeakageKind : int32_t { leakage_change, leakage_flip, leakage_mix, leakage_end };
+
+struct LeakageItem {
+    uint64_t threshold;
+    int32_t kind, states, to, first_row, end_row;
+};
+
+constexpr int32_t num_leakage_states = 3;
+constexpr int32_t max_mixed_rows = 64;  // at a time, as a word has so many bits
+
+// The random words of a shot's leakage, one after the other.
+class LeakageWords {
+   public:
+    LeakageWords(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) {}
+
+    // Whether an item happens. A certain one takes no word.
+    bool happens(uint64_t threshold) { return threshold == ~uint64_t{0} || next() <= threshold; }
+
+    // Some random bits, from 1 to 64.
+    uint64_t bits(uint32_t count) {
+        if (num_left_ < count) {
+            left_ = next();
+            num_left_ = 64;
+        }
+        const uint64_t found = left_ & (~uint64_t{0} >> (64 - count));
+        left_ = count == 64 ? 0 : left_ >> count;
+        num_left_ -= count;
+        return found;
+    }
+
+   private:
+    uint64_t next() {
+        if (position_ % words_per_draw == 0) drawn_ = random_words(seed_, Stream::leakage, shot_, position_ / words_per_draw);
+        return drawn_[position_++ % words_per_draw];
+    }
+
+    uint64_t seed_, shot_, position_ = 0, left_ = 0;
+    uint32_t num_left_ = 0;
+    DrawnWords drawn_;
+};
+
+// Follows a script from an item on, for a qubit in a state. Calls flip(row) for each row that is flipped. It may stop once
+// stops(row) says, of a row of the last item, that what it and all later rows have flipped decides the shot.
+template <typename Flip, typename Stops>
+void follow_script(const LeakageItem* item, int32_t state, LeakageWords& words, Flip flip, Stops stops) {
+    for (; item->kind != leakage_end; ++item) {
+        if ((item->states >> state & 1) == 0) continue;
+        if (item->kind == leakage_mix) {
+            const bool is_last = item[1].kind == leakage_end;
+            for (int32_t end = item->end_row; end > item->first_row;) {
+                const int32_t count = std::min(end - item->first_row, max_mixed_rows);
+                const uint64_t bits = words.bits(static_cast<uint32_t>(count));
+                for (int32_t k = 0; k < count; ++k) {
+                    const auto row = static_cast<size_t>(end - 1 - k);
+                    if ((bits >> k & 1) != 0) flip(row);
+                    if (is_last && stops(row)) return;
+                }
+                end -= count;
+            }
+        } else if (words.happens(item->threshold)) {
+            if (item->kind == leakage_change) state = item->to;
+            for (int32_t row = item->first_row; row < item->end_row; ++row) flip(static_cast<size_t>(row));
+        }
+    }
+}
+
+}  // namespace snc

@@ -1,0 +1,225 @@
+"""The scripts of leakage as tables of a plan.
+
+The first change of a script that happens is an event. Such events exclude each other, as those at a site do,
+so that qubits that do not leak cost nothing. A script whose qubit is more likely to leak than not is followed
+in every shot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...plan import (
+    LEAKAGE_CHANGE,
+    LEAKAGE_END,
+    LEAKAGE_FLIP,
+    LEAKAGE_ITEM_DTYPE,
+    LEAKAGE_MIX,
+    SparseRows,
+)
+from ..algebra.gf2 import mask_of, ones
+from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Flip, Script
+
+__all__ = ["LeakageTables", "leakage_tables"]
+
+_MAX_EVENT = 0.5
+"""A script that is entered with a larger probability is followed in every shot."""
+
+_MAX_REDUCED_ROWS = 512
+"""Only so many later rows are added to a row."""
+
+_MAX_FLIPS = 4
+_ALWAYS = (1 << 64) - 1
+_ANY_STATE = 1 << COMPUTATIONAL | 1 << LEAKED | 1 << LOST
+
+
+@dataclass(frozen=True)
+class LeakageTables:
+    """Tables of a plan; see ``SamplingPlan``.
+
+    Attributes:
+        items: ``leakage_items``.
+        rows: ``leakage_rows``.
+        entries: ``leakage_entries``.
+        rates: float64: the rates of the mechanisms that are entries.
+        sites: int32: their sites.
+        always: ``leakage_always``.
+    """
+
+    items: npt.NDArray[np.void]
+    rows: SparseRows
+    entries: npt.NDArray[np.int32]
+    rates: npt.NDArray[np.float64]
+    sites: npt.NDArray[np.int32]
+    always: npt.NDArray[np.int32]
+
+
+def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int) -> LeakageTables:
+    """Writes the tables.
+
+    Args:
+        scripts: The scripts.
+        rows: For each inserted bit of the scripts, the bits of the plan's row that it flips.
+        first_site: The number of the first site.
+
+    Returns:
+        The tables.
+
+    Examples:
+        >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
+        >>> tables = leakage_tables([script], SparseRows.of([[5], []]), first_site=3)
+        >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()
+        ([0, 3], [3, 3], [5])
+    """
+    writer = _Writer(rows)
+    entries: list[int] = []
+    rates: list[float] = []
+    sites: list[int] = []
+    always: list[int] = []
+    for script in scripts:
+        kept = _reduced(script, rows)
+        while kept and isinstance(kept[-1], Change):
+            kept.pop()  # it changes nothing any more
+        found = list(_first_changes(kept))
+        total = math.fsum(probability for _, probability in found)
+        if total > _MAX_EVENT:
+            always.append(writer.add(kept)[0])
+        elif found:
+            items = writer.add_tails(kept) if _is_simple(kept) else writer.add(kept)
+            entries += [items[place] for place, _ in found]
+            rates += [-math.log1p(-total) * probability / total for _, probability in found]
+            sites += [first_site] * len(found)
+            first_site += 1
+    return LeakageTables(
+        np.array(writer.items, dtype=LEAKAGE_ITEM_DTYPE),
+        SparseRows.of(map(ones, writer.rows)),
+        np.array(entries, dtype=np.int32),
+        np.array(rates, dtype=np.float64),
+        np.array(sites, dtype=np.int32),
+        np.array(always, dtype=np.int32),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows that a qubit that is not computational flips with probability 1/2 each, as masks."""
+
+    masks: tuple[int, ...]
+
+
+_Item = Change | Flip | _Rows
+
+
+def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
+    """The script with rows in place of bits, and without those that change nothing.
+
+    A leaked qubit follows the script from some place on up to a change that may return it. So between two
+    such changes, later rows may be added to a row. A row that vanishes is left out. Then the first bit of
+    each row is in no earlier row. Once its row and all later ones are known, it is final, and an engine can
+    stop if it is a check that fails.
+    """
+    result: list[_Item] = []
+    later: list[tuple[int, int]] = []  # rows after the place, the last one first: its first bit, and the row
+    for item in reversed(script):
+        if isinstance(item, Change):
+            if item.to == COMPUTATIONAL:
+                later = []
+            result.append(item)
+        elif isinstance(item, Flip):
+            if len(rows.row(item.bit)):
+                result.append(item)
+        else:
+            masks = []
+            for bit in reversed(item.bits):
+                mask = mask_of(rows.row(bit).tolist())
+                for first, row in later:
+                    if mask & first:
+                        mask ^= row
+                if mask:
+                    masks.append(mask)
+                    if len(later) < _MAX_REDUCED_ROWS:
+                        later.append((mask & -mask, mask))
+            if masks:
+                result.append(_Rows(tuple(reversed(masks))))
+    return result[::-1]
+
+
+def _first_changes(script: Sequence[_Item]) -> Iterator[tuple[int, float]]:
+    """The items that may be the first change of the qubit, and the probabilities that they are."""
+    nothing = 1.0
+    for place, item in enumerate(script):
+        if isinstance(item, Change) and item.states >> COMPUTATIONAL & 1:
+            yield place, nothing * item.probability
+            nothing *= 1 - item.probability
+
+
+def _is_simple(script: Sequence[_Item]) -> bool:
+    """Whether a qubit that is not computational stays in its state, and flips few bits of heralds."""
+    ends = {item.to for item in script if isinstance(item, Change)}
+    num_flips = sum(isinstance(item, Flip) for item in script)
+    return len(ends) == 1 and COMPUTATIONAL not in ends and num_flips <= _MAX_FLIPS
+
+
+class _Writer:
+    def __init__(self, flips: SparseRows) -> None:
+        self.flips = flips
+        self.items: list[tuple[int, int, int, int, int, int]] = []
+        self.rows: list[int] = []
+
+    def add(self, script: Sequence[_Item]) -> list[int]:
+        """Adds a script, and returns the numbers of its items."""
+        numbers = []
+        for item in script:
+            numbers.append(len(self.items))
+            if isinstance(item, _Rows):
+                self.mix(self.add_rows(item.masks))
+            else:
+                self.add_item(item)
+        self.end()
+        return numbers
+
+    def add_tails(self, script: Sequence[_Item]) -> dict[int, int]:
+        """Adds a simple script for each of its changes, from there on, with rows that they share."""
+        firsts = [len(self.rows)]
+        for item in script:
+            firsts.append(firsts[-1] + (len(self.add_rows(item.masks)) if isinstance(item, _Rows) else 0))
+        numbers = {}
+        for place, item in enumerate(script):
+            if isinstance(item, Change):
+                numbers[place] = len(self.items)
+                self.add_item(item)
+                for other in script[place:]:
+                    if isinstance(other, Flip):
+                        self.add_item(other)
+                self.mix(range(firsts[place], firsts[-1]))
+                self.end()
+        return numbers
+
+    def add_rows(self, masks: Sequence[int]) -> range:
+        self.rows += masks
+        return range(len(self.rows) - len(masks), len(self.rows))
+
+    def add_item(self, item: Change | Flip) -> None:
+        threshold = _threshold(item.probability)
+        if isinstance(item, Change):
+            self.items.append((threshold, LEAKAGE_CHANGE, item.states, item.to, 0, 0))
+        else:
+            (row,) = self.add_rows([mask_of(self.flips.row(item.bit).tolist())])
+            self.items.append((threshold, LEAKAGE_FLIP, item.states, 0, row, row + 1))
+
+    def mix(self, rows: range) -> None:
+        if rows:
+            self.items.append((_ALWAYS, LEAKAGE_MIX, 1 << LEAKED | 1 << LOST, 0, rows.start, rows.stop))
+
+    def end(self) -> None:
+        self.items.append((_ALWAYS, LEAKAGE_END, _ANY_STATE, 0, 0, 0))
+
+
+def _threshold(probability: float) -> int:
+    """The largest 64-bit word with which something of this probability happens."""
+    return min(max(round(probability * 2**64), 1), 1 << 64) - 1

@@ -1,0 +1,276 @@
+"""Leakage and loss, compared with density matrices that have leaked and lost levels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+
+from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
+from ..support.oracle.leakage import leaked_record_distribution
+
+TOLERANCE = 1e-11
+LINES = (
+    "LEAKAGE(0.3)",
+    "LEAKAGE(0.04)",
+    "LOSS(0.2)",
+    "RELAX(0.6)",
+    "RL",
+    "HERALD_LEAKAGE_EVENT(0.2)",
+    "HERALD_LOSS_EVENT(0)",
+)
+GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {b}", "R_XX(0.3) {a} {b}", "CH {a} {b}",
+         "SPP X{a}*Z{b}", "TPP Y{a}*X{b}", "CCZ 0 1 2", "MPP X{a}*Z{b}", "MXX {a} {b}", "MZZ(0.1) {a} {b}")  # fmt: skip
+
+
+def random_text(seed: int, length: int = 4) -> str:
+    """Gates, noise, measurements and feedback on three qubits, with leakage between them."""
+    rng = np.random.default_rng(seed)
+    lines = ["H 0 1 2", f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(3)}"]
+    records = 0
+    for _ in range(length):
+        a, b = rng.choice(3, size=2, replace=False)
+        lines.append(f"{rng.choice(['T', 'R_X(0.3)', 'H', 'SQRT_Y', 'AMPLITUDE_DAMPING(0.3)'])} {a}")
+        lines.append(str(rng.choice(GATES)).format(a=a, b=b))
+        records += lines[-1][0] == "M"
+        lines.append(f"{rng.choice(LINES)} {b}")
+        records += lines[-1][:2] == "HE"
+        kind = rng.integers(6)
+        if kind == 0 and records < 6:
+            lines.append(f"{rng.choice(['M', 'MR', 'MX'])}(0.1) {a}")
+            records += 1
+        elif kind == 1:
+            lines.append(f"DEPOLARIZE1(0.1) {a}\nDEPOLARIZE2(0.1) {a} {b}")
+        elif kind == 2 and records:
+            lines.append(f"CX rec[-1] {a}")
+        elif kind == 3 and records:
+            lines.append(f"C_R_X(0.3) rec[-1] {a}")
+        elif kind == 4:
+            lines.append(f"R {b}")
+    lines.append("MY 0\nMX 1\nM 2")
+    return "\n".join(lines)
+
+
+def check_records(circuit: snc.Circuit) -> None:
+    plan = circuit.compile().record_plan()
+    found = exact_outputs(plan).kept
+    expected = {mask_of(record): p for record, p in leaked_record_distribution(circuit.to_stim()).items()}
+    assert largest_difference(found, expected) < TOLERANCE
+    assert sum(found.values()) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [k for k in range(24) if k not in (2, 14, 15)])  # which have many rows
+def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
+    check_records(snc.Circuit(random_text(seed)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_records_of_longer_circuits(seed: int) -> None:
+    circuit = snc.Circuit(random_text(seed, length=5))
+    if num_rows(circuit.compile().record_plan()) <= 1 << 12:
+        check_records(circuit)
+
+
+@pytest.mark.parametrize(
+    ("text", "distribution"),
+    [
+        # A leaked qubit is measured as a random bit, each time anew.
+        ("LEAKAGE(1) 0\nM 0 0", {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}),
+        ("LOSS(1) 0\nMX 0 0", {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}),
+        # Resets return it, MR with a random record.
+        ("LEAKAGE(1) 0\nR 0\nM 0", {0: 1.0}),
+        ("LOSS(1) 0\nMR 0\nM 0", {0: 0.5, 1: 0.5}),
+        # RL and RELAX return a leaked qubit completely mixed, and no lost one.
+        ("LEAKAGE(1) 0\nRL 0\nM 0 0", {0: 0.5, 3: 0.5}),
+        ("LEAKAGE(1) 0\nRELAX(0.5) 0\nM 0 0", {0: 0.375, 3: 0.375, 1: 0.125, 2: 0.125}),
+        ("LOSS(1) 0\nRL 0\nM 0 0", {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}),
+        # A gate with it depolarizes its partner, and leaves it leaked.
+        ("X 1\nLEAKAGE(1) 0\nCX 0 1\nM 1\nRL 1\nM 1", {0: 0.5, 3: 0.5}),
+        ("X 1\nLEAKAGE(1) 0\nSWAP 0 1\nM 1 1\nM 0 0", dict.fromkeys((0, 3, 4, 7, 8, 11, 12, 15), 0.125)),
+        ("X 1\nLEAKAGE(1) 0\nCX 0 2\nM 1", {1: 1.0}),
+        ("LEAKAGE(1) 0\nMZZ 0 1\nM 1", {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}),
+        # Other noise on it does nothing to it, and acts on the others.
+        ("LEAKAGE(1) 0\nAMPLITUDE_DAMPING(1) 0\nM 0", {0: 0.5, 1: 0.5}),
+        ("LEAKAGE(1) 0\nE(1) X0 X1\nM 1", {1: 1.0}),
+        # Heralds tell which of the two it is.
+        ("LEAKAGE(1) 0\nHERALD_LEAKAGE_EVENT(0) 0 1\nHERALD_LOSS_EVENT(0) 0", {1: 1.0}),
+        ("LEAKAGE(1) 0\nLOSS(1) 0\nHERALD_LEAKAGE_EVENT(0) 0 1\nHERALD_LOSS_EVENT(0) 0", {4: 1.0}),
+        ("LEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0.25) 0", {0: 0.625, 1: 0.375}),
+        # Feedback by a herald.
+        ("LEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0\nCX rec[-1] 1\nM 1", {0: 0.5, 3: 0.5}),
+        # A second leakage does nothing.
+        ("LEAKAGE(0.5) 0\nLEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0", {0: 0.25, 1: 0.75}),
+    ],
+)
+def test_what_leaked_qubits_do(text: str, distribution: dict[int, float]) -> None:
+    circuit = snc.Circuit(text)
+    found = exact_outputs(circuit.compile().record_plan()).kept
+    assert largest_difference(found, distribution) < TOLERANCE
+    expected = {mask_of(record): p for record, p in leaked_record_distribution(circuit.to_stim()).items()}
+    assert largest_difference(expected, distribution) < TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_kept_shots_have_the_distribution_of_the_density_matrix(seed: int) -> None:
+    """Detectors of random sums of records; two of them discard shots."""
+    rng = np.random.default_rng([7, seed])
+    text = random_text(200 + seed)
+    num_records = snc.Circuit(text).num_measurements
+    sums = [rng.choice(num_records, size=rng.integers(1, 3), replace=False) for _ in range(4)]
+    lines = [" ".join(["DETECTOR", *(f"rec[{k - num_records}]" for k in each)]) for each in sums]
+    circuit = snc.Circuit("\n".join([text, *lines]))
+    compiled = circuit.compile()
+    expected = dict.fromkeys(range(4), 0.0)
+    for records, p in leaked_record_distribution(snc.Circuit(text).to_stim()).items():
+        parities = [sum(records[k] for k in each) % 2 for each in sums]
+        if not parities[0] and not parities[1]:
+            expected[parities[2] + 2 * parities[3]] += p
+    plan = compiled.detector_plan(RequestedOutputs.of([2, 3], [0, 1]), skip_reference_sample=True)
+    found = exact_outputs(plan)
+    assert largest_difference(found.kept, expected) < TOLERANCE
+    assert found.discarded == pytest.approx(1 - sum(expected.values()), abs=1e-9)
+
+
+def test_loops_are_unrolled() -> None:
+    text = """
+        REPEAT 3 {
+            LEAKAGE(0.1) 0 1
+            CX 0 1 1 2
+            T 0
+            HERALD_LEAKAGE_EVENT(0.1) 1
+            MR 2
+            DETECTOR rec[-1] rec[-2]
+        }
+        M 0 1
+    """
+    circuit = snc.Circuit(text)
+    assert circuit.compile().record_plan() == circuit.flattened().compile().record_plan()
+    assert circuit.num_measurements == 8
+    gates_alone = snc.Circuit("LEAKAGE(1) 0\nREPEAT 2000 {\n    CX 0 1\n}\nM 1 2")  # no power of a gate
+    assert exact_outputs(gates_alone.compile().record_plan()).kept == pytest.approx({0: 0.5, 1: 0.5})
+
+
+def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
+    text = (
+        "LEAKAGE(0.0012345678901) 0 2\nLOSS(0.1) 1\nRELAX(0.5) 0\nRL 2\n"
+        "HERALD_LEAKAGE_EVENT(0.01) 0 2\nHERALD_LOSS_EVENT(0.0) 1\nM 0"
+    )
+    circuit = snc.Circuit(text)
+    assert str(circuit) == text
+    assert snc.Circuit(stim.Circuit(str(circuit.to_stim()))) == circuit
+    circuit.to_file(tmp_path / "leaking.stim")
+    assert snc.Circuit.from_file(tmp_path / "leaking.stim") == circuit
+    appended = snc.Circuit()
+    appended.append("LEAKAGE", [0, 2], 0.0012345678901)
+    appended.append("RL", [2])
+    appended.append("HERALD_LOSS_EVENT", [1], 0)
+    assert str(appended) == "LEAKAGE(0.0012345678901) 0 2\nRL 2\nHERALD_LOSS_EVENT(0.0) 1"
+    assert circuit.num_measurements == 4
+    assert not circuit.to_stim().compile_sampler().sample(10).any()
+    noiseless = circuit.without_noise()
+    assert "MPAD[HERALD_LEAKAGE_EVENT(p=0.01)] 0 0" in str(noiseless)
+    assert not noiseless.compile_sampler(seed=1).sample(10).any()
+    assert snc.Circuit(str(noiseless)) == noiseless
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "LEAKAGE(0.1) 0\nM 0\nC_CS rec[-1] 0 1",
+            "Line 3: .*a gate on several qubits that a record controls",
+        ),
+        ("LOSS(0.1) 0\nOBSERVABLE_INCLUDE(0) X0", "Line 2: .*a qubit that decays or leaks is none"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        snc.Circuit(text).compile_sampler(seed=1)
+
+
+def test_what_counts_pauli_errors_refuses_leakage() -> None:
+    text = "R 0\nX_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    circuit = snc.Circuit(text)
+    for ask in (circuit.faults, circuit.logical_error_rate, circuit.fault_distance):
+        with pytest.raises(
+            ValueError, match=r"Qubits of the circuit leak .* Or ask circuit\.pauli_twirl\(\)"
+        ):
+            ask()
+        ask.__self__.pauli_twirl()
+    assert len(circuit.pauli_twirl().faults()) == 4
+    with pytest.raises(ValueError, match="OpenQASM has no noise"):
+        circuit.to_qasm()
+
+
+@pytest.mark.slow  # to import Cirq takes seconds
+def test_cirq_has_no_leakage() -> None:
+    pytest.importorskip("stimcirq")
+    with pytest.raises(ValueError, match="stimcirq has no relaxation and no leakage"):
+        snc.Circuit("RL 0").to_cirq()
+
+
+def test_error_models_have_the_marginals() -> None:
+    """Each error of a leaked qubit has the probability that it is leaked there."""
+    text = """
+        LEAKAGE(0.5) 0
+        CX 0 1
+        HERALD_LEAKAGE_EVENT(0.2) 0
+        LEAKAGE(0.5) 0
+        CX 0 2
+        T 2
+        M 0
+        RELAX(0.25) 0
+        MR 1 2 0
+        DETECTOR rec[-5]
+        DETECTOR rec[-3]
+        DETECTOR rec[-2]
+        DETECTOR rec[-1] rec[-4]
+    """
+    circuit = snc.Circuit(text)
+    twirled = circuit.pauli_twirl()
+    expected = """
+        CX 0 1
+        DEPOLARIZE1(0.375) 1
+        MPAD(0.4) 0
+        CX 0 2
+        DEPOLARIZE1(0.5625) 2
+        T 2
+        DEPOLARIZE1(0.5625) 0
+        M 0
+        DEPOLARIZE1(0.140625) 0
+        MR 1
+        MR 2
+        DEPOLARIZE1(0.421875) 0
+        MR 0
+    """
+    assert twirled.approx_equals(snc.Circuit(expected + "\n".join(text.split("\n")[-5:])), atol=1e-12)
+    model = twirled.detector_error_model()
+    assert circuit.detector_error_model() == model
+    assert str(circuit.detector_error_model(kind="noise_only")).startswith(str(model)[:20])
+    rates = [(0.4, 0), (0.25, 1), (0.375, 2), (0.375, 3)]
+    exact = circuit.compile_detector_sampler(seed=5).sample(200_000).mean(axis=0)
+    # Six standard errors: significance 1e-8.
+    np.testing.assert_allclose(exact, [rate for rate, _ in rates], atol=6 * 0.5 / 200_000**0.5)
+    sampled = twirled.compile_detector_sampler(seed=5).sample(200_000).mean(axis=0)
+    np.testing.assert_allclose(sampled[:3], exact[:3], atol=12 * 0.5 / 200_000**0.5)
+
+
+def test_expectation_values_of_leaked_qubits() -> None:
+    """The mean of 4e4 values from -1 to 1 lies within 6 standard errors: significance 1e-8."""
+    circuit = snc.Circuit("H 1\nLEAKAGE(0.5) 0\nEXP_VAL Z0 X1\nCX 0 1\nEXP_VAL X1\nM 0")
+    *_, values = circuit.compile_detector_sampler(seed=3).sample_expectation_values(40_000)
+    np.testing.assert_allclose(values.mean(axis=0), [0.5, 1, 0.5], atol=6 / 40_000**0.5)
+
+
+def test_other_seeds_and_circuits_are_not_concerned() -> None:
+    """RL, RELAX and heralds change no shot of a circuit in which no qubit leaks."""
+    plain = snc.Circuit("H 0\nT 0\nDEPOLARIZE1(0.1) 0\nMX(0.1) 0 0\nX_ERROR(0.3) 1\nM 1")
+    other = snc.Circuit("RL 0\nH 0\nT 0\nRELAX(0.5) 0\nDEPOLARIZE1(0.1) 0\nMX(0.1) 0 0\nX_ERROR(0.3) 1\nM 1")
+    shots = [circuit.compile_sampler(seed=3).sample(1000) for circuit in (plain, other)]
+    np.testing.assert_array_equal(*shots)

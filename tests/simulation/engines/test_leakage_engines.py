@@ -1,0 +1,111 @@
+"""Leakage in engines: the CPU engine and the reference engine draw the same shots, in every form of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stim_nonclifford as snc
+from stim_nonclifford.simulation import plan as plans
+from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.engines import (
+    CpuEngine,
+    EngineOptions,
+    GpuEngine,
+    ReferenceEngine,
+    engine_factory,
+)
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
+from stim_nonclifford.simulation.plan import SamplingPlan
+
+SHOTS = 200
+
+
+def memory(rounds: int, probability: float, *, relax: float = 0.0, observable: bool = True) -> snc.Circuit:
+    """A repetition code of five qubits with T gates, in which data qubits and ancillas leak."""
+    data, ancillas = (0, 2, 4, 6, 8), (1, 3, 5, 7)
+    body = [
+        f"LEAKAGE({probability}) {' '.join(map(str, (*data, *ancillas)))}",
+        "CX 0 1 2 3 4 5 6 7",
+        "DEPOLARIZE2(0.01) 0 1 2 3 4 5 6 7",
+        f"LEAKAGE({probability}) 0 2 4",
+        f"LOSS({probability / 2}) 6",
+        "CX 2 1 4 3 6 5 8 7",
+        "MR(0.01) 1 3 5 7",
+        *(f"DETECTOR rec[-{k}]" for k in (1, 2, 3, 4)),
+        "HERALD_LEAKAGE_EVENT(0.1) 2",
+        "DETECTOR rec[-1]",
+    ]
+    if relax:
+        body.append(f"RELAX({relax}) 0 2 4 6 8")
+    last = "M 0 2 4 6 8\nOBSERVABLE_INCLUDE(0) rec[-1]" if observable else "M 0 2 4 6 8"
+    return snc.Circuit("\n".join(["H 9\nT 9\nCX 9 0\nMX 9", f"REPEAT {rounds} {{", *body, "}", last]))
+
+
+def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
+    compiled = circuit.compile()
+    everything = range(circuit.num_detectors + circuit.num_observables)
+    found = [compiled.record_plan(), compiled.detector_plan(RequestedOutputs.of(everything))]
+    if circuit.num_detectors:
+        kept = RequestedOutputs.of(everything[circuit.num_detectors :], range(circuit.num_detectors))
+        found.append(compiled.detector_plan(kept))
+        few = RequestedOutputs.of(everything, range(1, circuit.num_detectors, 3))
+        found.append(compiled.detector_plan(few))
+    return found
+
+
+@pytest.mark.parametrize("form", ["words", "lists"])
+@pytest.mark.parametrize(
+    "circuit",
+    [
+        memory(2, 0.01),
+        memory(3, 0.05, relax=0.3),
+        memory(12, 0.02),
+        memory(3, 0.4),
+    ],
+    ids=["short", "returning", "long", "likely"],
+)
+def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = plans_of(circuit)
+    monkeypatch.setattr(plans, "_FORM", form)
+    for plan in found:
+        assert plan.has_leakage
+        reference, cpu = ReferenceEngine(plan), CpuEngine(plan, threads=2)
+        expected, numbers = reference.sample_kept_numbered(5, 300, SHOTS)
+        rows, shots = cpu.sample_kept_numbered(5, 300, SHOTS)
+        np.testing.assert_array_equal(numbers, shots)
+        np.testing.assert_array_equal(expected, rows)
+        tallies = [engine.count(5, 300, SHOTS, list_errors=True) for engine in (reference, cpu)]
+        assert tallies[0] == tallies[1]
+
+
+def test_shots_do_not_depend_on_the_batch() -> None:
+    sampler = memory(4, 0.02, relax=0.2).compile_sampler(seed=9)
+    alone = np.concatenate([sampler.sample(n) for n in (1, 700, 323, 1024)])
+    np.testing.assert_array_equal(alone, memory(4, 0.02, relax=0.2).compile_sampler(seed=9).sample(2048))
+
+
+def test_rows_that_more_than_64_random_bits_change() -> None:
+    """A leaked qubit meets 100 others: each of their records is a fair coin, independent of the others.
+
+    Significance 1e-8 for all: 6 standard errors for each of 100 means, and for the means of 99 products.
+    """
+    partners = range(1, 101)
+    pairs, measured = " ".join(f"0 {k}" for k in partners), " ".join(map(str, partners))
+    circuit = snc.Circuit(f"LEAKAGE(0.5) 0\nCX {pairs}\nHERALD_LEAKAGE_EVENT(0) 0\nM {measured}")
+    plan = circuit.compile().record_plan()
+    np.testing.assert_array_equal(ReferenceEngine(plan).sample(2, 0, 500), CpuEngine(plan).sample(2, 0, 500))
+    bits = circuit.compile_sampler(seed=2).sample(40_000)
+    leaked, others = bits[bits[:, 0], 1:], bits[~bits[:, 0], 1:]
+    assert not others.any()
+    limit = 6 * 0.5 / len(leaked) ** 0.5
+    assert abs(len(leaked) / 40_000 - 0.5) < 6 * 0.5 / 40_000**0.5
+    assert np.abs(leaked.mean(axis=0) - 0.5).max() < limit
+    assert np.abs((leaked[:, 1:] ^ leaked[:, :-1]).mean(axis=0) - 0.5).max() < limit
+
+
+def test_the_gpu_engine_refuses() -> None:
+    plan = memory(2, 0.01).compile().record_plan()
+    with pytest.raises(NotImplementedError, match='engine="cpu"'):
+        GpuEngine(plan, HostBackend())
+    assert isinstance(engine_factory(EngineOptions(engine="auto"))(plan), CpuEngine)

@@ -1,0 +1,137 @@
+"""Exact simulation of small noisy circuits in which qubits leak and are lost.
+
+A qubit has its two levels, a leaked and a lost one. No instruction makes superpositions of levels that differ in
+what is leaked, so that the density matrix is a sum over the *levels* of all qubits: for each, the unnormalised
+density matrices of ``density_matrix``, in which qubits that are leaked or lost are completely mixed.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+
+import stim
+
+from .density_matrix import Distribution, Simulator, Term, probability
+from .operators import PAULIS, parse_tag, pauli_string
+
+HERE, LEAKED, LOST = 0, 1, 2
+Levels = tuple[int, ...]
+
+_CHANNEL = re.compile(r"(LEAKAGE|LOSS|RELAX|RL|HERALD_LEAKAGE_EVENT|HERALD_LOSS_EVENT)(?:\(p=(.*)\))?")
+_MIX: list[Term] = [(0.25, (), PAULIS[letter]) for letter in "IXYZ"]
+_NOISE = {"X_ERROR", "Y_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2", "PAULI_CHANNEL_1", "PAULI_CHANNEL_2",
+          "E", "ELSE_CORRELATED_ERROR", "HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1"}  # fmt: skip
+_WITHOUT_QUBITS = {"DETECTOR", "OBSERVABLE_INCLUDE", "MPAD", "TICK", "QUBIT_COORDS", "SHIFT_COORDS"}
+_RESETS = {"R", "RX", "RY", "MR", "MRX", "MRY"}
+
+
+class LeakageSimulator:
+    """Runs circuits on the qubits 0, 1, ..., which start in |0>."""
+
+    def __init__(self, num_qubits: int) -> None:
+        self.num_qubits = num_qubits
+        self.parts: dict[Levels, Simulator] = {(HERE,) * num_qubits: Simulator(range(num_qubits))}
+
+    def run(self, circuit: stim.Circuit) -> None:
+        """Performs the instructions of a circuit."""
+        for instruction in circuit.flattened():
+            channel = _CHANNEL.fullmatch(instruction.tag)
+            if channel and instruction.name != "MPAD":
+                p = float(channel[2]) if channel[2] else 1.0
+                for target in instruction.targets_copy():
+                    self._channel(channel[1], p, target.value)
+                continue
+            for part in _parts(instruction):
+                self._perform(part)
+
+    def distribution(self) -> Distribution:
+        """The joint distribution of all records so far."""
+        found: Distribution = {}
+        for simulator in self.parts.values():
+            for (records, _), rho in simulator.branches.items():
+                found[records] = found.get(records, 0.0) + probability(rho)
+        return {records: p for records, p in found.items() if p > 1e-15}
+
+    def _channel(self, name: str, p: float, qubit: int) -> None:
+        before, self.parts = self.parts, {}
+        for levels, simulator in before.items():
+            level = levels[qubit]
+            if name.startswith("HERALD"):
+                of = LOST if "LOSS" in name else LEAKED
+                one = 1 - p if level == of else 0.0
+                identity = pauli_string("")
+                simulator._apply([(1 - one, (0,), identity), (one, (1,), identity)], [])
+                self._add(levels, simulator)
+                continue
+            to, q = level, p
+            if name == "LEAKAGE" and level == HERE:
+                to = LEAKED
+            elif name == "LOSS":
+                to = LOST
+            elif name in ("RELAX", "RL") and level == LEAKED:
+                to = HERE
+            if to == level:
+                q = 0.0
+            for weight, after in ((1 - q, level), (q, to)):
+                if weight:
+                    part = copy.copy(simulator)
+                    part.branches = {key: weight * rho for key, rho in simulator.branches.items()}
+                    if after != level:
+                        part._apply(_MIX, [qubit])
+                    self._add((*levels[:qubit], after, *levels[qubit + 1 :]), part)
+
+    def _perform(self, instruction: stim.CircuitInstruction) -> None:
+        name = instruction.name
+        qubits = [t.value for t in instruction.targets_copy() if t.qubit_value is not None and name != "MPAD"]
+        before, self.parts = self.parts, {}
+        for levels, simulator in before.items():
+            gone = [qubit for qubit in qubits if levels[qubit] != HERE]
+            if not gone or name in _WITHOUT_QUBITS | _NOISE:
+                simulator._perform(instruction)
+            elif name in _RESETS:
+                simulator._perform(instruction)  # a mixed qubit has a random record
+                levels = tuple(HERE if k in gone else level for k, level in enumerate(levels))
+            else:
+                if stim.gate_data(name).produces_measurements:
+                    identity = pauli_string("")
+                    simulator._apply([(0.5, (bit,), identity) for bit in (0, 1)], [])
+                for partner in dict.fromkeys(qubits):
+                    if partner not in gone:
+                        simulator._apply(_MIX, [partner])
+            self._add(levels, simulator)
+
+    def _add(self, levels: Levels, simulator: Simulator) -> None:
+        there = self.parts.setdefault(levels, simulator)
+        if there is not simulator:
+            for key, rho in simulator.branches.items():
+                there.branches[key] = there.branches[key] + rho if key in there.branches else rho
+
+
+def _parts(instruction: stim.CircuitInstruction) -> Iterator[stim.CircuitInstruction]:
+    """The instruction for one group of targets after the other."""
+    name, groups = instruction.name, instruction.target_groups()
+    if name in _WITHOUT_QUBITS or name in ("E", "ELSE_CORRELATED_ERROR"):
+        yield instruction
+        return
+    if name == "I" and instruction.tag and parse_tag(name, instruction.tag).name in {"CCZ", "CCX"}:
+        targets = instruction.targets_copy()
+        groups = [targets[k : k + 3] for k in range(0, len(targets), 3)]
+    for group in groups:
+        yield stim.CircuitInstruction(
+            name, _with_combiners(name, group), instruction.gate_args_copy(), tag=instruction.tag
+        )
+
+
+def _with_combiners(name: str, group: Sequence[stim.GateTarget]) -> list[stim.GateTarget]:
+    if name not in ("MPP", "SPP", "SPP_DAG"):
+        return list(group)
+    return [part for target in group for part in (target, stim.target_combiner())][:-1]
+
+
+def leaked_record_distribution(circuit: stim.Circuit) -> Distribution:
+    """The joint distribution of all measurement records of a circuit with leakage and loss."""
+    simulator = LeakageSimulator(circuit.num_qubits)
+    simulator.run(circuit)
+    return simulator.distribution()

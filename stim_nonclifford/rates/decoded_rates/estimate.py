@@ -333,7 +333,9 @@ class _Family:
         _, shares, rows = self._model.with_all_outcomes(self._model.base[np.newaxis])
         wrong = self._tests[circuit].wrong(rows)
         is_wrong = wrong.any(axis=1)
-        sets = failing_sets([np.zeros(0, dtype=np.intp)] * int(is_wrong.sum()), wrong[is_wrong])
+        count = int(is_wrong.sum())
+        no_numbers = np.zeros(count, dtype=np.uint64)
+        sets = failing_sets([np.zeros(0, dtype=np.intp)] * count, no_numbers, wrong[is_wrong])
         return self._result(circuit, float(shares[is_wrong].sum()), 0.0, (), 1.0, sets)
 
     def _result(
@@ -384,7 +386,7 @@ class _Family:
             lightest=None if profile is None else profile.lightest,
             error_factor=factor,
             asked_relative_error=self._goal.relative_error,
-            _study=study if rate and not self._model.postselects and self._model.outcomes is None else None,
+            _study=study if rate and not self._model.postselects else None,
         )
 
     def _results(self) -> list[DecodedErrorRate]:

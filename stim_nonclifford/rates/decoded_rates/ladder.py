@@ -13,7 +13,8 @@ import numpy.typing as npt
 from ...base.errors import ResourceLimitError
 from .chains import ChainStates, Level, Moves, log_penalty
 from .decoding import FailureTest
-from .failing.sets import FailingSets, Recorder
+from .failing.cores import Core, cores_of
+from .failing.sets import FailingSets, Indices, Recorder
 from .mechanisms import FaultModel, Floats, Words
 
 __all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "ladder_down_from"]
@@ -25,6 +26,9 @@ _SPACING = 1.1
 _LEAST_PASSED, _MOST_PASSED = 0.3, 0.45
 _MOVES_PER_SHARE = 3
 _LARGEST_SHARE = 0.5
+_CORE_LEVELS = 16
+"""Of so many levels, at most, cores of fault sets are found for jumps."""
+
 _PATIENCE = 40
 """Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
 
@@ -232,6 +236,21 @@ def _allowed_in_both(
     raise ResourceLimitError(DECODERS_DIFFER)
 
 
+def _cores_at(
+    model: FaultModel, tests: Sequence[FailureTest], levels: Sequence[Level], states: Sequence[ChainStates]
+) -> list[Core]:
+    """The cores of the states of some levels, among them the last one."""
+    found: list[Core] = []
+    for number in range(len(levels) - 1, -1, -max(1, -(-len(levels) // _CORE_LEVELS))):
+        moves, here = Moves(model, tests, [levels[number]]), states[number]
+
+        def fails(rows: Words, which: Indices, moves: Moves = moves) -> npt.NDArray[np.bool_]:
+            return moves.are_allowed(rows, np.zeros(len(which), dtype=np.intp))
+
+        found += cores_of(model, here.members, here.numbers, levels[number].log_odds, fails)[0]
+    return found
+
+
 class Ladder:
     """Columns of chains.
 
@@ -259,10 +278,11 @@ class Ladder:
         states: Sequence[ChainStates],
     ) -> None:
         self.model, self.levels, self.stops_at = model, levels, stops_at
-        self._moves = Moves(model, tests, levels)
         self.columns = len(states[0].sizes)
         self._level_of = np.repeat(np.arange(len(levels)), self.columns)
         self._states = ChainStates.joined(states)
+        cores = _cores_at(model, tests, levels, states)
+        self._moves = Moves(model, tests, levels, cores)
         self._steps = [after.log_odds - before.log_odds for before, after in itertools.pairwise(levels)]
         self.up: list[list[Floats]] = [[] for _ in self._steps]
         self.down: list[list[Floats]] = [[] for _ in self._steps]
@@ -298,7 +318,8 @@ class Ladder:
                 chains = slice(level * self.columns, (level + 1) * self.columns)
                 test = self._moves.tests[self.levels[level].decoder]
                 wrong = test.wrong(self._states.rows[chains])
-                recorder.add(self._sweep, self._states.members[chains], wrong)
+                numbers = self._states.numbers[chains]
+                recorder.add(self._sweep, self._states.members[chains], numbers, wrong)
 
     def failing_sets(self, level: int, burn_in: int) -> FailingSets:
         """Fault sets of the chains of a level that was asked for.

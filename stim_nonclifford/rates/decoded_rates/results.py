@@ -222,8 +222,8 @@ class DecodedErrorRate:
     def _known_sets(self) -> FailureStudy:
         if self._study is None:
             raise ValueError(
-                "This estimate has no failing fault sets: the rate is 0, or is one of kept shots, or outputs"
-                " depend on quantum outcomes, too; or it was pickled: estimate it anew then."
+                "This estimate has no failing fault sets: the rate is 0, or is one of kept shots; or it was"
+                " pickled: estimate it anew then."
             )
         return self._study
 

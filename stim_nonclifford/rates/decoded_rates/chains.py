@@ -195,7 +195,10 @@ class Moves:
         self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
         self._starts, self._neighbours = model.neighbours
         self.set_shares([level.share for level in levels])
-        self._jumps = {"e": CoreExchange(cores, self._log_odds), "g": CoreGrowth(cores, self._log_odds)}
+        self._jumps: dict[str, CoreExchange | CoreGrowth] = {
+            "e": CoreExchange(cores, self._log_odds),
+            "g": CoreGrowth(cores, self._log_odds),
+        }
         self.kinds += "".join(kind for kind, jumps in self._jumps.items() if jumps.is_possible)
 
     def set_shares(self, shares: Sequence[float]) -> None:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
@@ -43,6 +44,9 @@ _LARGEST_LOG_ODDS = math.log(0.5)
 _FIRST_SWEEPS = 144
 _SLOWER = 4
 """Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
+
+_REPEATED, _FEWEST_REPEATED = 1024, 64
+"""Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
 _GROWTH = 1.4
 _FEWEST_FAILURES = 100
@@ -101,7 +105,8 @@ class _Family:
             [circuit.symptoms for circuit in circuits], circuits[0].postselected
         )
         self._gaps = circuits[0].confidence
-        self._tests = [FailureTest(self._model, circuit.predict) for circuit in circuits]
+        most = max(_FEWEST_REPEATED, _REPEATED // len(circuits))
+        self._tests = [FailureTest(self._model, circuit.predict, most) for circuit in circuits]
         strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
         self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))
         self._plain: list[PlainLevel] = []  # above all circuits, then of circuits, the strongest first
@@ -132,6 +137,7 @@ class _Family:
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
                     " been looked at. Allow more time."
                 ) from None
+        self._check_answers()
         return self._results()
 
     @property
@@ -250,15 +256,35 @@ class _Family:
             sweeps = math.ceil(len(ladder.sizes) * (_GROWTH - 1))
 
     def _run(self, ladder: Ladder, sweeps: int) -> None:
+        is_first = not ladder.sizes
         ladder.run(sweeps, self._rng, self._check)
         changed = int((~ladder.still_failing()).sum())
         if changed:
             chains = len(ladder.levels) * _COLUMNS
-            raise ValueError(
-                f"The decoder {self._name} is not deterministic: it had failed on {chains} fault sets, and"
-                f" when it was asked again, on {changed} of them no more. Chains of failing fault sets have"
-                " no meaning then. Count errors: sinter collect, or SoftDecodingSampler."
+            self._refuse(
+                f"it had failed on {chains} fault sets, and when it was asked again, on {changed} of them no"
+                " more"
             )
+        if is_first:
+            self._check_answers()
+
+    def _check_answers(self) -> None:
+        """Asks the decoders again about a sample of what they have decoded."""
+        found = [test.differing() for test in self._tests]
+        different, total = (sum(each) for each in zip(*found, strict=True))
+        if different:
+            self._refuse(
+                f"it decoded {total} detection events once more, in another batch and order, and"
+                f" {different} of its answers were not what they had been"
+            )
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise ValueError(
+            f"The decoder {self._name} is not deterministic: {what}. Chains of failing fault sets have no"
+            " meaning then. Let equal detection events have equal answers: a seed that follows from the"
+            " events, and not one stream for all. Or count errors, which may be random: sinter collect, or"
+            " SoftDecodingSampler."
+        )
 
     @property
     def _is_summable(self) -> bool:

@@ -34,8 +34,9 @@ Bools = npt.NDArray[np.bool_]
 
 _NONE = -1
 _MOST_CORES = 256
-_MOST_MEMBERS_TO_GROW = 2
-"""Of a core that ``CoreGrowth`` replaces: more drawn mechanisms hardly ever make the decoder fail."""
+_MOST_MEMBERS = {"exchange": 2, "growth": 1}
+"""Of a core that is replaced. Heavier ones are so many that chains meet those that are known too seldom, and
+more drawn mechanisms hardly ever make the decoder fail."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,12 @@ class _Cores:
     Args:
         cores: Cores of failing fault sets, each as often as it was found. The most frequent ones are taken.
         log_odds: Shape (levels, mechanisms): ln of the odds of the mechanisms in each level.
+        most_members: Those with more members are left out.
     """
 
-    def __init__(self, cores: Sequence[Core], log_odds: Floats) -> None:
-        known = [core for core, _ in Counter(core for core in cores if core).most_common(_MOST_CORES)]
+    def __init__(self, cores: Sequence[Core], log_odds: Floats, most_members: int) -> None:
+        light = Counter(core for core in cores if 0 < len(core) <= most_members)
+        known = [core for core, _ in light.most_common(_MOST_CORES)]
         self.members: Indices = np.full((len(known), max(map(len, known), default=1)), _NONE, dtype=np.intp)
         for row, core in zip(self.members, known, strict=True):
             row[: len(core)] = core
@@ -126,7 +129,7 @@ class CoreExchange:
     """
 
     def __init__(self, cores: Sequence[Core], log_odds: Floats) -> None:
-        self._cores = _Cores(cores, log_odds)
+        self._cores = _Cores(cores, log_odds, _MOST_MEMBERS["exchange"])
         self.is_possible = len(self._cores.sizes) > 1
 
     def proposed(self, members: Indices, level_of: Indices, rng: np.random.Generator) -> Jump:
@@ -162,7 +165,7 @@ class CoreGrowth:
     """
 
     def __init__(self, cores: Sequence[Core], log_odds: Floats) -> None:
-        self._cores = _Cores([core for core in cores if len(core) <= _MOST_MEMBERS_TO_GROW], log_odds)
+        self._cores = _Cores(cores, log_odds, _MOST_MEMBERS["growth"])
         self._is_coin = np.append((log_odds == 0).all(axis=0), True)
         self.is_possible = len(self._cores.sizes) > 0
         if self.is_possible:
@@ -207,13 +210,14 @@ def _with_none(log_odds: Floats) -> Floats:
 
 def _one_of(known: Bools, rng: np.random.Generator) -> tuple[Indices, npt.NDArray[np.int64]]:
     """For each chain, one of the cores that it has, and how many there are."""
-    count = known.sum(axis=0)
+    owners, found = np.nonzero(known.T)
+    count = np.bincount(owners, minlength=known.shape[1])
     rank = np.minimum((rng.random(len(count)) * count).astype(np.intp), np.maximum(count - 1, 0))
-    return (np.cumsum(known, axis=0) > rank).argmax(axis=0), count
+    return np.append(found, 0)[np.minimum(np.cumsum(count) - count + rank, len(found))], count
 
 
 def _count_in(cores: _Cores, members: Indices) -> npt.NDArray[np.int64]:
-    return np.asarray(cores.contained_in(members).sum(axis=0))
+    return np.count_nonzero(cores.contained_in(members), axis=0)
 
 
 def _places_of(some: Indices, members: Indices) -> Bools:

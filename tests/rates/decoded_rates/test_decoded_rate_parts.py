@@ -10,6 +10,7 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates import jumps
 from stim_nonclifford.rates.decoded_rates.anchors import burn_in
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
 from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
@@ -110,7 +111,8 @@ def assert_law(found: np.ndarray, weights: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("kinds", ["r", "s", "e", "g", "rseg"])
-def test_moves_keep_the_law_of_failing_fault_sets(kinds: str) -> None:
+def test_moves_keep_the_law_of_failing_fault_sets(kinds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jumps, "_MOST_MEMBERS", {"exchange": 3, "growth": 2})
     circuit = repetition_code(NOISE, distance=3)
     probabilities, fails = probabilities_of_sets(circuit)
     model = model_of(circuit)

@@ -83,8 +83,8 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     plan_mechanism[first] = np.flatnonzero(is_output)[where]
     found = []
     for core in ranked:
-        where = [example[core]]
-        row = rows_of(study.model, members[where], sets.numbers[chosen[where]])
+        which = slice(example[core], example[core] + 1)
+        row = rows_of(study.model, members[which], sets.numbers[chosen[which]])
         flipped = study.model.observables(row)
         found.append(
             DecodedFailure(

@@ -130,9 +130,10 @@ class _Family:
                 self._climb_down()
             self._count_kept()
         except _TimeIsOver:
-            if self._ladder is not None and len(self._ladder.sizes) >= _FEWEST_SWEEPS:
+            if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
-            if not self._base_is_known or (self._needs_ladder and self._profile is None):
+            is_counted = self._base_is_known and all(level.shots for level in self._counted)
+            if not is_counted or (self._needs_ladder and self._profile is None):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
                     " been looked at. Allow more time."
@@ -181,6 +182,8 @@ class _Family:
         self._base = enough[-1] if enough else 0
         if self._model.postselects:  # shots that are counted are not kept: all circuits are in the ladder
             self._base = min(self._base, self._above)
+        # The shots that made this choice are not counted: a level is chosen rather if they failed too often.
+        self._plain = [PlainLevel(self._model, self._tests, level.stop) for level in self._plain]
         anchor = self._plain[self._base]
         while anchor.failures < _PILOT_FAILURES:
             if anchor.shots > _MOST_PILOT_SHOTS and not anchor.failures:
@@ -201,10 +204,16 @@ class _Family:
 
     def _count_above(self) -> None:
         """Counts plain shots of the circuits with noise above that of the ladder, until they suffice."""
-        counted = self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
-        for level in () if self._model.postselects else counted:
+        for level in self._counted:
             while self._is_far(level):
                 level.take(max(_PILOT_SHOTS, level.shots // 4), self._rng, self._check)
+
+    @property
+    def _counted(self) -> list[PlainLevel]:
+        """The levels of circuits that are simply counted."""
+        if self._model.postselects:
+            return []
+        return self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
 
     def _is_far(self, level: PlainLevel) -> bool:
         wanted = max(_FEWEST_FAILURES, (1 - level.rate) / self._goal.relative_error**2)
@@ -253,10 +262,10 @@ class _Family:
                 if of_counts / costs["plain"] <= of_chains / costs["chains"]:
                     break
                 anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._check)
-            sweeps = math.ceil(len(ladder.sizes) * (_GROWTH - 1))
+            sweeps = math.ceil(ladder.sweeps * (_GROWTH - 1))
 
     def _run(self, ladder: Ladder, sweeps: int) -> None:
-        is_first = not ladder.sizes
+        is_first = not ladder.sweeps
         ladder.run(sweeps, self._rng, self._check)
         changed = int((~ladder.still_failing()).sum())
         if changed:
@@ -347,7 +356,7 @@ class _Family:
         last = float(np.exp(profile.log_rates[-1]))
         error = math.sqrt(float(profile.variances[-1])) * profile.error_factor
         self._report(
-            f"{len(self._ladder.sizes)} sweeps, {self._decodes:,} decodes,"
+            f"{self._ladder.sweeps} sweeps, {self._decodes:,} decodes,"
             f" {time.monotonic() - self._started:.0f} s: weakest noise {last:.3g} ± {error:.1%}"
         )
 
@@ -406,7 +415,7 @@ class _Family:
             decodes=self._decodes,
             seconds=time.monotonic() - self._started,
             columns=0 if profile is None else _COLUMNS,
-            sweeps=(0, 0) if profile is None or ladder is None else (len(ladder.sizes), profile.burn_in),
+            sweeps=(0, 0) if profile is None or ladder is None else (ladder.sweeps, profile.burn_in),
             column_chi_squared=None if profile is None else profile.column_chi_squared,
             halves=None if profile is None else profile.halves,
             lightest=None if profile is None else profile.lightest,

@@ -80,8 +80,8 @@ def warn_of_decoding(
         )
         if compiled.program.has_relaxation:  # all detectors depend on it
             help_with = (
-                "Shots are exact all the same, and the logical error rate is that of this decoder; one of your"
-                " own may be told a better model."
+                "Shots are exact all the same, and the logical error rate is that of this decoder; one of"
+                " your own may be told a better model."
             )
         warnings.warn(
             f"The circuit has {counted(len(found), 'detector')} {depend} not postselected: {_listed(found)}."

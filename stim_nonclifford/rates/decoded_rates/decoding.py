@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .mechanisms import FaultModel, Words
 
-__all__ = ["FailureTest", "Predict", "RepeatedRows"]
+__all__ = ["FailureTest", "Predict", "RepeatedRows", "not_deterministic"]
 
 Gaps = npt.NDArray[np.int64]
 
@@ -159,3 +159,17 @@ class FailureTest:
         padded = np.zeros((len(rows), 8 * self._model.observable_words), dtype=np.uint8)
         padded[:, : found.shape[1]] = found
         return padded.view(np.uint64), gaps
+
+
+def not_deterministic(name: str, seen: str) -> ValueError:
+    """The refusal of a decoder whose answers do not follow from the detection events.
+
+    Args:
+        name: The name of the decoder.
+        seen: What was seen.
+    """
+    return ValueError(
+        f"The decoder {name} is not deterministic: {seen}. Chains of failing fault sets have no meaning then."
+        " Let equal detection events have equal answers: a seed that follows from the events, and not one"
+        " stream for all. Or count errors, which may be random: sinter collect, or SoftDecodingSampler."
+    )

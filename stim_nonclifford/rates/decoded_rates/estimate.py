@@ -6,14 +6,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 
 from ...base.errors import ResourceLimitError
 from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .chains import ChainStates
-from .decoding import FailureTest
+from .decoding import FailureTest, not_deterministic
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
@@ -22,17 +21,11 @@ from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
 from .mechanisms import FaultModel, Floats, families_of, fault_model
 from .plain_counts import PlainLevel
 from .questions import DecodedCircuit, Goal
-from .results import DecodedErrorRate, DecodedLevel, GapPoint
+from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
 
-__all__ = ["COVERAGE", "decoded_rates"]
-
-COVERAGE = 0.95
-"""The probability with which an interval contains the true rate."""
+__all__ = ["decoded_rates"]
 
 _COLUMNS = 64
-_QUANTILE = 1.998
-"""Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
-
 _RATE_OF_ANCHOR = 0.01
 """Plain shots anchor a ladder at the weakest noise at which about so many of them fail."""
 
@@ -269,10 +262,10 @@ class _Family:
         ladder.run(sweeps, self._rng, self._check)
         changed = int((~ladder.still_failing()).sum())
         if changed:
-            chains = len(ladder.levels) * _COLUMNS
-            self._refuse(
-                f"it had failed on {chains} fault sets, and when it was asked again, on {changed} of them no"
-                " more"
+            asked = len(ladder.levels) * _COLUMNS
+            raise not_deterministic(
+                self._name,
+                f"it had failed on {asked} fault sets, and when it was asked again, on {changed} no more",
             )
         if is_first:
             self._check_answers()
@@ -282,18 +275,11 @@ class _Family:
         found = [test.differing() for test in self._tests]
         different, total = (sum(each) for each in zip(*found, strict=True))
         if different:
-            self._refuse(
+            raise not_deterministic(
+                self._name,
                 f"it decoded {total} detection events once more, in another batch and order, and"
-                f" {different} of its answers were not what they had been"
+                f" {different} of its answers were not what they had been",
             )
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise ValueError(
-            f"The decoder {self._name} is not deterministic: {what}. Chains of failing fault sets have no"
-            " meaning then. Let equal detection events have equal answers: a seed that follows from the"
-            " events, and not one stream for all. Or count errors, which may be random: sinter collect, or"
-            " SoftDecodingSampler."
-        )
 
     @property
     def _is_summable(self) -> bool:
@@ -395,15 +381,11 @@ class _Family:
             factor,
         )
         profile, ladder = self._profile, self._ladder
-        factor_of_ends = math.exp(_QUANTILE * error / rate) if rate else 1.0
         return DecodedErrorRate(
             decoder=self._circuits[circuit].decoder,
             logical_error_rate=rate,
             standard_error=error,
-            interval=(
-                rate / factor_of_ends,
-                min(1.0, rate * factor_of_ends),
-            ),
+            interval=interval_of(rate, error / rate if rate else 0.0),
             coverage=COVERAGE,
             observable_rates=tuple(rate / kept for rate, _ in of_observables),
             observable_errors=tuple(error / kept for _, error in of_observables),
@@ -440,14 +422,14 @@ class _Family:
             results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
         return [results[k] for k in range(len(self._circuits))]
 
-    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[GapPoint, ...]:
+    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[DecodedGapPoint, ...]:
         """Rates over the gap, the first one of all shots that are kept whatever the gap is."""
         if not self._gaps or circuit not in self._kept:
             return ()
         counts = self._kept[circuit]
-        found = [GapPoint(0, *counts.kept(), wrong, error)]
+        found = [DecodedGapPoint(0, *counts.kept(), wrong, error)]
         for number, (level, gap) in enumerate(self._gap_levels):
-            found.append(GapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
+            found.append(DecodedGapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
         return tuple(found)
 
     def _of_ladder(self, level: int) -> tuple[float, float]:

@@ -19,7 +19,7 @@ import secrets
 import sys
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,10 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import parsed_state
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, rates_with_decoder
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.mechanisms import Symptoms
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of as decoded_families
-from stim_nonclifford.rates.decoding.decoders import decoder_named
+from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
@@ -53,6 +53,7 @@ from .state_check_argument import with_state_check
 __all__ = ["estimate"]
 
 _SOFT_POSTSELECT = "soft_postselect"
+_GAP = "gap"
 
 _Rate = LogicalErrorRate | DecodedErrorRate
 
@@ -67,12 +68,14 @@ class _Question:
             for none.
         observables: bool, shape (num_observables,): the postselected observables; None for none.
         decoder: The name of the decoder that is told all detectors; None: there is none.
+        confidence: Whether rates are asked for as a curve over the decoder's gap.
     """
 
     circuit: snc.Circuit
     detectors: NDArray[np.bool_] | None
     observables: NDArray[np.bool_] | None
     decoder: str | None = None
+    confidence: bool = False
 
     def planned(self) -> PlannedCircuit:
         """The circuit, compiled."""
@@ -121,7 +124,7 @@ def estimate(arguments: Sequence[str]) -> int:
     sinter_args = sinter_arguments(args)
     try:
         with interrupted_by_signals():
-            sinter_args.state_check = args.state_check
+            sinter_args.state_check, sinter_args.confidence = args.state_check, args.confidence
             asked = ((path, decoder) for path in args.circuits for decoder in args.decoders)
             jobs = {job.strong_id: job for job in (_job(*each, sinter_args) for each in asked)}
             with _opened_save_file(args) as save_file, _executor(args) as executor:
@@ -211,17 +214,25 @@ class _Run:
             _say(f"{group[0].path}: {error}")
             return []
         for job, rate in zip(group, found, strict=True):
-            self._save(job, rate, rate.seconds / len(group), self._seed_of(group))
+            seconds, seed = rate.seconds / len(group), self._seed_of(group)
+            curve = rate.gap_curve if isinstance(rate, DecodedErrorRate) else ()
+            # The row of all kept shots comes last: if it is there, the curve is complete.
+            for point in reversed(curve):
+                self._save(_at_gap(job, point.gap), point, rate.coverage, seconds, seed)
+            if not curve:  # as without --confidence, or where nothing is ever wrong
+                self._save(job, rate, rate.coverage, seconds, seed)
         return []
 
-    def _save(self, job: _Job, rate: _Rate, seconds: float, seed: int) -> None:
+    def _save(
+        self, job: _Job, rate: _Rate | DecodedGapPoint, coverage: float, seconds: float, seed: int
+    ) -> None:
         facts = {
             "kept": rate.kept,
             "kept_and_wrong": rate.kept_and_wrong,
             "logical_error_rate": rate.logical_error_rate,
             "standard_error": rate.standard_error,
             "interval": list(rate.interval),
-            "coverage": rate.coverage,
+            "coverage": coverage,
             "seconds": round(seconds, 3),
             "seed": seed,
             "asked_relative_error": self._args.relative_error,
@@ -232,7 +243,8 @@ class _Run:
                 "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
             }
-        self._show(f"{job.path}: {_shown(facts)}")
+        gap = f", gap {job.metadata[_GAP]} and more" if job.question.confidence else ""
+        self._show(f"{job.path}{gap}: {_shown(facts)}")
         known = self._known.get(job.strong_id)
         if known is not None and not _is_narrower(facts, known):
             self._show("The row in the file stays, as its interval is as narrow.")
@@ -323,7 +335,7 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
             )
         if decoder not in (None, _SOFT_POSTSELECT):
             detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=None)
-            return _decoded_job(path, circuit, decoder, metadata, detectors)
+            return _decoded_job(path, circuit, decoder, metadata, detectors, args.confidence)
         if decoder is None and circuit.num_detectors:
             raise ValueError(
                 f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
@@ -358,17 +370,33 @@ def _decoded_job(
     decoder: str,
     metadata: dict[str, Any],
     detectors: NDArray[np.bool_] | None,
+    confidence: bool,
 ) -> _Job:
-    """A circuit that is decoded; the name of the decoder is part of its metadata."""
-    decoder_named(decoder)
-    if "decoder" in metadata:
-        raise ValueError('--metadata_func must not yield the key "decoder", as --decoders does.')
+    """A circuit that is decoded; its metadata name the decoder and, with ``confidence``, the least gap."""
+    (gap_decoder_named if confidence else decoder_named)(decoder)
+    for key, argument in (("decoder", "--decoders"), *[(_GAP, "--confidence")] * confidence):
+        if key in metadata:
+            raise ValueError(f'--metadata_func must not yield the key "{key}", as {argument} does.')
     metadata = {**metadata, "decoder": decoder}
-    strong_id = task(
-        circuit, decoder=FAULT_SETS, postselection_mask=detectors, json_metadata=metadata
-    ).strong_id()
-    question = _Question(circuit, detectors, None, decoder)
-    return _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, strong_id)
+    question = _Question(circuit, detectors, None, decoder, confidence)
+    job = _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, "")
+    return _at_gap(job, 0) if confidence else _identified(job)
+
+
+def _at_gap(job: _Job, gap: int) -> _Job:
+    """The job whose row has the rate of shots with at least some gap."""
+    return _identified(replace(job, metadata={**job.metadata, _GAP: gap}))
+
+
+def _identified(job: _Job) -> _Job:
+    asked = job.question
+    named = task(
+        asked.circuit,
+        decoder=FAULT_SETS,
+        postselection_mask=asked.detectors,
+        json_metadata=job.metadata,
+    )
+    return replace(job, strong_id=named.strong_id())
 
 
 def _check_decoded_alone(args: argparse.Namespace) -> None:
@@ -380,6 +408,11 @@ def _check_decoded_alone(args: argparse.Namespace) -> None:
             f"--decoders {min(decoders)} predicts all observables here. Leave out"
             " --postselected_observables_predicate and --state_check; or count errors: `collect` with"
             " soft_pymatching."
+        )
+    if args.confidence and set(args.decoders) & {None, _SOFT_POSTSELECT}:
+        raise ValueError(
+            "--confidence asks a decoder how sure it is. Pass --decoders pymatching or --decoders chromobius,"
+            " or leave out --confidence."
         )
 
 
@@ -425,7 +458,14 @@ def _estimated(
         return estimate_rates([each.planned() for each in questions], limits, seed, threads, progress)
     circuits = [each.circuit for each in questions]
     return rates_with_decoder(
-        circuits, decoder, limits, seed, threads, progress, postselection_mask=questions[0].detectors
+        circuits,
+        decoder,
+        limits,
+        seed,
+        threads,
+        progress,
+        postselection_mask=questions[0].detectors,
+        confidence=questions[0].confidence,
     )
 
 

@@ -54,6 +54,12 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         "prediction is. Shots in which one of those that arguments below choose fires are discarded.",
     )
     add(
+        "--confidence",
+        action="store_true",
+        help="With a decoder that says how sure it is (pymatching, chromobius): a row for each of several\n"
+        'least gaps, which is the key "gap" of its metadata. The row of gap 0 has all shots.',
+    )
+    add(
         "--relative_error",
         type=_positive,
         default=0.01,

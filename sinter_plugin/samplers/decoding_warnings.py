@@ -74,10 +74,18 @@ def warn_of_decoding(
         depend = "that depends on quantum outcomes and is"
         if len(found) > 1:
             depend = "that depend on quantum outcomes and are"
+        help_with = (
+            "Postselect more detectors, or check that the logical error rate is what you expect"
+            " (docs/guides/decoding.md)."
+        )
+        if compiled.program.has_relaxation:  # all detectors depend on it
+            help_with = (
+                "Shots are exact all the same, and the logical error rate is that of this decoder; one of"
+                " your own may be told a better model."
+            )
         warnings.warn(
             f"The circuit has {counted(len(found), 'detector')} {depend} not postselected: {_listed(found)}."
-            " No error model describes this exactly, and decoding is worse than it could be. Postselect more"
-            " detectors, or check that the logical error rate is what you expect (docs/guides/decoding.md)."
+            f" No error model describes this exactly, and decoding is worse than it could be. {help_with}"
             f" {twirl_advice(compiled, found)}".rstrip(),
             snc.InexactErrorModelWarning,
             stacklevel=stacklevel,

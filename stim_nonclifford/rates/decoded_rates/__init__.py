@@ -4,13 +4,14 @@
   has what quantum outcomes flip beside them. ``decoders`` compiles decoders, and
   ``decoding`` asks them, for equal detection events once.
 * ``plain_shots`` takes shots, ``plain_counts`` counts them; ``chains`` has the moves of chains over fault
-  sets on which the decoder fails, ``ladder`` the levels of noise and the exchange between them.
+  sets on which the decoder fails, ``jumps`` those between kinds of failures, ``ladder`` the levels of noise
+  and the exchange between them.
 * ``ratios`` is Bennett's estimate of the ratio of two levels; ``anchors`` makes rates with errors of all
   that. ``failing`` has what failing sets say beyond the rate, ``kept`` counts kept shots.
 * ``estimate`` decides what is done, ``results`` are what users get.
 """
 
 from .failing.failures import DecodedFailure
-from .results import DecodedErrorRate, DecodedLevel, GapPoint
+from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel
 
-__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedLevel", "GapPoint"]
+__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedGapPoint", "DecodedLevel"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .ladder import Ladder
 from .mechanisms import Floats, log_probability_of_none
@@ -69,7 +70,7 @@ class Profile:
     error_factor: float
 
 
-def burn_in(sizes: Floats) -> int:
+def burn_in(sizes: npt.NDArray[np.floating]) -> int:
     """How many of the first sweeps to leave out.
 
     It is at least a quarter of them, and such a number that the next eighth has, at every level, the mean
@@ -96,7 +97,7 @@ class Chains:
     """What the chains of a ladder say.
 
     Attributes:
-        burn_in: Sweeps that were left out.
+        burn_in: Records of sweeps that were left out.
         log_rates: Shape (levels,): ln of the rates over that of the first level.
         influences: Shape (PARTS, columns, levels): as of a ``Ratio``.
     """
@@ -115,13 +116,16 @@ def chains_of(ladder: Ladder) -> Chains:
     Raises:
         ZeroDivisionError: No fault set of one level fails in its neighbour.
     """
-    left_out = burn_in(np.array(ladder.sizes))
+    left_out = burn_in(np.array(ladder.sizes, dtype=np.float32))
     levels = len(ladder.levels)
     log_rates = np.zeros(levels)
     influences = np.zeros((PARTS, ladder.columns, levels))
     for number in range(levels - 1):
         first = left_out // 2  # each pair of levels exchanges in every second sweep
-        ratio = bennett_ratio(np.array(ladder.up[number][first:]), np.array(ladder.down[number][first:]))
+        ratio = bennett_ratio(
+            np.array(ladder.up[number][first:], dtype=np.float64),
+            np.array(ladder.down[number][first:], dtype=np.float64),
+        )
         none = [log_probability_of_none(ladder.levels[number + k].log_odds) for k in (0, 1)]
         log_rates[number + 1] = log_rates[number] + ratio.log_ratio + none[1] - none[0]
         influences[:, :, number + 1] = influences[:, :, number] + ratio.influences
@@ -175,7 +179,9 @@ def profile_of(
     drift = float(halves.mean()) / halves_error if halves_error else 0.0
     pulls = [each / 2 for each in (abs(drift), disagreement) if each > _AGREEMENT]
     factor = max(1.0, is_spread, *pulls)
-    return Profile(log_rates, variances, count_variance, left_out, chi_squared, drift, lightest, factor)
+    return Profile(
+        log_rates, variances, count_variance, left_out * ladder.stride, chi_squared, drift, lightest, factor
+    )
 
 
 def _anchored_low(

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .decoding import FailureTest
+from .failing.cores import Core
+from .jumps import CoreExchange, CoreGrowth
 from .mechanisms import FaultModel, Floats, Words
 from .plain_shots import Indices, outcome_numbers, xor_of_groups
 
@@ -162,14 +164,21 @@ class Moves:
     ``refresh`` draws a share of the mechanisms anew, as if nothing was known of them: the law of all fault
     sets stays as it is, so that its restriction to the failing ones does if others are refused.
     ``replace`` puts a mechanism in the place of a member that shares a detector with it. ``redraw`` draws
-    quantum outcomes anew.
+    quantum outcomes anew. ``jump`` replaces a core of the fault set (``jumps``).
 
     Attributes:
         kinds: What a chain does between exchanges: draw a share of the mechanisms anew (r), replace a member
-            (s), draw the outcomes anew (o).
+            (s), draw the outcomes anew (o); and, if cores are known, exchange a core (e), replace it by more
+            mechanisms or the other way round (g).
     """
 
-    def __init__(self, model: FaultModel, tests: Sequence[FailureTest], levels: Sequence[Level]) -> None:
+    def __init__(
+        self,
+        model: FaultModel,
+        tests: Sequence[FailureTest],
+        levels: Sequence[Level],
+        cores: Sequence[Core] = (),
+    ) -> None:
         self.model = model
         self.tests = tests
         self.levels = levels
@@ -186,6 +195,11 @@ class Moves:
         self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
         self._starts, self._neighbours = model.neighbours
         self.set_shares([level.share for level in levels])
+        self._jumps: dict[str, CoreExchange | CoreGrowth] = {
+            "e": CoreExchange(cores, self._log_odds),
+            "g": CoreGrowth(cores, self._log_odds),
+        }
+        self.kinds += "".join(kind for kind, jumps in self._jumps.items() if jumps.is_possible)
 
     def set_shares(self, shares: Sequence[float]) -> None:
         """Sets which part of the mechanisms ``refresh`` draws anew, for each level."""
@@ -200,8 +214,10 @@ class Moves:
         self, number: int, states: ChainStates, level_of: Indices, rng: np.random.Generator
     ) -> tuple[Bools, Bools]:
         """The move with a number, of which the kind follows; returns as ``refresh``."""
-        moves = {"r": self.refresh, "s": self.replace, "o": self.redraw}
-        return moves[self.kinds[number % len(self.kinds)]](states, level_of, rng)
+        kind = self.kinds[number % len(self.kinds)]
+        if kind in self._jumps:
+            return self.jump(kind, states, level_of, rng)
+        return {"r": self.refresh, "s": self.replace, "o": self.redraw}[kind](states, level_of, rng)
 
     def refresh(
         self, states: ChainStates, level_of: Indices, rng: np.random.Generator
@@ -269,6 +285,22 @@ class Moves:
         entering = np.flatnonzero(possible)
         return self._decided(
             states, level_of, leaving, entering, new[entering], possible, rng, states.numbers
+        )
+
+    def jump(
+        self, kind: str, states: ChainStates, level_of: Indices, rng: np.random.Generator
+    ) -> tuple[Bools, Bools]:
+        """One jump of each chain, of kind ``e`` or ``g``; returns as ``refresh``."""
+        found = self._jumps[kind].proposed(states.members, level_of, rng)
+        return self._decided(
+            states,
+            level_of,
+            found.leaving,
+            found.chain_of,
+            found.births,
+            found.possible,
+            rng,
+            states.numbers,
         )
 
     def fails(self, rows: Words, level_of: Indices) -> Bools:

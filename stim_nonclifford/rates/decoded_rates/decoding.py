@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .mechanisms import FaultModel, Words
 
-__all__ = ["FailureTest", "Predict"]
+__all__ = ["FailureTest", "Predict", "RepeatedRows", "not_deterministic"]
 
 Gaps = npt.NDArray[np.int64]
 
@@ -32,18 +32,74 @@ class Predict(Protocol):
         ...
 
 
+class RepeatedRows:
+    """A sample of the rows that were decoded, and of the answers, to see whether they are the same again.
+
+    Rows are chosen by their hash values, so that equal ones are in it once, and fewer if they get too many.
+
+    Args:
+        most_rows: How many to keep at most.
+    """
+
+    def __init__(self, most_rows: int) -> None:
+        self._most_rows = most_rows
+        self._mask = 0
+        self._answers: dict[int, tuple[bytes, bytes]] = {}
+
+    def add(
+        self, keys: Words, dets: npt.NDArray[np.uint8], predictions: npt.NDArray[np.uint8], gaps: Gaps
+    ) -> None:
+        """Takes some of the rows of a batch that was decoded.
+
+        Args:
+            keys: uint64, shape (rows, 2): their hash values.
+            dets: uint8, shape (rows, bytes): the detection events.
+            predictions: uint8, shape (rows, bytes).
+            gaps: int64, shape (rows,).
+        """
+        for k in np.flatnonzero((keys[:, 1] & np.uint64(self._mask)) == 0).tolist():
+            answer = _answer_bytes(predictions[k], gaps[k])
+            self._answers.setdefault(int(keys[k, 1]), (dets[k].tobytes(), answer))
+        while len(self._answers) > self._most_rows:
+            self._mask = 2 * self._mask + 1
+            self._answers = {key: each for key, each in self._answers.items() if not key & self._mask}
+
+    def differing(self, predict: Predict) -> tuple[int, int]:
+        """Decodes the sample once more, in one batch and in another order.
+
+        Returns:
+            How many answers are not what they were, and of how many.
+        """
+        kept = [self._answers[key] for key in sorted(self._answers)]
+        if not kept:
+            return 0, 0
+        dets = np.frombuffer(b"".join(events for events, _ in kept), dtype=np.uint8).reshape(len(kept), -1)
+        predictions, gaps = predict(np.ascontiguousarray(dets))
+        again = [_answer_bytes(*each) for each in zip(predictions, gaps, strict=True)]
+        return sum(one != other for (_, one), other in zip(kept, again, strict=True)), len(kept)
+
+
+def _answer_bytes(prediction: npt.NDArray[np.uint8], gap: np.int64) -> bytes:
+    return prediction.tobytes() + np.int64(gap).tobytes()
+
+
 class FailureTest:
     """Says on which rows a decoder fails.
 
     A table holds the latest answers, each at a place that its hash value gives. Of the detection events it
     keeps 128 bits of a random linear hash, which two of n different ones share with probability n^2 2^-129.
 
+    Args:
+        model: The mechanisms.
+        predict: The decoder.
+        most_repeated: How many rows to keep, at most, for ``differing``.
+
     Attributes:
         asked: Number of rows that were asked about.
         decoded: Number of rows that were decoded for them.
     """
 
-    def __init__(self, model: FaultModel, predict: Predict) -> None:
+    def __init__(self, model: FaultModel, predict: Predict, most_repeated: int = 256) -> None:
         self._model = model
         self._predict = predict
         size = 1 << _CACHE_BITS
@@ -52,6 +108,7 @@ class FailureTest:
         self._predictions: Words = np.zeros((size, model.observable_words), dtype=np.uint64)
         self._gaps: Gaps = np.zeros(size, dtype=np.int64)
         self._is_known = np.zeros(size, dtype=np.bool_)
+        self._repeated = RepeatedRows(most_repeated)
         self.asked = self.decoded = 0
 
     def __call__(self, rows: Words) -> npt.NDArray[np.bool_]:
@@ -88,9 +145,31 @@ class FailureTest:
         predictions, gaps = self._decoded(rows)
         return (predictions != self._model.observables(rows)).any(axis=1), gaps
 
+    def differing(self) -> tuple[int, int]:
+        """Decodes a sample of all rows once more; how many answers are not what they were, of how many."""
+        found = self._repeated.differing(self._predict)
+        self.decoded += found[1]
+        return found
+
     def _decoded(self, rows: Words) -> tuple[Words, Gaps]:
         self.decoded += len(rows)
-        found, gaps = self._predict(self._model.detectors(rows))
+        dets = self._model.detectors(rows)
+        found, gaps = self._predict(dets)
+        self._repeated.add(self._model.hashes(rows), dets, found, gaps)
         padded = np.zeros((len(rows), 8 * self._model.observable_words), dtype=np.uint8)
         padded[:, : found.shape[1]] = found
         return padded.view(np.uint64), gaps
+
+
+def not_deterministic(name: str, seen: str) -> ValueError:
+    """The refusal of a decoder whose answers do not follow from the detection events.
+
+    Args:
+        name: The name of the decoder.
+        seen: What was seen.
+    """
+    return ValueError(
+        f"The decoder {name} is not deterministic: {seen}. Chains of failing fault sets have no meaning then."
+        " Let equal detection events have equal answers: a seed that follows from the events, and not one"
+        " stream for all. Or count errors, which may be random: sinter collect, or SoftDecodingSampler."
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from ...base.errors import ResourceLimitError
 from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .chains import ChainStates
-from .decoding import FailureTest
+from .decoding import FailureTest, not_deterministic
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
@@ -21,17 +21,11 @@ from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
 from .mechanisms import FaultModel, Floats, families_of, fault_model
 from .plain_counts import PlainLevel
 from .questions import DecodedCircuit, Goal
-from .results import DecodedErrorRate, DecodedLevel, GapPoint
+from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
 
-__all__ = ["COVERAGE", "decoded_rates"]
-
-COVERAGE = 0.95
-"""The probability with which an interval contains the true rate."""
+__all__ = ["decoded_rates"]
 
 _COLUMNS = 64
-_QUANTILE = 1.998
-"""Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
-
 _RATE_OF_ANCHOR = 0.01
 """Plain shots anchor a ladder at the weakest noise at which about so many of them fail."""
 
@@ -43,6 +37,9 @@ _LARGEST_LOG_ODDS = math.log(0.5)
 _FIRST_SWEEPS = 144
 _SLOWER = 4
 """Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
+
+_REPEATED, _FEWEST_REPEATED = 1024, 64
+"""Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
 _GROWTH = 1.4
 _FEWEST_FAILURES = 100
@@ -101,7 +98,8 @@ class _Family:
             [circuit.symptoms for circuit in circuits], circuits[0].postselected
         )
         self._gaps = circuits[0].confidence
-        self._tests = [FailureTest(self._model, circuit.predict) for circuit in circuits]
+        most = max(_FEWEST_REPEATED, _REPEATED // len(circuits))
+        self._tests = [FailureTest(self._model, circuit.predict, most) for circuit in circuits]
         strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
         self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))
         self._plain: list[PlainLevel] = []  # above all circuits, then of circuits, the strongest first
@@ -125,13 +123,15 @@ class _Family:
                 self._climb_down()
             self._count_kept()
         except _TimeIsOver:
-            if self._ladder is not None and len(self._ladder.sizes) >= _FEWEST_SWEEPS:
+            if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
-            if not self._base_is_known or (self._needs_ladder and self._profile is None):
+            is_counted = self._base_is_known and all(level.shots for level in self._counted)
+            if not is_counted or (self._needs_ladder and self._profile is None):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
                     " been looked at. Allow more time."
                 ) from None
+        self._check_answers()
         return self._results()
 
     @property
@@ -175,6 +175,8 @@ class _Family:
         self._base = enough[-1] if enough else 0
         if self._model.postselects:  # shots that are counted are not kept: all circuits are in the ladder
             self._base = min(self._base, self._above)
+        # The shots that made this choice are not counted: a level is chosen rather if they failed too often.
+        self._plain = [PlainLevel(self._model, self._tests, level.stop) for level in self._plain]
         anchor = self._plain[self._base]
         while anchor.failures < _PILOT_FAILURES:
             if anchor.shots > _MOST_PILOT_SHOTS and not anchor.failures:
@@ -195,10 +197,16 @@ class _Family:
 
     def _count_above(self) -> None:
         """Counts plain shots of the circuits with noise above that of the ladder, until they suffice."""
-        counted = self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
-        for level in () if self._model.postselects else counted:
+        for level in self._counted:
             while self._is_far(level):
                 level.take(max(_PILOT_SHOTS, level.shots // 4), self._rng, self._check)
+
+    @property
+    def _counted(self) -> list[PlainLevel]:
+        """The levels of circuits that are simply counted."""
+        if self._model.postselects:
+            return []
+        return self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
 
     def _is_far(self, level: PlainLevel) -> bool:
         wanted = max(_FEWEST_FAILURES, (1 - level.rate) / self._goal.relative_error**2)
@@ -247,17 +255,30 @@ class _Family:
                 if of_counts / costs["plain"] <= of_chains / costs["chains"]:
                     break
                 anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._check)
-            sweeps = math.ceil(len(ladder.sizes) * (_GROWTH - 1))
+            sweeps = math.ceil(ladder.sweeps * (_GROWTH - 1))
 
     def _run(self, ladder: Ladder, sweeps: int) -> None:
+        is_first = not ladder.sweeps
         ladder.run(sweeps, self._rng, self._check)
         changed = int((~ladder.still_failing()).sum())
         if changed:
-            chains = len(ladder.levels) * _COLUMNS
-            raise ValueError(
-                f"The decoder {self._name} is not deterministic: it had failed on {chains} fault sets, and"
-                f" when it was asked again, on {changed} of them no more. Chains of failing fault sets have"
-                " no meaning then. Count errors: sinter collect, or SoftDecodingSampler."
+            asked = len(ladder.levels) * _COLUMNS
+            raise not_deterministic(
+                self._name,
+                f"it had failed on {asked} fault sets, and when it was asked again, on {changed} no more",
+            )
+        if is_first:
+            self._check_answers()
+
+    def _check_answers(self) -> None:
+        """Asks the decoders again about a sample of what they have decoded."""
+        found = [test.differing() for test in self._tests]
+        different, total = (sum(each) for each in zip(*found, strict=True))
+        if different:
+            raise not_deterministic(
+                self._name,
+                f"it decoded {total} detection events once more, in another batch and order, and"
+                f" {different} of its answers were not what they had been",
             )
 
     @property
@@ -321,7 +342,7 @@ class _Family:
         last = float(np.exp(profile.log_rates[-1]))
         error = math.sqrt(float(profile.variances[-1])) * profile.error_factor
         self._report(
-            f"{len(self._ladder.sizes)} sweeps, {self._decodes:,} decodes,"
+            f"{self._ladder.sweeps} sweeps, {self._decodes:,} decodes,"
             f" {time.monotonic() - self._started:.0f} s: weakest noise {last:.3g} ± {error:.1%}"
         )
 
@@ -333,7 +354,9 @@ class _Family:
         _, shares, rows = self._model.with_all_outcomes(self._model.base[np.newaxis])
         wrong = self._tests[circuit].wrong(rows)
         is_wrong = wrong.any(axis=1)
-        sets = failing_sets([np.zeros(0, dtype=np.intp)] * int(is_wrong.sum()), wrong[is_wrong])
+        count = int(is_wrong.sum())
+        no_numbers = np.zeros(count, dtype=np.uint64)
+        sets = failing_sets([np.zeros(0, dtype=np.intp)] * count, no_numbers, wrong[is_wrong])
         return self._result(circuit, float(shares[is_wrong].sum()), 0.0, (), 1.0, sets)
 
     def _result(
@@ -358,15 +381,11 @@ class _Family:
             factor,
         )
         profile, ladder = self._profile, self._ladder
-        factor_of_ends = math.exp(_QUANTILE * error / rate) if rate else 1.0
         return DecodedErrorRate(
             decoder=self._circuits[circuit].decoder,
             logical_error_rate=rate,
             standard_error=error,
-            interval=(
-                rate / factor_of_ends,
-                min(1.0, rate * factor_of_ends),
-            ),
+            interval=interval_of(rate, error / rate if rate else 0.0),
             coverage=COVERAGE,
             observable_rates=tuple(rate / kept for rate, _ in of_observables),
             observable_errors=tuple(error / kept for _, error in of_observables),
@@ -378,13 +397,13 @@ class _Family:
             decodes=self._decodes,
             seconds=time.monotonic() - self._started,
             columns=0 if profile is None else _COLUMNS,
-            sweeps=(0, 0) if profile is None or ladder is None else (len(ladder.sizes), profile.burn_in),
+            sweeps=(0, 0) if profile is None or ladder is None else (ladder.sweeps, profile.burn_in),
             column_chi_squared=None if profile is None else profile.column_chi_squared,
             halves=None if profile is None else profile.halves,
             lightest=None if profile is None else profile.lightest,
             error_factor=factor,
             asked_relative_error=self._goal.relative_error,
-            _study=study if rate and not self._model.postselects and self._model.outcomes is None else None,
+            _study=study if rate and not self._model.postselects else None,
         )
 
     def _results(self) -> list[DecodedErrorRate]:
@@ -403,14 +422,14 @@ class _Family:
             results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
         return [results[k] for k in range(len(self._circuits))]
 
-    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[GapPoint, ...]:
+    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[DecodedGapPoint, ...]:
         """Rates over the gap, the first one of all shots that are kept whatever the gap is."""
         if not self._gaps or circuit not in self._kept:
             return ()
         counts = self._kept[circuit]
-        found = [GapPoint(0, *counts.kept(), wrong, error)]
+        found = [DecodedGapPoint(0, *counts.kept(), wrong, error)]
         for number, (level, gap) in enumerate(self._gap_levels):
-            found.append(GapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
+            found.append(DecodedGapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
         return tuple(found)
 
     def _of_ladder(self, level: int) -> tuple[float, float]:

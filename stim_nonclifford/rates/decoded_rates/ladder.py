@@ -13,7 +13,8 @@ import numpy.typing as npt
 from ...base.errors import ResourceLimitError
 from .chains import ChainStates, Level, Moves, log_penalty
 from .decoding import FailureTest
-from .failing.sets import FailingSets, Recorder
+from .failing.cores import Core, cores_of
+from .failing.sets import FailingSets, Indices, Recorder
 from .mechanisms import FaultModel, Floats, Words
 
 __all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "ladder_down_from"]
@@ -25,6 +26,12 @@ _SPACING = 1.1
 _LEAST_PASSED, _MOST_PASSED = 0.3, 0.45
 _MOVES_PER_SHARE = 3
 _LARGEST_SHARE = 0.5
+_CORE_LEVELS = 16
+"""Of so many levels, at most, cores of fault sets are found for jumps."""
+
+_MOST_RECORDS = 1 << 13
+"""Sweeps of which something is recorded: 0.5 kB for each level."""
+
 _PATIENCE = 40
 """Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
 
@@ -232,6 +239,21 @@ def _allowed_in_both(
     raise ResourceLimitError(DECODERS_DIFFER)
 
 
+def _cores_at(
+    model: FaultModel, tests: Sequence[FailureTest], levels: Sequence[Level], states: Sequence[ChainStates]
+) -> list[Core]:
+    """The cores of the states of some levels, among them the last one."""
+    found: list[Core] = []
+    for number in range(len(levels) - 1, -1, -max(1, -(-len(levels) // _CORE_LEVELS))):
+        moves, here = Moves(model, tests, [levels[number]]), states[number]
+
+        def fails(rows: Words, which: Indices, moves: Moves = moves) -> npt.NDArray[np.bool_]:
+            return moves.are_allowed(rows, np.zeros(len(which), dtype=np.intp))
+
+        found += cores_of(model, here.members, here.numbers, levels[number].log_odds, fails)[0]
+    return found
+
+
 class Ladder:
     """Columns of chains.
 
@@ -244,7 +266,10 @@ class Ladder:
             not fail.
         down: The same factor of the fault set in the next level; inf if the decoder of this level does not
             fail.
-        sizes: After each sweep, the numbers of members: shape (levels, columns).
+        sizes: After each sweep, the numbers of members: shape (levels, columns). If there are too many sweeps
+            for the memory, ``up``, ``down`` and ``sizes`` are of every ``stride``-th only.
+        stride: A power of two.
+        sweeps: Number of sweeps.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -259,19 +284,21 @@ class Ladder:
         states: Sequence[ChainStates],
     ) -> None:
         self.model, self.levels, self.stops_at = model, levels, stops_at
-        self._moves = Moves(model, tests, levels)
         self.columns = len(states[0].sizes)
         self._level_of = np.repeat(np.arange(len(levels)), self.columns)
         self._states = ChainStates.joined(states)
+        cores = _cores_at(model, tests, levels, states)
+        self._moves = Moves(model, tests, levels, cores)
         self._steps = [after.log_odds - before.log_odds for before, after in itertools.pairwise(levels)]
-        self.up: list[list[Floats]] = [[] for _ in self._steps]
-        self.down: list[list[Floats]] = [[] for _ in self._steps]
-        self.sizes: list[Floats] = []
+        self.up: list[list[npt.NDArray[np.float32]]] = [[] for _ in self._steps]
+        self.down: list[list[npt.NDArray[np.float32]]] = [[] for _ in self._steps]
+        self.sizes: list[npt.NDArray[np.float32]] = []
+        self.stride = 1
         self.exchanged = np.zeros((len(self._steps), 2))
         self.decided = np.zeros(len(levels))
         self.accepted = np.zeros(len(levels))
         self._recorders = {level: Recorder() for level in stops_at}
-        self._sweep = 0
+        self.sweeps = 0
 
     def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Takes steps with all chains, each sweep followed by exchanges.
@@ -287,18 +314,27 @@ class Ladder:
                 decided, accepted = self._moves.move(number, self._states, self._level_of, rng)
                 self.decided += decided.reshape(-1, self.columns).sum(axis=1)
                 self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
-            self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float64))
+            if self.sweeps % self.stride == 0:
+                self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
             self._exchange(rng)
-            self._sweep += 1
+            self.sweeps += 1
+            if len(self.sizes) > _MOST_RECORDS:
+                self._halve_records()
+
+    def _halve_records(self) -> None:
+        self.stride *= 2
+        self.sizes = self.sizes[::2]
+        self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
 
     def _record(self) -> None:
         for level, recorder in self._recorders.items():
-            if recorder.wants(self._sweep):
+            if recorder.wants(self.sweeps):
                 chains = slice(level * self.columns, (level + 1) * self.columns)
                 test = self._moves.tests[self.levels[level].decoder]
                 wrong = test.wrong(self._states.rows[chains])
-                recorder.add(self._sweep, self._states.members[chains], wrong)
+                numbers = self._states.numbers[chains]
+                recorder.add(self.sweeps, self._states.members[chains], numbers, wrong)
 
     def failing_sets(self, level: int, burn_in: int) -> FailingSets:
         """Fault sets of the chains of a level that was asked for.
@@ -311,7 +347,7 @@ class Ladder:
 
     def _exchange(self, rng: np.random.Generator) -> None:
         columns = np.arange(self.columns)
-        for number in range(self._sweep % 2, len(self._steps), 2):
+        for number in range(self.sweeps % 2, len(self._steps), 2):
             one, other = number * self.columns + columns, (number + 1) * self.columns + columns
             up = self._states.taken(one).sums(self._steps[number])
             down = self._states.taken(other).sums(self._steps[number])
@@ -324,8 +360,9 @@ class Ladder:
             if not this.has_condition_of(following):
                 up[~self._moves.fails(self._states.rows[one], self._level_of[other])] = -np.inf
                 down[~self._moves.fails(self._states.rows[other], self._level_of[one])] = np.inf
-            self.up[number].append(up)
-            self.down[number].append(down)
+            if self.sweeps // 2 % self.stride == 0:  # a pair of levels has every second sweep
+                self.up[number].append(up.astype(np.float32))
+                self.down[number].append(down.astype(np.float32))
             swapped = np.log(rng.random(self.columns)) < up - down
             self._states.exchange(one[swapped], other[swapped])
             self.exchanged[number] += self.columns, int(swapped.sum())

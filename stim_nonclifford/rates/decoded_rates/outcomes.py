@@ -19,7 +19,7 @@ from ...simulation.engines import CpuEngine
 from ...simulation.plan import SamplingPlan, SparseRows
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
-__all__ = ["PlanOutcomes", "symptoms_of_plan"]
+__all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
 
 _SEED = 0
 _MOST_SUMMED = 10
@@ -102,30 +102,36 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
     """
     if (plan.sites >= 0).any():
         raise ValueError("places of noise have errors that exclude each other")
-    first = plan.num_signature_bits
-
-    def symptom(bits: npt.NDArray[np.int32]) -> Symptom:
-        outputs = np.sort(bits) - first
-        observables = outputs[outputs >= num_detectors] - num_detectors
-        detectors = outputs[(outputs >= 0) & (outputs < num_detectors)]
-        signature = np.sort(bits[bits < first])
-        return tuple(detectors.tolist()), tuple(observables.tolist()), tuple(signature.tolist())
-
     found: dict[Symptom, float] = {}
     probabilities = (-0.5 * np.expm1(-2 * plan.rates)).tolist()
     for rows, each in ((plan.effects, probabilities), (plan.coins, [0.5] * len(plan.coins))):
         for k, other in enumerate(each):
-            name = symptom(rows.row(k))
+            name = symptom_of_row(plan, rows.row(k), num_detectors)
             one = found.get(name, 0.0)
             found[name] = one * (1 - other) + other * (1 - one)
     nothing: Symptom = ((), (), ())
     return Symptoms(
         num_detectors=num_detectors,
         num_observables=plan.num_outputs - num_detectors,
-        expected=symptom(plan.constant),
+        expected=symptom_of_row(plan, plan.constant, num_detectors),
         probabilities={name: q for name, q in found.items() if q > 0 and name != nothing},
         outcomes=PlanOutcomes(plan),
     )
+
+
+def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detectors: int) -> Symptom:
+    """The symptom of a row of a plan of all detectors and observables, with signature bits.
+
+    Args:
+        plan: The plan; it must not postselect.
+        bits: The bits of the row.
+        num_detectors: How many of the outputs are detectors.
+    """
+    outputs = np.sort(bits) - plan.num_signature_bits
+    observables = outputs[outputs >= num_detectors] - num_detectors
+    detectors = outputs[(outputs >= 0) & (outputs < num_detectors)]
+    signature = np.sort(bits[bits < plan.num_signature_bits])
+    return tuple(detectors.tolist()), tuple(observables.tolist()), tuple(signature.tolist())
 
 
 def _key_of(plan: SamplingPlan) -> str:

@@ -61,4 +61,4 @@ class PlainLevel:
         events = np.concatenate([np.zeros(0, dtype=np.intp), *self.sets])
         rows = xor_of_groups(self._model, events, np.array([len(each) for each in self.sets], dtype=np.int64))
         rows = self._model.with_outcomes(rows, self.numbers)
-        return failing_sets(self.sets, self._test.wrong(rows))
+        return failing_sets(self.sets, self.numbers, self._test.wrong(rows))

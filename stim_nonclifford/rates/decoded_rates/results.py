@@ -12,7 +12,15 @@ from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
 from .failing.study import FailureStudy
 
-__all__ = ["DecodedErrorRate", "DecodedLevel", "GapPoint"]
+__all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "interval_of"]
+
+COVERAGE = 0.95
+"""The probability with which an interval contains the true rate."""
+
+_QUANTILE = 1.998
+"""Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
+
+_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class DecodedLevel:
 
 
 @dataclass(frozen=True)
-class GapPoint:
+class DecodedGapPoint:
     """Shots with at least some gap.
 
     Attributes:
@@ -81,9 +89,31 @@ class GapPoint:
         return math.hypot(self.kept_error / self.kept, self.kept_and_wrong_error / self.kept_and_wrong)
 
     @property
+    def standard_error(self) -> float:
+        """Of ``logical_error_rate``; infinite as ``relative_error`` is."""
+        return self.logical_error_rate * self.relative_error if self.logical_error_rate else math.inf
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """(low, high): holds the logical error rate with the ``coverage`` of the estimate."""
+        return interval_of(self.logical_error_rate, self.relative_error)
+
+    @property
     def attempts_per_kept_shot(self) -> float:
         """1 / ``kept``; infinite if no kept shot was found."""
         return 1 / self.kept if self.kept else math.inf
+
+
+def interval_of(rate: float, relative_error: float) -> tuple[float, float]:
+    """An interval of 95%, on a logarithmic scale.
+
+    Examples:
+        >>> interval_of(0.01, 0.0), interval_of(0.01, 1000.0)
+        ((0.01, 0.01), (0.0, 1.0))
+    """
+    exponent = min(_QUANTILE * relative_error, _LARGEST_EXPONENT)
+    factor = math.exp(exponent) if exponent < _LARGEST_EXPONENT else math.inf
+    return rate / factor, min(1.0, rate * factor) if rate else 0.0
 
 
 @dataclass(frozen=True)
@@ -127,7 +157,7 @@ class DecodedErrorRate:
     kept: float
     kept_error: float
     kept_and_wrong: float
-    gap_curve: tuple[GapPoint, ...]
+    gap_curve: tuple[DecodedGapPoint, ...]
     levels: tuple[DecodedLevel, ...]
     decodes: int
     seconds: float = field(compare=False)
@@ -222,8 +252,8 @@ class DecodedErrorRate:
     def _known_sets(self) -> FailureStudy:
         if self._study is None:
             raise ValueError(
-                "This estimate has no failing fault sets: the rate is 0, or is one of kept shots, or outputs"
-                " depend on quantum outcomes, too; or it was pickled: estimate it anew then."
+                "This estimate has no failing fault sets: the rate is 0, or is one of kept shots; or it was"
+                " pickled: estimate it anew then."
             )
         return self._study
 

@@ -16,6 +16,7 @@ from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.teleportation import injection_circuit
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
 from stim_nonclifford.rates.decoded_rates.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of
 from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, families_of, fault_model
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel, Stop
 from stim_nonclifford.simulation.compiler import RequestedOutputs
@@ -71,7 +72,7 @@ def model_and_test(circuit: snc.Circuit) -> tuple[FaultModel, FailureTest]:
 
 
 @functools.cache
-def law_of_sets(p: float) -> dict[tuple[int, int], float]:
+def law_of_sets(p: float, p_of_decoder: float | None = None) -> dict[tuple[int, int], float]:
     """The probability of each fault set and each set of flipped outputs with which PyMatching fails.
 
     All fault sets are looked at, each with all paths of the simulation of reference.
@@ -87,7 +88,7 @@ def law_of_sets(p: float) -> dict[tuple[int, int], float]:
         )
         for bits in range(1 << signature_bits)
     }
-    matching = matching_of(circuit)
+    matching = matching_of(circuit if p_of_decoder is None else encoded_t_state(p_of_decoder))
     found: dict[tuple[int, int], float] = {}
     for number in range(1 << len(symptoms)):
         signature = outputs = 0
@@ -162,8 +163,8 @@ def test_outcomes_have_the_law_of_their_signature() -> None:
             assert abs(count - len(numbers) * alike) <= 5.5 * spread + 1e-6
 
 
-@pytest.mark.parametrize("moves", [[0], [2], [3], [0, 1, 2, 3]])  # draw anew, replace, outcomes, all
-def test_moves_keep_the_law_of_sets_and_outcomes(moves: list[int]) -> None:
+@pytest.mark.parametrize("kinds", ["r", "s", "o", "e", "g", "rsoeg"])
+def test_moves_keep_the_law_of_sets_and_outcomes(kinds: str) -> None:
     p = 0.1
     model, test = model_and_test(encoded_t_state(p))
     level = PlainLevel(model, [test], Stop(model.log_odds[0], 0))
@@ -176,11 +177,14 @@ def test_moves_keep_the_law_of_sets_and_outcomes(moves: list[int]) -> None:
     assert len(level.sets) == 4096
     assert_law(keys_of(model, before), law)
     states = before.taken(np.arange(len(level.sets)))
-    chain = Moves(model, [test], [Level(model.log_odds[0], 0, 0.3)])
+    cores, _ = cores_of(
+        model, before.members[:60], before.numbers[:60], model.log_odds[0], lambda rows, _: test(rows)
+    )
+    chain = Moves(model, [test], [Level(model.log_odds[0], 0, 0.3)], cores)
     level_of = np.zeros(len(level.sets), dtype=np.intp)
     changed = np.zeros(len(level.sets), dtype=np.bool_)
-    for number in moves * 4:
-        changed |= chain.move(number, states, level_of, rng)[1]
+    for kind in kinds * 4:
+        changed |= chain.move(chain.kinds.index(kind), states, level_of, rng)[1]
     assert changed.mean() > 0.2
     assert_law(keys_of(model, states), law)
     sets = [row[:size] for row, size in zip(states.members, states.sizes, strict=True)]
@@ -249,10 +253,43 @@ def test_outcomes_alone_are_summed() -> None:
     assert rate.standard_error == 0
 
 
-def test_fault_sets_do_not_say_all_where_outcomes_decide() -> None:
-    rate = encoded_t_state(0.01).logical_error_rate(decoder="pymatching", relative_error=0.2, seed=1)
-    with pytest.raises(ValueError, match="depend on quantum outcomes"):
-        rate.error_budget("noise")
+def test_budgets_are_derivatives_of_the_sum_over_sets_and_outcomes() -> None:
+    p = 0.1
+    rate = encoded_t_state(p).logical_error_rate(decoder="pymatching", relative_error=0.01, seed=1)
+    budget = rate.error_budget("noise")
+    assert {group.group for group in budget.groups} == {"X_ERROR", "Z_ERROR", "DEPOLARIZE1", "M"}
+    assert sum(group.share for group in budget.groups) == pytest.approx(1)
+    # All strengths are proportional to p, and the decoder stays as it is.
+    step = 1e-4
+    more, less = (sum(law_of_sets(p * factor, p).values()) for factor in (1 + step, 1 - step))
+    exact = (math.log(more) - math.log(less)) / (2 * step)
+    total = sum(group.sensitivity for group in budget.groups)
+    error = sum(group.sensitivity_error for group in budget.groups)
+    assert error < 0.1
+    assert abs(total - exact) < 5.4 * error
+
+
+def test_failures_are_circuits_that_fail_for_some_outcomes() -> None:
+    circuit = encoded_t_state(0.01)
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.2, seed=1)
+    failures = rate.failures(6)
+    assert len(failures) == 6
+    noiseless, matching = events_of(circuit.with_faults(()), 1)[0], matching_of(circuit)
+    for failure in failures:
+        seen = np.zeros(circuit.num_detectors + 1, dtype=np.bool_)
+        seen[list(failure.detectors)] = True
+        seen[-1] = bool(failure.observables)
+        assert (matching.decode(seen[:-1]) == bool(failure.predicted)).all()
+        assert failure.predicted != failure.observables
+        flips = events_of(circuit.with_faults(failure.faults), 400) ^ noiseless
+        assert (flips == seen).all(axis=1).mean() > 0.03  # the least likely outcomes that occur here: 1/8
+
+
+def events_of(circuit: snc.Circuit, shots: int) -> np.ndarray:
+    """The parities of detectors and of the observable, without regard to what is expected."""
+    records = circuit.compile_sampler(seed=3).sample(shots)
+    converter = circuit.to_stim().compile_m2d_converter(skip_reference_sample=True)
+    return np.asarray(converter.convert(measurements=records, append_observables=True))
 
 
 def test_exclusive_errors_before_t_gates() -> None:

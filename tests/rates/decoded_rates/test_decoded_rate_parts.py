@@ -9,8 +9,11 @@ import pytest
 import stim
 from scipy.stats import chi2
 
+import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates import jumps
 from stim_nonclifford.rates.decoded_rates.anchors import burn_in
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.failing.lightest import (
     largest_enumerable,
     log_probability_of_lightest,
@@ -107,8 +110,9 @@ def assert_law(found: np.ndarray, weights: np.ndarray) -> None:
     assert chi2.sf(chi_squared, len(counts) - 1) > IMPROBABLE, chi_squared
 
 
-@pytest.mark.parametrize("kinds", ["r", "s", "rs"])
-def test_moves_keep_the_law_of_failing_fault_sets(kinds: str) -> None:
+@pytest.mark.parametrize("kinds", ["r", "s", "e", "g", "rseg"])
+def test_moves_keep_the_law_of_failing_fault_sets(kinds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jumps, "_MOST_MEMBERS", {"exchange": 3, "growth": 2})
     circuit = repetition_code(NOISE, distance=3)
     probabilities, fails = probabilities_of_sets(circuit)
     model = model_of(circuit)
@@ -120,10 +124,15 @@ def test_moves_keep_the_law_of_failing_fault_sets(kinds: str) -> None:
     )
     # Two levels of the same noise, of which each draws another share anew.
     levels = [Level(model.log_odds[0], 0, share) for share in (0.2, 0.5)]
-    moves = Moves(model, [failure_test(circuit, model)], levels)
+    test = failure_test(circuit, model)
+    cores, _ = cores_of(
+        model, states.members[:60], states.numbers[:60], model.log_odds[0], lambda rows, _: test(rows)
+    )
+    moves = Moves(model, [test], levels, cores)
+    assert moves.kinds == "rrseg"
     level_of = np.arange(len(starts)) % 2
     for kind in kinds * 3:
-        decided, accepted = (moves.refresh if kind == "r" else moves.replace)(states, level_of, rng)
+        decided, accepted = moves.move(moves.kinds.index(kind), states, level_of, rng)
         assert not (accepted & ~decided).any()
         assert 0.02 < accepted.mean() < 0.98
     found = numbers_of_sets(states)
@@ -133,6 +142,40 @@ def test_moves_keep_the_law_of_failing_fault_sets(kinds: str) -> None:
         model, [row[:size] for row, size in zip(states.members, states.sizes, strict=True)]
     )
     assert (again.rows == states.rows).all()
+
+
+def test_cores_fail_and_have_no_member_too_many() -> None:
+    circuit = repetition_code(NOISE)
+    model = model_of(circuit)
+    test = failure_test(circuit, model)
+    level = PlainLevel(model, [test], Stop(model.log_odds[0], 0))
+    level.take(2000, np.random.default_rng(6), nothing)
+    sets = ChainStates.of(model, level.sets)
+    cores, members = cores_of(
+        model, sets.members, sets.numbers, model.log_odds[0], lambda rows, _: test(rows)
+    )
+    assert len(cores) == len(level.sets) > 100
+    assert test(rows_of(model, members, sets.numbers)).all()
+    for core, whole in zip(cores, level.sets, strict=True):
+        assert set(core) <= set(whole.tolist())
+        smaller = np.array([[k for k in core if k != member] for member in core], dtype=np.intp)
+        assert not test(rows_of(model, smaller, sets.numbers[: len(smaller)])).any()
+    assert len(set(cores)) > 10
+
+
+def test_jumps_leave_an_error_that_no_detector_sees() -> None:
+    # Qubit 9 flips the observable as often as the code fails. Only jumps get from one to the other.
+    circuit = snc.Circuit(f"X_ERROR(2e-5) 9\n{repetition_code(2e-3, distance=3, readout=0)}")
+    circuit += snc.Circuit("M 9\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    rates = [
+        circuit.logical_error_rate(decoder="pymatching", relative_error=0.05, seed=seed) for seed in (1, 2)
+    ]
+    data = 2e-3 * 2 / 3
+    of_code = 3 * data**2 * (1 - data) + data**3
+    exact = of_code * (1 - 2e-5) + 2e-5 * (1 - of_code)
+    for rate in rates:
+        assert abs(rate.logical_error_rate / exact - 1) < 6.5 * rate.relative_error
+        assert rate.error_factor == 1
 
 
 def test_moves_reach_the_law_from_one_fault_set() -> None:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pymatching
 import pytest
 import sinter
 import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
-from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code
+from stim_nonclifford.rates.decoded_rates.decoding import RepeatedRows
+from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
 
 class Answering(sinter.CompiledDecoder):  # type: ignore[misc]
@@ -77,6 +79,40 @@ def test_a_decoder_that_is_random() -> None:
 
     with pytest.raises(ValueError, match=r"Wrapped is not deterministic"):
         repetition_code(1e-4).logical_error_rate(decoder=Wrapped(guess), relative_error=0.1, seed=1)
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_decoder_that_is_random_in_one_of_fifty_answers(is_plain: bool) -> None:
+    # With 500 answers that are asked for again, none differs with a chance of 0.98^500 < 1e-4: the seed is fixed.
+    rng = np.random.default_rng(2)
+    matching: list[pymatching.Matching] = []
+
+    class Careless(sinter.Decoder):  # type: ignore[misc]
+        def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Answering:
+            matching.append(pymatching.Matching.from_detector_error_model(dem))
+            return Answering(self.answer)
+
+        def answer(self, dets: np.ndarray) -> np.ndarray:
+            found = matching[0].decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True)
+            some = (rng.random(len(dets)) < 0.02) & (dets.any(axis=1) | is_plain)
+            return found ^ some[:, np.newaxis].astype(np.uint8)
+
+    seen = "detection events once more" if is_plain else "fault sets, and when it was asked again"
+    with pytest.raises(ValueError, match=rf"{seen}.*seed that follows.*sinter collect"):
+        surface_code(1e-4).logical_error_rate(decoder=Careless(), relative_error=0.2, seed=1)
+
+
+def test_a_decoder_whose_gaps_are_random() -> None:
+    rows = RepeatedRows(50)
+    keys = np.random.default_rng(3).integers(1 << 64, size=(400, 2), dtype=np.uint64)
+    dets = keys.view(np.uint8)
+    predictions, gaps = dets[:, :1] & 1, dets[:, 1].astype(np.int64)
+    for part in np.array_split(np.arange(400), 7):
+        rows.add(keys[part], dets[part], predictions[part], gaps[part])
+    assert rows.differing(lambda events: (events[:, :1] & 1, events[:, 1].astype(np.int64)))[0] == 0
+    wrong, total = rows.differing(lambda events: (events[:, :1] & 1, events[:, 1].astype(np.int64) & ~1))
+    assert 25 <= total <= 50
+    assert 0 < wrong < total
 
 
 def test_a_decoder_that_is_always_right() -> None:

@@ -12,7 +12,7 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, ladder
 from stim_nonclifford.rates.decoded_rates import estimate as estimating
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
@@ -139,6 +139,15 @@ def test_seed_fixes_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert rate(7) == rate(7)
     assert rate(7) != rate(8)
+
+
+def test_few_records_of_many_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimating, "largest_enumerable", lambda mechanisms: -1)
+    monkeypatch.setattr(ladder, "_MOST_RECORDS", 50)
+    rate = repetition_code(1e-3).logical_error_rate(decoder="pymatching", relative_error=0.1, seed=5)
+    assert rate.sweeps[0] > 2 * 50
+    assert rate.sweeps[0] // 4 <= rate.sweeps[1] <= rate.sweeps[0] // 2
+    assert_agrees(rate, exact_rate("repetition", 1e-3))
 
 
 def test_certain_errors_and_absent_ones() -> None:

@@ -75,6 +75,28 @@ def test_kept_shots_are_decoded(folder: Folder) -> None:
     assert len({row.strong_id for row in rows}) == 2 * len(names)
 
 
+def test_a_row_for_each_least_gap(folder: Folder) -> None:
+    p = 0.1
+    (folder.path / "p=0.1.stim").write_text(str(repetition_code(p, distance=3)))
+    coarse = ARGUMENTS.replace("0.2", "0.5")
+    arguments = f"--decoders pymatching --confidence --circuits p=0.1.stim {coarse}"
+    folder.run(ESTIMATE, arguments)
+    rows = sinter.read_stats_from_csv_files(folder.path / "rates.csv")
+    found = {row.json_metadata["gap"]: row.json_metadata["estimate"] for row in rows}
+    rate = repetition_code(p, distance=3).logical_error_rate(
+        decoder="pymatching", confidence=True, relative_error=0.5, seed=found[0]["seed"]
+    )
+    assert len(rate.gap_curve) >= 2
+    assert set(found) == {point.gap for point in rate.gap_curve}
+    for point in rate.gap_curve:
+        facts = found[point.gap]
+        assert (facts["kept"], facts["kept_and_wrong"]) == (point.kept, point.kept_and_wrong)
+        assert facts["interval"] == list(point.interval)
+        assert facts["interval"][0] < facts["logical_error_rate"] < facts["interval"][1]
+    again = folder.run(ESTIMATE, arguments)
+    assert "in the file already" in again.stderr
+
+
 def test_what_is_refused(folder: Folder) -> None:
     names = " ".join(with_circuits(folder))
     for decoder, more, message in (
@@ -86,6 +108,8 @@ def test_what_is_refused(folder: Folder) -> None:
         ),
         ("pymatching", "--state_check T", "--decoders pymatching predicts all observables here"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
+        ("pymatching", "--confidence --metadata_func \"{'gap':1}\"", 'the key "gap", as --confidence'),
+        ("soft_postselect", "--confidence", "--confidence asks a decoder how sure it is"),
     ):
         refused = folder.run(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)
         assert message in refused.stderr

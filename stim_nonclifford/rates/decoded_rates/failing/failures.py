@@ -10,7 +10,7 @@ import numpy as np
 
 from ....simulation.faults import CircuitFault
 from ..mechanisms import Words, log_probability_of_none
-from .sets import Indices
+from .cores import cores_of, rows_of
 from .study import FailureStudy
 
 __all__ = ["DecodedFailure", "decoded_failures"]
@@ -25,9 +25,9 @@ class DecodedFailure:
     Attributes:
         share: Part of the failing fault sets that were looked at and come down to this one if mechanisms are
             left out one after the other, as long as the decoder fails.
-        probability: That these mechanisms act, and no others.
-        detectors: The detectors that fire.
-        observables: The observables that are flipped.
+        probability: That these mechanisms act, and no others, whatever the quantum outcomes are.
+        detectors: The detectors that fire; with T gates, for an example of the quantum outcomes.
+        observables: The observables that are flipped, for the same outcomes.
         predicted: The observables that the decoder says are flipped.
         causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
             cause.
@@ -61,7 +61,15 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     """
     sets = study.sets
     chosen = np.unique(np.linspace(0, len(sets) - 1, min(len(sets), _MOST_SETS)).astype(np.intp))
-    cores = Counter(_cores(study, sets.members[chosen]))
+    found_cores, members = cores_of(
+        study.model,
+        sets.members[chosen],
+        sets.numbers[chosen],
+        study.log_odds,
+        lambda rows, _: study.test(rows),
+    )
+    cores = Counter(found_cores)
+    example = {core: k for k, core in reversed(list(enumerate(found_cores)))}
     none = log_probability_of_none(study.log_odds)
 
     def log_probability(core: tuple[int, ...]) -> float:
@@ -75,9 +83,9 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     plan_mechanism[first] = np.flatnonzero(is_output)[where]
     found = []
     for core in ranked:
-        row = _rows_of(study, np.array([core], dtype=np.intp).reshape(1, len(core)))
+        which = slice(example[core], example[core] + 1)
+        row = rows_of(study.model, members[which], sets.numbers[chosen[which]])
         flipped = study.model.observables(row)
-        members = [int(plan_mechanism[k]) for k in core]
         found.append(
             DecodedFailure(
                 share=cores[core] / len(chosen),
@@ -93,41 +101,10 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
                     )
                     for k in core
                 ),
-                faults=named.faults(members),
+                faults=named.faults([int(plan_mechanism[k]) for k in core]),
             )
         )
     return found
-
-
-def _cores(study: FailureStudy, members: Indices) -> list[tuple[int, ...]]:
-    """The sets without the members that can be left out, the least probable first.
-
-    A member that could not be left out is tried again after others are gone.
-    """
-    odds = np.append(study.log_odds, np.inf)
-    order = np.argsort(odds[members], axis=1, kind="stable")
-    members = np.take_along_axis(members, order, axis=1)
-    changed = np.ones(len(members), dtype=np.bool_)
-    while changed.any():
-        active = np.flatnonzero(changed)
-        changed[:] = False
-        for place in range(members.shape[1]):
-            there = active[members[active, place] >= 0]
-            if not len(there):
-                continue
-            without = members[there].copy()
-            without[:, place] = -1
-            fails = study.test(_rows_of(study, without))
-            members[there[fails], place] = -1
-            changed[there[fails]] = True
-    return [tuple(sorted(int(k) for k in row if k >= 0)) for row in members]
-
-
-def _rows_of(study: FailureStudy, members: Indices) -> Words:
-    """The rows of sets; -1 is no member."""
-    nothing = np.zeros((1, study.model.flips.shape[1]), dtype=np.uint64)
-    flips = np.concatenate([study.model.flips, nothing])
-    return np.asarray(np.bitwise_xor.reduce(flips[members], axis=1) ^ study.model.base)
 
 
 def _ones(words: Words) -> tuple[int, ...]:

@@ -24,12 +24,14 @@ class FailingSets:
 
     Attributes:
         members: intp, shape (sets, room): the mechanisms of each, then -1.
+        numbers: uint64, shape (sets,): what fixes their quantum outcomes.
         columns: intp, shape (sets,): sets of different columns are independent, and all columns have about
             as many.
         wrong: uint64, shape (sets, words): the observables that the decoder predicts wrongly.
     """
 
     members: Indices
+    numbers: Words
     columns: Indices
     wrong: Words
 
@@ -80,17 +82,18 @@ class FailingSets:
         return float(mean[0]), float(error[0])
 
 
-def failing_sets(sets: Sequence[Indices], wrong: Words) -> FailingSets:
+def failing_sets(sets: Sequence[Indices], numbers: Words, wrong: Words) -> FailingSets:
     """Independent sets.
 
     Args:
         sets: The mechanisms of each.
+        numbers: What fixes their quantum outcomes.
         wrong: The observables that are predicted wrongly.
     """
     members = np.full((len(sets), max((len(each) for each in sets), default=0)), -1, dtype=np.intp)
     for row, each in zip(members, sets, strict=True):
         row[: len(each)] = each
-    return FailingSets(members, np.arange(len(sets)), wrong)
+    return FailingSets(members, numbers, np.arange(len(sets)), wrong)
 
 
 class Recorder:
@@ -98,16 +101,16 @@ class Recorder:
 
     def __init__(self) -> None:
         self._stride = 1
-        self._records: list[tuple[int, npt.NDArray[np.int32], Words]] = []
+        self._records: list[tuple[int, npt.NDArray[np.int32], Words, Words]] = []
 
     def wants(self, sweep: int) -> bool:
         """Whether a sweep is to be recorded."""
         return sweep % self._stride == 0
 
-    def add(self, sweep: int, members: Indices, wrong: Words) -> None:
-        """Records one set of each column, with the observables that are predicted wrongly."""
+    def add(self, sweep: int, members: Indices, numbers: Words, wrong: Words) -> None:
+        """Records one set of each column, as of ``FailingSets``."""
         room = int((members >= 0).sum(axis=1).max(initial=0))
-        self._records.append((sweep, members[:, :room].astype(np.int32), wrong.copy()))
+        self._records.append((sweep, members[:, :room].astype(np.int32), numbers.copy(), wrong.copy()))
         if len(self._records) > _MOST_RECORDS:
             self._stride *= 2
             self._records = [record for record in self._records if self.wants(record[0])]
@@ -115,14 +118,15 @@ class Recorder:
     def sets(self, burn_in: int) -> FailingSets:
         """The sets of the sweeps from number ``burn_in`` on."""
         chosen = [record for record in self._records if record[0] >= burn_in]
-        room = max(members.shape[1] for _, members, _ in chosen)
+        room = max(members.shape[1] for _, members, *_ in chosen)
         return FailingSets(
             members=np.vstack(
                 [
                     np.pad(members, ((0, 0), (0, room - members.shape[1])), constant_values=-1)
-                    for _, members, _ in chosen
+                    for _, members, *_ in chosen
                 ]
             ).astype(np.intp),
-            columns=np.concatenate([np.arange(len(members)) for _, members, _ in chosen]),
-            wrong=np.vstack([wrong for _, _, wrong in chosen]),
+            numbers=np.concatenate([numbers for _, _, numbers, _ in chosen]),
+            columns=np.concatenate([np.arange(len(members)) for _, members, *_ in chosen]),
+            wrong=np.vstack([wrong for *_, wrong in chosen]),
         )

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from ....simulation.compiler import CompiledCircuit, RequestedOutputs
-from ....simulation.compiler.algebra.gf2 import ones
-from ....simulation.faults import FaultTable, located, noise_events
+from ....simulation.faults import FaultTable
 from ....simulation.plan import SamplingPlan
 from ..decoding import FailureTest
 from ..mechanisms import FaultModel, Floats
+from ..outcomes import symptom_of_row
 from .sets import FailingSets, Indices
 
 __all__ = ["FailureStudy"]
@@ -69,16 +69,15 @@ class FailureStudy:
             AssertionError: They have not the same probabilities.
         """
         number = {symptom: k for k, symptom in enumerate(self.model.symptoms)}
-        first, count = self.model.num_detectors, self.model.num_detectors + self.model.num_observables
-        found = np.full(self.plan.num_mechanisms, -1, dtype=np.intp)
-        for part in located(self.plan, noise_events(self.compiled)):
-            if part.mechanism >= 0 and found[part.mechanism] < 0:
-                outputs = ones(part.event.effect & ((1 << count) - 1))
-                detectors = tuple(output for output in outputs if output < first)
-                observables = tuple(output - first for output in outputs if output >= first)
-                found[part.mechanism] = number.get((detectors, observables), -1)
+        parts = 2 if self.model.outcomes is None else 3
+        plan, found = self.plan, np.full(self.plan.num_mechanisms, -1, dtype=np.intp)
+        for k in range(plan.num_mechanisms):
+            symptom = symptom_of_row(plan, plan.effects.row(k), self.model.num_detectors)
+            found[k] = number.get(symptom[:parts], -1)
         rates = np.bincount(found[found >= 0], self.plan.rates[found >= 0], minlength=len(number))
         probabilities = -0.5 * np.expm1(-2 * rates)
-        if not np.allclose(probabilities, 1 / (1 + np.exp(-self.log_odds)), rtol=1e-6, atol=0):
+        expected = 1 / (1 + np.exp(-self.log_odds))
+        is_coin = self.log_odds == 0
+        if not np.allclose(probabilities[~is_coin], expected[~is_coin], rtol=1e-6, atol=0):
             raise AssertionError("the mechanisms of a plan are not those of the error model")
         return found

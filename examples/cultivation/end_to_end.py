@@ -6,8 +6,8 @@ The files are the circuits of the Clifft paper (arXiv 2604.27058, github.com/uni
 injection, cultivation, and the escape into a matchable code of distance 15. They end in EXP_VAL of the
 logical X, Y and Z, and in a measurement of Y, from which the paper's error model is computed. Here the
 observable includes Y itself in place of that measurement, and the shots are checked by the expectation value
-of Y. As in the paper, detectors of the color code that would make the code unmatchable are postselected, too
-(see `desaturation`), and the confidence is the complementary gap.
+of Y. The decoder is that of the sampler `soft_desaturated_gap`: as in the paper, detectors of the color code
+that would make the code unmatchable are postselected, too, and the confidence is the complementary gap.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ import sinter
 
 import sinter_plugin
 import stim_nonclifford as snc
-from examples.desaturation import GREEN_Z, RED_X, DesaturatedDecoder, hidden_detectors, kinds
-from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
+from sinter_plugin import DesaturatedGapDecoder, LogicalStateCheck, SoftDecodingSampler
 from sinter_plugin.samplers.state_check import frame_circuit
 
 PUBLISHED = {
@@ -64,9 +63,7 @@ def with_observable_of_y(text: str) -> snc.Circuit:
 def postselected(circuit: snc.Circuit) -> npt.NDArray[np.bool_]:
     """The detectors that the paper postselects."""
     model = circuit.s_proxy().detector_error_model(approximate_disjoint_errors=True)
-    kind = kinds(model)
-    hidden = hidden_detectors(model)
-    return np.array([k in hidden or kind[k] in (RED_X, GREEN_Z) for k in range(circuit.num_detectors)])
+    return DesaturatedGapDecoder().postselected_detectors(model)
 
 
 def state_check(circuit: snc.Circuit) -> LogicalStateCheck:
@@ -93,7 +90,7 @@ def collected(path: pathlib.Path, shots: int, processes: int, out: pathlib.Path)
     circuit = with_observable_of_y(path.read_text(encoding="utf-8"))
     mask = postselected(circuit)
     sampler = SoftDecodingSampler(
-        DesaturatedDecoder(), confidence=True, state_check=state_check(circuit), warn=False
+        "desaturated", confidence=True, state_check=state_check(circuit), warn=False
     )
     attempts = sampling_rate(frame_circuit(circuit), mask, 300_000)
     task = sinter_plugin.task(

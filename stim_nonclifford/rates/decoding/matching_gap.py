@@ -26,7 +26,7 @@ _SMALLEST_PROBABILITY = 1e-12
 _MOST_SPLIT_DETECTORS = 6
 """Each of them doubles the number of matchings per shot."""
 
-_MOST_EVENTS = 256
+_MOST_EVENTS = 200
 """Shots with more of them are left to PyMatching: distances between all pairs would take longer."""
 
 _DISTANCE_BYTES = 256 << 20

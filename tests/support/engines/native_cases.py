@@ -355,7 +355,11 @@ CASES: dict[str, Case] = {
     "MatchingWeights.least": Case(
         {"events": np.array([1, 2], np.uint8), "row_bytes": 1, "further_node": 2, "max_events": 9},
         {
-            "events": [np.array([8], np.uint8), np.array([4], np.uint8), *arrays(np.array([1], np.uint8))[2:]],
+            "events": [
+                np.array([8], np.uint8),
+                np.array([4], np.uint8),
+                *arrays(np.array([1], np.uint8))[2:],
+            ],
             "row_bytes": [*WRONG_NUMBERS, 0, 3],
             "further_node": [*WRONG_NUMBERS, 0, 1, 3],
             "max_events": WRONG_NUMBERS,

@@ -196,7 +196,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         given = None
         if task.postselection_mask is not None:
             given = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
-        detectors = self._postselected(circuit, given)
+        whole = self._model(circuit, None, task) if self._desaturates(circuit) else None
+        detectors = self._postselected(circuit, given, whole)
         row_warnings = self._checked(circuit, detectors)
         sampled, check = circuit, self._state_check_of(circuit)
         if check is not None:
@@ -209,7 +210,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         try:
             decoding = KeptShotDecoding(
                 self._decoder(herald_detectors(circuit)),
-                self._model(circuit, detectors, task),
+                whole or self._model(circuit, detectors, task),
                 name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
                 num_observables=circuit.num_observables,
                 confidence=self.confidence,
@@ -282,10 +283,23 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         """
         return self._checked(circuit, self._postselected(circuit, detectors))
 
-    def _postselected(self, circuit: snc.Circuit, given: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        """The detectors that discard a shot: the given ones, or those that the decoder needs."""
-        decoder = self._decoder()
-        if not isinstance(decoder, DesaturatedGapDecoder) or circuit.num_detectors == 0:
+    def _desaturates(self, circuit: snc.Circuit) -> bool:
+        return circuit.num_detectors > 0 and isinstance(self._decoder(), DesaturatedGapDecoder)
+
+    def _postselected(
+        self,
+        circuit: snc.Circuit,
+        given: NDArray[np.bool_] | None,
+        whole: stim.DetectorErrorModel | None = None,
+    ) -> NDArray[np.bool_]:
+        """The detectors that discard a shot: the given ones, or those that the decoder needs.
+
+        Args:
+            circuit: The circuit.
+            given: The mask, or None.
+            whole: The error model of the circuit, if it is there already.
+        """
+        if not self._desaturates(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
         if self.condition_on_postselection:
             raise ValueError(
@@ -293,7 +307,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " conditioned model has forgotten. Leave out condition_on_postselection, or decode with"
                 " pymatching."
             )
-        needed = decoder.postselected_detectors(self._model_of_circuit(circuit, "s_proxy"))
+        if whole is None:
+            whole = self._model_of_circuit(circuit, "s_proxy")
+        needed = DesaturatedGapDecoder().postselected_detectors(whole)
         if given is None:
             return needed
         missing = np.flatnonzero(needed & ~given)
@@ -344,7 +360,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         return named
 
     def _model(
-        self, circuit: snc.Circuit, detectors: NDArray[np.bool_], task: sinter.Task
+        self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task
     ) -> stim.DetectorErrorModel:
         kind: Any = self.error_model
         if isinstance(kind, str) and kind == "task":

@@ -78,7 +78,7 @@ def generated_circuit(
         rounds=rounds,
         readout="expectation_values",
     )
-    metadata = {"d": distance, "d2": escape_distance, "p": p, "g": gate}
+    metadata: dict[str, Any] = {"d": distance, "d2": escape_distance, "p": p, "g": gate}
     metadata |= {"postselected": postselected_rounds, "r": rounds, "state_check": "Y"}
     value = 2**0.5 if gate == "T" else 1.0
     return CheckedCircuit(snc.Circuit(circuit), metadata, LogicalStateCheck((0, _Y), (0, 1), (0.0, value)))

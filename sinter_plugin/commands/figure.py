@@ -1,7 +1,7 @@
-"""``python -m sinter_plugin figure end_to_end``: logical error against attempts per kept shot of cultivation.
+"""``python -m sinter_plugin figure end_to_end``: logical error against attempts of cultivation.
 
 A T state is injected, cultivated and grown into a large code, with T gates and as S-proxy. Circuits are
-generated, or those of the Clifft paper (``--circuits``). Kept shots are decoded, and counted by the gap of the
+generated, or those of the Clifft paper (--circuits). Kept shots are decoded, and counted by the gap of the
 decoder. Shots with a smaller gap than some threshold can be discarded, too: the threshold is the dial along
 each curve. The logical Y is checked in the decoded frame.
 """
@@ -57,18 +57,14 @@ def figure(arguments: Sequence[str]) -> int:
     integer(args.processes, "--processes", 1)
     tasks, samplers = [], {}
     for checked in circuits:
-        gate = checked.metadata["g"]
-        name = f"soft_{args.decoder}_gap_{gate}"
+        parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
+        name = "_".join(["soft", args.decoder, "gap", *parts])
         samplers[name] = _sampler(checked, args.decoder)
+        mask = _mask(checked) if args.decoder == "chromobius" else None
+        samplers[name].check(checked.circuit, mask)
         tasks.append(
-            task(
-                checked.circuit,
-                decoder=name,
-                json_metadata=checked.metadata,
-                postselection_mask=_mask(checked) if args.decoder == "chromobius" else None,
-            )
+            task(checked.circuit, decoder=name, json_metadata=checked.metadata, postselection_mask=mask)
         )
-        samplers[name].check(checked.circuit, _mask(checked) if args.decoder == "chromobius" else None)
     rows: dict[str, sinter.TaskStats] = {}
     is_interrupted = False
     for one in tasks:
@@ -94,9 +90,7 @@ def figure(arguments: Sequence[str]) -> int:
         published = {row.json_metadata["d"] for row in counted} & PUBLISHED.keys()
         draw(
             [*curves_of(counted, _label), *map(_published_curve, sorted(published))],
-            "cultivation end to end, p = 0.001"
-            if not args.p_is_given
-            else f"cultivation end to end, p = {args.p}",
+            "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
             str(out / "end_to_end.png"),
         )
         print(f"Wrote end_to_end.csv, end_to_end_points.csv and end_to_end.png to {out}.")
@@ -116,7 +110,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--d", type=int, default=3, help="distance that is cultivated (default: 3)")
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
-    parser.add_argument("--p", type=float, help="strength of the noise (default: 0.001)")
+    parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
     parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
     )
@@ -135,10 +129,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         "--out", default="out", metavar="FOLDER", help="folder for the results (default: out)"
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    args = parser.parse_args(arguments)
-    args.p_is_given = args.p is not None
-    args.p = 0.001 if args.p is None else args.p
-    return args
+    return parser.parse_args(arguments)
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:

@@ -12,6 +12,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, MatchingGapDecoder
+from sinter_plugin.commands.end_to_end_circuits import with_observable_of_y
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoding.desaturation.detector_kinds import DetectorKind, detector_kinds
 from stim_nonclifford.rates.decoding.desaturation.pair_graph import (
@@ -183,8 +184,6 @@ def test_answers_are_those_of_one_graph_for_both_bases() -> None:
 @needs_published
 @pytest.mark.parametrize(("name", "shots"), [("e2e_t_d3_p1e-3", 4000), ("e2e_t_d5_p1e-3", 10_000)])
 def test_published_circuits_row_by_row(name: str, shots: int) -> None:
-    from examples.cultivation.end_to_end import with_observable_of_y
-
     text = Path(FOLDER / f"{name}.stim").read_text(encoding="utf-8")
     circuit = snc.Circuit(with_observable_of_y(text).s_proxy())
     model = circuit.detector_error_model(approximate_disjoint_errors=True)

@@ -145,7 +145,7 @@ class CompiledDesaturatedGap(CompiledGapDecoder):
         predictions = np.zeros((len(rows), len(self._flips[0])), dtype=np.uint8)
         gaps = np.full(len(rows), np.inf)
         for graph, decoder, flips in zip(self._graphs, self._decoders, self._flips, strict=True):
-            chosen = np.packbits(events[:, graph.detectors], axis=1, bitorder="little")
+            chosen = np.packbits(np.take(events, graph.detectors, axis=1), axis=1, bitorder="little")
             found, gap = decoder.decode_shots_bit_packed_with_confidence(
                 bit_packed_detection_event_data=chosen
             )

@@ -30,6 +30,10 @@ from typing import Any
 import sinter
 
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
+from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import (
+    CompiledDesaturatedGap,
+    DesaturatedGapDecoder,
+)
 from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
 from stim_nonclifford.rates.decoding.heralded_matching import (
     CompiledHeraldedMatching,
@@ -59,12 +63,14 @@ __all__ = [
     "CalibrationPoint",
     "ChromobiusGapDecoder",
     "CompiledChromobiusGap",
+    "CompiledDesaturatedGap",
     "CompiledGapDecoder",
     "CompiledHeraldedMatching",
     "CompiledMatchingGap",
     "CompiledSoftDecodingSampler",
     "CompiledSoftPostselectSampler",
     "ConfidentDecoder",
+    "DesaturatedGapDecoder",
     "GapPoint",
     "HeraldedMatchingDecoder",
     "LogicalStateCheck",
@@ -93,7 +99,8 @@ def sinter_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
         argument ``--custom_decoders_module_function sinter_plugin:sinter_samplers``. ``soft_postselect`` and
         ``soft_postselect_gpu`` do not decode. For each decoder that is installed and that Sinter or its
         plugin knows, there is a sampler: that of ``pymatching`` has the name ``soft_pymatching``.
-        ``soft_pymatching_gap`` and ``soft_chromobius_gap`` have the complementary gap.
+        ``soft_pymatching_gap``, ``soft_chromobius_gap`` and ``soft_desaturated_gap`` have the complementary
+        gap.
 
     Examples:
         >>> samplers = sinter_samplers()

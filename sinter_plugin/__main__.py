@@ -18,6 +18,7 @@ Sinter's commands, for circuits with T gates:
             plotted beside those of collect
   plot      `sinter plot`
   plot-gap  draws logical error against attempts per kept shot: counted by confidence gap, and computed
+  figure    samples, decodes and draws cultivation end to end, with T gates and as S-proxy
   combine   adds files up as `sinter combine` does, and refuses what would be counted twice, and files cut off
   predict   `sinter predict`
 
@@ -95,11 +96,11 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
         print(_HELP, end="")
         return 0
     command, *rest = arguments
-    if command not in ("collect", "estimate", "plot", "plot-gap", "combine", "predict"):
+    if command not in ("collect", "estimate", "plot", "plot-gap", "figure", "combine", "predict"):
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
-    if command in ("collect", "combine", "estimate", "plot-gap"):
+    if command in ("collect", "combine", "estimate", "figure", "plot-gap"):
         try:
             if command == "collect":
                 from .commands.collect import collect
@@ -109,6 +110,10 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
                 from .commands.combine import combine
 
                 return combine(rest)
+            if command == "figure":
+                from .commands.figure import figure
+
+                return figure(rest)
             if command == "plot-gap":
                 from .commands.plot_gap import plot_gap
 

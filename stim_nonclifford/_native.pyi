@@ -62,6 +62,19 @@ class Engine:
     @property
     def instruction_set(self) -> str: ...
 
+class MatchingWeights:
+    def __init__(
+        self,
+        num_nodes: int,
+        first: npt.NDArray[np.int64],
+        second: npt.NDArray[np.int64],
+        weights: npt.NDArray[np.int64],
+        max_bytes: int,
+    ) -> None: ...
+    def least(
+        self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
+    ) -> npt.NDArray[np.int64]: ...
+
 def check_plan(plan: Any) -> None: ...
 def plan_image(plan: Any) -> npt.NDArray[np.uint8]: ...
 def job_fields() -> list[tuple[str, int]]: ...

@@ -19,7 +19,7 @@ from ..statistics.error_rates import COVERAGE, error_rate
 from ..statistics.gap_points import gap_points, has_gaps
 from ..statistics.rows import ESTIMATE, FAULT_SETS
 
-__all__ = ["GapCurve", "curves_of", "plot_gap"]
+__all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]
 
 _MARKERS = "osD^vP*X"
 
@@ -80,7 +80,7 @@ def plot_gap(arguments: Sequence[str]) -> int:
     curves = curves_of(chosen, lambda row: str(_evaluated("--group_func", args.group_func, row)))
     if not curves:
         raise ValueError("No row has a kept shot, so that there is nothing to draw.")
-    _draw(curves, args.title, args.out)
+    draw(curves, args.title, args.out)
     return 0
 
 
@@ -145,7 +145,14 @@ class _Fields:
         return self._fields.get(name)
 
 
-def _draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
+def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
+    """Draws curves and points.
+
+    Args:
+        curves: What is drawn.
+        title: The title of the picture.
+        out: Its file; None opens a window.
+    """
     if out is not None:
         import matplotlib as mpl
 

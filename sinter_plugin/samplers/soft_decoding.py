@@ -25,6 +25,7 @@ from stim_nonclifford.rates.decoding.decoders import (
     decoder_named,
     decompositions,
 )
+from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.rates.decoding.heralded_matching import HeraldedMatchingDecoder
 from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching_gap import MatchingGapDecoder
@@ -55,7 +56,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
 
     * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
-      sees them, silent, as Sinter's decoders do. Without a mask, no shot is discarded.
+      sees them, silent, as Sinter's decoders do. Without a mask, no shot is discarded; but the decoder
+      ``"desaturated"`` postselects the detectors that it needs, and refuses a mask that leaves one out.
     * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
       observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
       returns a further byte which is not 0. Both are Sinter's rules.
@@ -191,10 +193,12 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         circuit = (
             snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
         )
-        detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+        given = None
         if task.postselection_mask is not None:
-            detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
-        row_warnings = self.check(circuit, detectors)
+            given = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
+        whole = self._model(circuit, None, task) if self._desaturates(circuit) else None
+        detectors = self._postselected(circuit, given, whole)
+        row_warnings = self._checked(circuit, detectors)
         sampled, check = circuit, self._state_check_of(circuit)
         if check is not None:
             self._check_rules(task)
@@ -206,7 +210,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         try:
             decoding = KeptShotDecoding(
                 self._decoder(herald_detectors(circuit)),
-                self._model(circuit, detectors, task),
+                whole or self._model(circuit, detectors, task),
                 name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
                 num_observables=circuit.num_observables,
                 confidence=self.confidence,
@@ -259,14 +263,16 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
 
         Args:
             circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors; None: none of them.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: those that the decoder
+                needs, for most of them none.
 
         Returns:
             The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
 
         Raises:
             ValueError: The decoder is unknown or not installed, the circuit has no observables, all of its
-                detectors are postselected, or without noise its state is not the one that is checked.
+                detectors are postselected, a detector is not that the decoder needs, or without noise the
+                state is not the one that is checked.
 
         Warns:
             InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors
@@ -275,8 +281,48 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
                 random without noise.
         """
-        if detectors is None:
-            detectors = np.zeros(circuit.num_detectors, dtype=np.bool_)
+        return self._checked(circuit, self._postselected(circuit, detectors))
+
+    def _desaturates(self, circuit: snc.Circuit) -> bool:
+        return circuit.num_detectors > 0 and isinstance(self._decoder(), DesaturatedGapDecoder)
+
+    def _postselected(
+        self,
+        circuit: snc.Circuit,
+        given: NDArray[np.bool_] | None,
+        whole: stim.DetectorErrorModel | None = None,
+    ) -> NDArray[np.bool_]:
+        """The detectors that discard a shot: the given ones, or those that the decoder needs.
+
+        Args:
+            circuit: The circuit.
+            given: The mask, or None.
+            whole: The error model of the circuit, if it is there already.
+        """
+        if not self._desaturates(circuit):
+            return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
+        if self.condition_on_postselection:
+            raise ValueError(
+                "Desaturation explains pairs of errors that flip the same postselected detector, which a"
+                " conditioned model has forgotten. Leave out condition_on_postselection, or decode with"
+                " pymatching."
+            )
+        if whole is None:
+            whole = self._model_of_circuit(circuit, "s_proxy")
+        needed = DesaturatedGapDecoder().postselected_detectors(whole)
+        if given is None:
+            return needed
+        missing = np.flatnonzero(needed & ~given)
+        if len(missing):
+            raise ValueError(
+                f"Of the {np.count_nonzero(needed)} detectors that desaturation postselects,"
+                f" {len(missing)} are not in the postselection mask (first D{missing[0]}). Leave out the"
+                " mask, so that the sampler postselects these detectors, or add them to it:"
+                " DesaturatedGapDecoder().postselected_detectors(model)."
+            )
+        return given
+
+    def _checked(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> list[str]:
         self._decoder()
         if circuit.num_observables == 0:
             raise ValueError(
@@ -314,7 +360,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         return named
 
     def _model(
-        self, circuit: snc.Circuit, detectors: NDArray[np.bool_], task: sinter.Task
+        self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task
     ) -> stim.DetectorErrorModel:
         kind: Any = self.error_model
         if isinstance(kind, str) and kind == "task":
@@ -328,11 +374,17 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                     ' controls as CZ. Choose error_model="s_proxy" or "noise_only", or set the task\'s model'
                     " to stim_nonclifford.Circuit.detector_error_model(...)."
                 )
+        return self._model_of_circuit(circuit, kind, detectors)
+
+    def _model_of_circuit(
+        self, circuit: snc.Circuit, kind: Any, detectors: NDArray[np.bool_] | None = None
+    ) -> stim.DetectorErrorModel:
+        """The first model that there is: the decomposed one if it is asked for, and then ``noise_only``."""
         arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
         if self.condition_on_postselection:
             arguments["postselection_mask"] = detectors
         attempts: list[dict[str, Any]] = [{}]
-        if self.decompose_errors:
+        if self.decompose_errors and not isinstance(self._decoder(), DesaturatedGapDecoder):
             matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
             attempts = [*decompositions(matching)]
         if self.state_check is not None and kind == "s_proxy":

@@ -44,6 +44,7 @@ SINTER_COMMANDS = {
     "combine": "adds up files of statistics",
     "plot": "plots statistics",
     "plot-gap": "plots logical error against attempts per kept shot",
+    "figure": "samples, decodes and draws cultivation end to end",
     "predict": "decodes files of detection events",
 }
 """The commands of ``sinter_plugin``."""

@@ -65,6 +65,7 @@ NATIVE_ROOMS = (
     "laws",
     "engine",
     "fault_sets",
+    "matching",
     "device",
     "bindings",
 )
@@ -184,6 +185,7 @@ LARGE_FOLDERS = {
     "stim_nonclifford": "eight rooms, the sources of the compiled code, and four files that must lie here",
     "stim_nonclifford/kernels": "NVRTC, which compiles them, gives headers names without a folder",
     "stim_nonclifford/native": "one folder a layer, each of which includes from those before it only",
+    "stim_nonclifford/native/bindings": "one file for each class that Python sees",
     "stim_nonclifford/rates/decoded_rates": "one module a step of one method",
     "stim_nonclifford/rates/fault_sets/search": "one module a step of one method",
     "tests/simulation/gpu/ptx": "one emulator: parts that read PTX, and parts that run it",

@@ -22,11 +22,8 @@ from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
-from ..support.published_circuits import FOLDER, needs_published
-
 ROOT = Path(__file__).parents[2]
 PNG = b"\x89PNG"
-END_TO_END = FOLDER / "e2e_t_d3_p1e-3.stim"
 
 
 def run(*arguments: str) -> str:
@@ -75,26 +72,6 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert sinter.read_stats_from_csv_files(tmp_path / "rates.csv") == computed
     assert "Computed from fault sets" in again.stdout
-
-
-@pytest.mark.slow
-@needs_published
-def test_end_to_end_beside_published_results(tmp_path: Path) -> None:
-    arguments = (
-        "-m",
-        "examples.cultivation.end_to_end",
-        str(END_TO_END),
-        "--shots",
-        "4000",
-        "--out",
-        str(tmp_path),
-    )
-    printed = run(*arguments).splitlines()
-    assert printed[0].startswith("e2e_t_d3_p1e-3: 26 of 2162 detectors postselected")
-    first = next(line for line in printed if line.startswith("     0 ")).split()
-    # 6 sigma; the error rate without decoding would be about a half.
-    assert float(first[1]) == pytest.approx(0.53881, abs=6 * 0.5 / 4000**0.5)
-    assert int(first[2]) < 50
 
 
 def test_sizes_are_those_of_table_ii() -> None:

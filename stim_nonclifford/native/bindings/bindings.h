@@ -24,5 +24,8 @@ void bind_fault_sets(nanobind::module_& m);
 // Expectation values along given paths.
 void bind_path_expectations(nanobind::module_& m);
 
+// Least weights of matchings, for complementary gaps.
+void bind_matching(nanobind::module_& m);
+
 // What the compiler's passes do in native code: the sweeps, the merging of rows, the alias table.
 void bind_compiler(nanobind::module_& m);

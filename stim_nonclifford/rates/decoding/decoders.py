@@ -1,4 +1,4 @@
-"""Decoders by name: those of Sinter and of plugins of Sinter, as far as they are installed."""
+"""Decoders by name: those of Sinter and of its plugins, as far as they are installed, and of this package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HERALDED_DECODERS = {"pymatching": False, "pymatching-correlated": True}
 DECODERS_WITHOUT_HERALDS = frozenset({"chromobius", "fusion_blossom"})
 """Decoders to which a detector that fires alone tells nothing about other detectors."""
 
-GAP_DECODERS = ("chromobius", "pymatching")
+GAP_DECODERS = ("chromobius", "desaturated", "pymatching")
 """Decoders for which this package computes the complementary gap."""
 
 _MODULES = {
@@ -47,6 +47,9 @@ _MODULES = {
 _PLUGINS = {"chromobius": "chromobius"}
 """Decoders that a module of their own offers by its function ``sinter_decoders``."""
 
+_OWN = {"desaturated": "pymatching"}
+"""Decoders of this package, and the module that each needs."""
+
 _PACKAGES = {"fusion_blossom": "fusion-blossom"}
 """The packages of modules, where the name is another one."""
 
@@ -56,8 +59,8 @@ _EXTRA = frozenset({"chromobius", "pymatching"})
 
 
 def known_decoders() -> list[str]:
-    """The names of all decoders that Sinter knows, and of the plugins that this package knows."""
-    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS})
+    """The names of all decoders that Sinter knows, of the plugins that this package knows, and of its own."""
+    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS, *_OWN})
 
 
 def installed_decoders() -> list[str]:
@@ -74,7 +77,8 @@ def decoder_named(name: str) -> sinter.Decoder:
     """The decoder with a name.
 
     Args:
-        name: A name of Sinter, such as ``"pymatching"``, or of a plugin, such as ``"chromobius"``.
+        name: A name of Sinter, such as ``"pymatching"``, of a plugin, such as ``"chromobius"``, or
+            ``"desaturated"``.
 
     Returns:
         The decoder.
@@ -101,6 +105,10 @@ def decoder_named(name: str) -> sinter.Decoder:
         package = _PACKAGES.get(missing, missing)
         extra = ", or, in a clone of this package, pip install '.[decoding]'" if package in _EXTRA else ""
         raise ValueError(f"The decoder {name} is not installed. Install it: pip install {package}{extra}.")
+    if name == "desaturated":
+        from .desaturation.desaturated_gap import DesaturatedGapDecoder
+
+        return DesaturatedGapDecoder()
     if name in _PLUGINS:
         return importlib.import_module(_PLUGINS[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]
@@ -168,5 +176,5 @@ def decompositions(is_matching: bool) -> list[dict[str, Any]]:
 
 
 def _missing_module(name: str) -> str | None:
-    module = _MODULES.get(name) or _PLUGINS.get(name)
+    module = _MODULES.get(name) or _PLUGINS.get(name) or _OWN.get(name)
     return module if module is not None and importlib.util.find_spec(module) is None else None

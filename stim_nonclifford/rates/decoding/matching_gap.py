@@ -13,6 +13,7 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
+from ..._native import MatchingWeights
 from ...base.arguments import check_types
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
 from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_graph
@@ -24,6 +25,15 @@ _SMALLEST_PROBABILITY = 1e-12
 
 _MOST_SPLIT_DETECTORS = 6
 """Each of them doubles the number of matchings per shot."""
+
+_MOST_EVENTS = 200
+"""Shots with more of them are left to PyMatching: distances between all pairs would take longer."""
+
+_DISTANCE_BYTES = 256 << 20
+"""Memory for distances; what needs more is left to PyMatching."""
+
+_LARGEST_WEIGHT = (1 << 24) - 1
+"""PyMatching rounds weights to this fraction of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,7 @@ class CompiledMatchingGap(CompiledGapDecoder):
         graph = split_graph(likelihoods | probabilities.edges, num_detectors)
         _check_copies(graph.copies)
         self._ends = graph.ends
+        self._num_detectors = num_detectors
         self._given_herald = probabilities.given_herald
         self._heralds = sorted(heralds)
         self._added = np.packbits(graph.added, bitorder="little")
@@ -113,6 +124,31 @@ class CompiledMatchingGap(CompiledGapDecoder):
         self._matching: Any = pymatching.Matching(stim.DetectorErrorModel(f"detector D{graph.num_nodes - 1}"))
         self._weigh(self._base)
         self._firing = list(self._combinations(graph.copies))
+        self._near: MatchingWeights | None = None
+        if not self._heralds and graph.copies == [(num_detectors,)]:
+            self._near, self._unit = self._distances(graph.num_nodes)
+
+    def _distances(self, num_nodes: int) -> tuple[MatchingWeights | None, float]:
+        """Matching by distances, with the weights that PyMatching has; and how many of its units are 1.
+
+        None: there are weights below 0.
+        """
+        ends = list(self._ends.values())
+        weights = np.array([_weight(self._base[edge]) for edge in self._ends])
+        if len(weights) and weights.min() < 0:
+            return None, 1.0
+        is_whole = bool((weights == np.rint(weights)).all())
+        unit = 1.0 if is_whole else _LARGEST_WEIGHT / float(weights.max())
+        if weights.max() * unit > _LARGEST_WEIGHT:
+            return None, 1.0
+        near = MatchingWeights(
+            num_nodes,
+            np.array([nodes[0] for nodes in ends], dtype=np.int64),
+            np.array([nodes[1] if len(nodes) == 2 else num_nodes for nodes in ends], dtype=np.int64),
+            2 * np.floor(weights * unit + 0.5).astype(np.int64),
+            _DISTANCE_BYTES,
+        )
+        return near, 2 * unit
 
     def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """The combinations of copies that fire: their class, and the nodes that change, bit-packed."""
@@ -177,6 +213,17 @@ class CompiledMatchingGap(CompiledGapDecoder):
 
     def _weights(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The least weight of each class, shape (2, shots)."""
+        if self._near is None:
+            return self._weights_by_pymatching(events)
+        copy = self._num_detectors  # of the boundary
+        found = self._near.least(events.ravel(), self._row_bytes, copy, _MOST_EVENTS).reshape(-1, 2)
+        least: NDArray[np.float64] = found.T / self._unit
+        left = found[:, 0] < 0
+        if left.any():
+            least[:, left] = self._weights_by_pymatching(events[left])
+        return least
+
+    def _weights_by_pymatching(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
         least = np.full((2, len(events)), np.inf)
         for value, changed in self._firing:
             shots = events ^ changed

@@ -224,7 +224,9 @@ def test_decoders_of_ones_own() -> None:
     assert sum(counts.values()) == sure.shots - sure.discards == sure.custom_counts["survivors"]
 
 
-@pytest.mark.parametrize("name", [name for name in installed_decoders() if name != "chromobius"])
+@pytest.mark.parametrize(
+    "name", [name for name in installed_decoders() if name not in ("chromobius", "desaturated")]
+)
 def test_every_installed_decoder(name: str) -> None:
     """It decodes a repetition code; what decodes better than nothing does so by a factor."""
     circuit = memory(5, 0.02, "repetition_code:memory")
@@ -251,6 +253,7 @@ def test_chromobius() -> None:
 def test_names_of_installed_decoders() -> None:
     names = set(sinter_decoders())
     assert {"soft_pymatching", "soft_pymatching_gap", "soft_pymatching-correlated", "soft_vacuous"} <= names
+    assert {"soft_desaturated", "soft_desaturated_gap"} <= names
     assert ("soft_chromobius_gap" in names) == ("soft_chromobius" in names)
     assert all(pickle.loads(pickle.dumps(sampler)) == sampler for sampler in sinter_decoders().values())
 

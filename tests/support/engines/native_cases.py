@@ -39,6 +39,8 @@ from .native_instances import (
     engine,
     floats,
     ints,
+    long,
+    matchings,
     paths,
     program,
     study,
@@ -334,6 +336,36 @@ CASES: dict[str, Case] = {
         study,
     ),
     "FaultSetStudy.total": Case({"weight": 1}, {"weight": WRONG_WEIGHTS}, study),
+    "MatchingWeights.__init__": Case(
+        {
+            "num_nodes": 3,
+            "first": long(0, 1, 0),
+            "second": long(1, 2, 3),
+            "weights": long(2, 4, 6),
+            "max_bytes": 1 << 20,
+        },
+        {
+            "num_nodes": [*WRONG_NUMBERS, 0, 2, 2**20 + 1],
+            "first": [*arrays(long(0, 1, 0)), long(0, 3, 0), long(-1, 1, 0)],
+            "second": [*arrays(long(1, 2, 3)), long(1, 2, 4), long(-1, 2, 3)],
+            "weights": [*arrays(long(2, 4, 6)), long(2, 3, 6), long(2, -2, 6), long(2, 4, 2**26 + 2)],
+            "max_bytes": WRONG_NUMBERS,
+        },
+    ),
+    "MatchingWeights.least": Case(
+        {"events": np.array([1, 2], np.uint8), "row_bytes": 1, "further_node": 2, "max_events": 9},
+        {
+            "events": [
+                np.array([8], np.uint8),
+                np.array([4], np.uint8),
+                *arrays(np.array([1], np.uint8))[2:],
+            ],
+            "row_bytes": [*WRONG_NUMBERS, 0, 3],
+            "further_node": [*WRONG_NUMBERS, 0, 1, 3],
+            "max_events": WRONG_NUMBERS,
+        },
+        matchings,
+    ),
     "PathExpectations.__init__": Case(
         {"steps": STEPS, "expectations": [(1, 0, 1, 0, False)], "num_bits": 0},
         {

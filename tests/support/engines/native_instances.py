@@ -181,6 +181,10 @@ def path_steps(
     return SimpleNamespace(operations=rows, rotation_terms=terms)
 
 
+def matchings() -> _native.MatchingWeights:
+    return _native.MatchingWeights(3, long(0, 1, 0), long(1, 2, 3), long(2, 4, 6), 1 << 20)
+
+
 def paths() -> _native.PathExpectations:
     activate, rotate = (_native.ACTIVATE, 0, 0, 1, 0), (_native.ROTATE, 1, 1, 0, 0)
     steps = path_steps(

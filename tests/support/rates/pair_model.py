@@ -1,35 +1,19 @@
-"""Matching in codes that are a color code in part, after desaturation.
-
-Red X and green Z detectors of the color code are postselected, so that errors flip at most two of the others.
-A model without the errors that flip a postselected detector forgets pairs of them: two errors that flip the
-same one leave it silent, and the shot is kept. So here these errors stay. An error that flips a red, a green
-and a blue detector becomes three edges, each from one of them to a node that stands for the other two. Two
-errors that have two detectors in common are then a path through that node. The node itself never fires. The
-published end-to-end results were decoded like that (arXiv 2409.17595,
-github.com/Strilanc/magic-state-cultivation).
-"""
+"""The desaturated matching graph of grafted codes, written down once more: both bases in one error model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-import sinter
 import stim
 
-from sinter_plugin import CompiledGapDecoder, CompiledMatchingGap, MatchingGapDecoder
+__all__ = ["pair_model"]
 
 CULTIVATION = -9
-"""The fifth coordinate of detectors of cultivation; those without it are detectors of cultivation, too."""
+"""The fifth coordinate of detectors of cultivation; those without it are of cultivation, too."""
 
 BASES = "XXXZZZXZ"
 COLORS = "rgbrgb__"
 """By the fifth coordinate of other detectors: the last two are not of the color code."""
-
-RED_X, GREEN_Z = 0, 4
-"""The detectors of these kinds are postselected, and known to the decoder."""
 
 
 def kinds(detectors: stim.Circuit | stim.DetectorErrorModel) -> dict[int, int]:
@@ -66,36 +50,7 @@ def errors(model: stim.DetectorErrorModel) -> Iterator[tuple[float, frozenset[in
             yield error.args_copy()[0], detectors, flips
 
 
-@dataclass(frozen=True)
-class DesaturatedDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
-    """PyMatching with nodes for pairs of color-code detectors, and the complementary gap as confidence."""
-
-    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledDesaturated:
-        """Prepares the decoder for a model of the whole circuit, not conditioned on the postselection."""
-        graph = matchable(dem)
-        decoder = MatchingGapDecoder().compile_decoder_for_dem(dem=graph)
-        return CompiledDesaturated(decoder, graph.num_detectors)
-
-
-class CompiledDesaturated(CompiledGapDecoder):
-    """Decodes with confidence; returned by ``DesaturatedDecoder.compile_decoder_for_dem``."""
-
-    def __init__(self, decoder: CompiledMatchingGap, num_detectors: int) -> None:
-        self._decoder = decoder
-        self._row_bytes = -(-num_detectors // 8)
-
-    def decode_shots_bit_packed_with_confidence(
-        self, *, bit_packed_detection_event_data: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        """See ``CompiledGapDecoder``."""
-        shots, known = bit_packed_detection_event_data.shape
-        silent = np.zeros((shots, self._row_bytes - known), dtype=np.uint8)
-        return self._decoder.decode_shots_bit_packed_with_confidence(
-            bit_packed_detection_event_data=np.hstack([bit_packed_detection_event_data, silent])
-        )
-
-
-def matchable(model: stim.DetectorErrorModel) -> stim.DetectorErrorModel:
+def pair_model(model: stim.DetectorErrorModel) -> stim.DetectorErrorModel:
     """The model of the matching graph, in which the nodes of pairs are further detectors."""
     kind = kinds(model)
     hidden = hidden_detectors(model)

@@ -1,0 +1,207 @@
+"""``python -m sinter_plugin figure end_to_end``: logical error against attempts of cultivation.
+
+A T state is injected, cultivated and grown into a large code, with T gates and as S-proxy. Circuits are
+generated, or those of the Clifft paper (--circuits). Kept shots are decoded, and counted by the gap of the
+decoder. Shots with a smaller gap than some threshold can be discarded, too: the threshold is the dial along
+each curve. The logical Y is checked in the decoded frame.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import pathlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import sinter
+
+from stim_nonclifford.base.arguments import integer, positive_or_none
+from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+
+from ..runs.collection import collect
+from ..samplers.soft_decoding import SoftDecodingSampler
+from ..samplers.tasks import task
+from ..statistics.error_rates import error_rate
+from ..statistics.gap_points import GapPoint, gap_points, has_gaps, write_gap_points
+from .end_to_end_circuits import PUBLISHED, CheckedCircuit, circuit_of_file, generated_circuit
+from .plot_gap import GapCurve, curves_of, draw
+
+__all__ = ["figure"]
+
+_DECODERS = ("desaturated", "chromobius")
+_STEP = 10
+"""Thresholds of the table, in decibels."""
+
+
+def figure(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: The arguments.
+
+    Returns:
+        The exit code, 0; or 130 after an interrupt, with what was counted until then.
+
+    Raises:
+        ValueError: An argument, a circuit or a file is wrong.
+        OSError: A file cannot be read or written.
+        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
+    """
+    args = _parsed(arguments)
+    out = pathlib.Path(args.out)
+    out.mkdir(parents=True, exist_ok=True)
+    circuits = list(_circuits(args))
+    seconds = positive_or_none(args.max_seconds, "--max_seconds")
+    integer(args.processes, "--processes", 1)
+    tasks, samplers = [], {}
+    for checked in circuits:
+        parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
+        name = "_".join(["soft", args.decoder, "gap", *parts])
+        samplers[name] = _sampler(checked, args.decoder)
+        mask = _mask(checked) if args.decoder == "chromobius" else None
+        samplers[name].check(checked.circuit, mask)
+        tasks.append(
+            task(checked.circuit, decoder=name, json_metadata=checked.metadata, postselection_mask=mask)
+        )
+    rows: dict[str, sinter.TaskStats] = {}
+    is_interrupted = False
+    for one in tasks:
+        try:
+            found = collect(
+                [one],
+                num_workers=args.processes,
+                seed=args.seed,
+                max_shots=args.max_shots,
+                max_seconds=None if seconds is None else seconds / len(tasks),
+                custom_decoders=samplers,
+                save_resume_filepath=out / "end_to_end.csv",
+                print_progress=not args.quiet,
+            )
+        except KeyboardInterrupt:
+            is_interrupted = True
+            break
+        rows |= {row.strong_id: row for row in found}
+    counted = [rows[key] for key in (one.strong_id() for one in tasks) if key in rows and has_gaps(rows[key])]
+    if counted:
+        _print_tables(counted)
+        write_gap_points(counted, out / "end_to_end_points.csv")
+        published = {row.json_metadata["d"] for row in counted} & PUBLISHED.keys()
+        draw(
+            [*curves_of(counted, _label), *map(_published_curve, sorted(published))],
+            "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
+            str(out / "end_to_end.png"),
+        )
+        print(f"Wrote end_to_end.csv, end_to_end_points.csv and end_to_end.png to {out}.")
+    return 130 if is_interrupted else 0
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m sinter_plugin figure",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", choices=["end_to_end"], help="the figure")
+    parser.add_argument(
+        "--circuits", nargs="+", metavar="FILE", help="e2e_t_d3_p1e-3.stim, ... (Clifft paper)"
+    )
+    parser.add_argument("--d", type=int, default=3, help="distance that is cultivated (default: 3)")
+    parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
+    parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
+    parser.add_argument(
+        "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="rounds for the decoder after these (default: 1)"
+    )
+    parser.add_argument("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES, help="default: both")
+    parser.add_argument("--decoder", choices=_DECODERS, default=_DECODERS[0], help="default: desaturated")
+    parser.add_argument("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
+    parser.add_argument("--max_shots", type=int, help="attempts of each curve, with those of the file")
+    parser.add_argument("--processes", type=int, default=2, help="number of workers (default: 2)")
+    parser.add_argument(
+        "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
+    )
+    parser.add_argument(
+        "--out", default="out", metavar="FOLDER", help="folder for the results (default: out)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    return parser.parse_args(arguments)
+
+
+def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
+    for path in args.circuits or [None]:
+        for gate in dict.fromkeys(args.gate):
+            if path is not None:
+                yield circuit_of_file(path, gate)
+            else:
+                yield _generated(args, gate)
+
+
+def _generated(args: argparse.Namespace, gate: GateChoice) -> CheckedCircuit:
+    rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
+    return generated_circuit(args.d, args.d2, args.p, gate, **rounds)
+
+
+def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
+    is_chromobius = decoder == "chromobius"
+    return SoftDecodingSampler(
+        decoder=decoder,
+        confidence=True,
+        error_model="noise_only" if is_chromobius else "s_proxy",
+        condition_on_postselection=is_chromobius,
+        state_check=checked.check,
+        warn=False,
+    )
+
+
+def _mask(checked: CheckedCircuit) -> Any:
+    """The detectors that a circuit of ``end_to_end_circuit`` postselects: the fifth coordinate says which."""
+    places = checked.circuit.get_detector_coordinates()
+    return np.array([places[k][4:5] == [1] for k in range(checked.circuit.num_detectors)], dtype=np.bool_)
+
+
+def _label(row: sinter.TaskStats) -> str:
+    m = row.json_metadata
+    gates = "T gates" if m["g"] == "T" else "S-proxy"
+    return f"{m['file']}, {gates}" if "file" in m else f"d={m['d']} to {m['d2']}, {gates}"
+
+
+def _published_curve(distance: int) -> GapCurve:
+    points = PUBLISHED[distance].values()
+    return GapCurve(
+        f"d={distance} to a matchable code, p=0.001, T gates (published)",
+        [1 / kept for kept, _ in points],
+        [sinter.Fit(low=rate, best=rate, high=rate) for _, rate in points],
+        is_curve=False,
+        is_computed=False,
+    )
+
+
+def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
+    for row in rows:
+        points = gap_points(row)
+        published = PUBLISHED.get(row.json_metadata["d"], {}) if "file" in row.json_metadata else {}
+        largest = points[-1].gap
+        speed = row.shots / row.seconds if row.seconds else math.nan
+        print(f"{_label(row)}: {row.shots} attempts, {speed:.3g} per second and worker")
+        print(
+            "gap >= attempts per kept  errors  logical error [95% interval]" + "  published" * bool(published)
+        )
+        for threshold in sorted(
+            {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
+        ):
+            point = next(point for point in points if point.gap >= threshold)
+            print(_line(threshold, point, published.get(threshold)))
+
+
+def _line(threshold: int, point: GapPoint, published: tuple[float, float] | None) -> str:
+    rate = error_rate(
+        sinter.AnonTaskStats(shots=point.shots, errors=point.errors, discards=point.shots - point.kept)
+    )
+    shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
+    line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
+    return f"{line} {published[1]:.3g} (attempts {1 / published[0]:.4g})" if published else line.rstrip()

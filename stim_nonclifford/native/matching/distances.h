@@ -1,0 +1,45 @@
+// A matching graph: how far its nodes are from each other and from the boundary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace snc {
+
+struct MatchingEdge {
+    uint32_t first;
+    uint32_t second;  // num_nodes: the boundary
+    uint32_t weight;
+};
+
+// Distances are computed when they are first asked for, one node after the other.
+class Distances {
+   public:
+    // The memory of the distances is bounded by `max_bytes`.
+    Distances(uint32_t num_nodes, const std::vector<MatchingEdge>& edges, size_t max_bytes);
+
+    uint32_t num_nodes() const { return static_cast<uint32_t>(boundary_.size()); }
+
+    // From a node to the boundary; `far` if it cannot be reached, or is too far for the distances to be numbers of 32 bits.
+    uint32_t to_boundary(uint32_t node) const { return boundary_[node]; }
+
+    // From a node to all others, or over the boundary if that is shorter. Null: there is no memory left, or a node is far.
+    const uint32_t* from(uint32_t node);
+
+    static constexpr uint32_t far = UINT32_MAX;
+
+   private:
+    struct Neighbour {
+        uint32_t node;
+        uint32_t weight;
+    };
+
+    std::vector<uint32_t> starts_;  // of the neighbours of each node
+    std::vector<Neighbour> neighbours_;
+    std::vector<uint32_t> boundary_;
+    std::vector<std::vector<uint32_t>> rows_;
+    size_t rows_left_;
+};
+
+}  // namespace snc

@@ -1,0 +1,94 @@
+"""``figure end_to_end``: circuits, counts, tables and the picture."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+import sinter_plugin
+from sinter_plugin.__main__ import main
+from sinter_plugin.commands.end_to_end_circuits import PUBLISHED, generated_circuit, with_observable_of_y
+
+from ...support.published_circuits import FOLDER, needs_published
+
+PNG = b"\x89PNG"
+COMMAND = ["figure", "end_to_end", "--d2", "5", "--p", "0.002", "--seed", "3", "--processes", "1", "--quiet"]
+
+
+def test_rows_points_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """10,240 attempts of both gates. The kept fraction of seed 3, which is the same for both, is within 6 sigma."""
+    out = ["--out", str(tmp_path), "--max_seconds", "600"]
+    assert main([*COMMAND, *out, "--max_shots", "4096"]) == 0
+    assert main([*COMMAND, *out, "--max_shots", "10240"]) == 0  # continues
+    printed = capsys.readouterr().out
+    assert printed.count("d=3 to 5, T gates: 10240 attempts") == 1
+    assert printed.count("d=3 to 5, S-proxy: 4096 attempts") == 1
+    rows = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    by_gate = {row.json_metadata["g"]: row for row in rows}
+    assert {gate: row.shots for gate, row in by_gate.items()} == {"T": 10_240, "S": 10_240}
+    kept = [(row.shots - row.discards) / row.shots for row in by_gate.values()]
+    assert abs(kept[0] - kept[1]) < 6 * (2 * 0.17 * 0.83 / 10_240) ** 0.5
+    assert 0.1 < kept[0] < 0.25
+    assert by_gate["T"].errors > 0
+    assert (tmp_path / "end_to_end.png").read_bytes().startswith(PNG)
+    with open(tmp_path / "end_to_end_points.csv", encoding="utf-8") as file:
+        points = list(csv.DictReader(file))
+    assert sum(int(point["kept"]) for point in points if point["gap"] == "0") == sum(
+        sinter_plugin.gap_points(row)[0].kept for row in rows if sinter_plugin.gap_points(row)[0].gap == 0
+    )
+    last = re.findall(r"^ +\d+ +([\d.]+) +(\d+)  ", printed, re.MULTILINE)
+    attempts = sinter_plugin.gap_points(by_gate["S"])[-1].attempts_per_kept_shot
+    assert float(last[-1][0]) == pytest.approx(attempts, rel=1e-3)
+
+
+def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "circuit.stim"
+    path.write_text("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n")
+    out = ["--out", str(tmp_path)]
+    assert main([*COMMAND, *out, "--circuits", str(path)]) == 2
+    assert "must end in EXP_VAL of the logical X, Y and Z" in capsys.readouterr().err
+    assert main([*COMMAND, *out, "--max_seconds", "0"]) == 2
+    assert "--max_seconds must be" in capsys.readouterr().err
+    assert main(["figure", "end_to_end", *out, "--d", "3", "--d2", "3"]) == 2
+    assert "escape_distance must be" in capsys.readouterr().err
+
+
+def test_the_check_is_that_of_logical_y() -> None:
+    for gate in ("T", "S"):
+        checked = generated_circuit(3, 5, 1e-3, gate, postselected_rounds=1, rounds=1)
+        noiseless = checked.circuit.without_noise()
+        (batch,) = noiseless.compile_detector_sampler(seed=1).iter_kept(max_shots=20, expectation_values=True)
+        assert batch.expectation_values is not None
+        assert checked.check.weights[0] == 0
+        assert checked.check.weights[1] * abs(batch.expectation_values[0, 1]) == pytest.approx(1)
+
+
+def test_the_observable_includes_y() -> None:
+    circuit = with_observable_of_y(
+        "R 0 1\nEXP_VAL X0\nEXP_VAL Y0*Z1\nMPP Y0*Z1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    assert "OBSERVABLE_INCLUDE(0) Y0 Z1" in str(circuit)
+
+
+@pytest.mark.slow
+@needs_published
+def test_published_circuit_beside_published_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """102,400 attempts of seed 3: kept fractions and errors are those published, within 6 sigma."""
+    path = FOLDER / "e2e_t_d3_p1e-3.stim"
+    command = ["figure", "end_to_end", "--circuits", str(path), "--gate", "T", "--seed", "3", "--quiet"]
+    assert main([*command, "--max_seconds", "600", "--max_shots", "102400", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "0.00309 (attempts 1.856)" in printed
+    (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    points = sinter_plugin.gap_points(row)
+    for gap, (kept, error) in PUBLISHED[3].items():
+        if gap > 30:
+            continue
+        point = next(point for point in points if point.gap >= gap)
+        assert abs(point.kept - kept * 102400) < 6 * (kept * (1 - kept) * 102400) ** 0.5
+        assert abs(point.errors - error * point.kept) < 6 * (error * point.kept) ** 0.5 + 3

@@ -1,0 +1,113 @@
+"""The sampler ``soft_desaturated_gap``: what it postselects, counts and refuses."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sinter
+import stim
+
+import sinter_plugin
+import stim_nonclifford as snc
+from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler
+from sinter_plugin.__main__ import main
+from sinter_plugin.samplers.state_check import frame_circuit
+from stim_nonclifford.circuit.logical_states import state_check_of
+from stim_nonclifford.generators.cultivation import end_to_end_circuit
+
+CIRCUIT = snc.Circuit(
+    end_to_end_circuit(3, 5, 2e-3, postselected_rounds=1, rounds=1, readout="expectation_values")
+)
+
+
+def needed_mask() -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
+        model = CIRCUIT.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+    return DesaturatedGapDecoder().postselected_detectors(model)
+
+
+def counted(task: sinter.Task, shots: int = 4096) -> sinter.AnonTaskStats:
+    sampler = SoftDecodingSampler("desaturated", confidence=True, state_check="T", warn=False)
+    return sampler.compiled_range_sampler_for_task(task, seed=5).sample_range(0, shots)
+
+
+def test_counts_are_those_of_the_decoder_and_of_the_fidelity() -> None:
+    """Each kept shot of seed 5 is wrong with probability 1 - F; the sum of these is off by at most 6 sigma."""
+    mask = needed_mask()
+    assert CIRCUIT.num_detectors / 2 < mask.sum() < CIRCUIT.num_detectors
+    found = counted(sinter_plugin.task(CIRCUIT), 40_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
+        model = CIRCUIT.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+    decoder = DesaturatedGapDecoder().compile_decoder_for_dem(dem=model)
+    check = state_check_of(CIRCUIT.to_stim(), "T")
+    sampler = frame_circuit(CIRCUIT).compile_detector_sampler(seed=5, postselection_mask=mask)
+    expected = variance = kept = 0.0
+    gaps: dict[str, int] = {}
+    for batch in sampler.iter_kept(max_shots=40_000, expectation_values=True):
+        predictions, found_gaps = decoder.decode_shots_bit_packed_with_confidence(
+            bit_packed_detection_event_data=batch.dets
+        )
+        assert batch.expectation_values is not None
+        wrong = 1 - check.fidelities(batch.expectation_values, batch.obs ^ predictions)
+        expected, variance = expected + wrong.sum(), variance + (wrong * (1 - wrong)).sum()
+        kept += len(wrong)
+        for gap in np.rint(found_gaps).astype(int):
+            gaps[f"C{gap}"] = gaps.get(f"C{gap}", 0) + 1
+    assert found.shots - found.discards == kept > 4000
+    assert abs(found.errors - expected) <= 6 * variance**0.5 + 1e-6
+    assert 3 < found.errors < 0.02 * kept
+    counts = found.custom_counts
+    assert {key for key in counts if key[0] == "E" and key[1:].isdigit()} <= {f"E{k[1:]}" for k in gaps}
+    assert all(counts[key] + counts[f"E{key[1:]}"] == number for key, number in gaps.items())
+
+
+def test_a_mask_must_have_what_desaturation_postselects() -> None:
+    mask = needed_mask()
+    without = counted(sinter_plugin.task(CIRCUIT))
+    same = counted(sinter_plugin.task(CIRCUIT, postselection_mask=mask))
+    assert (same.discards, same.errors) == (without.discards, without.errors)
+    assert same.custom_counts == without.custom_counts
+    more = mask.copy()
+    more[np.flatnonzero(~mask)[0]] = True
+    assert counted(sinter_plugin.task(CIRCUIT, postselection_mask=more)).discards > without.discards
+    less = mask.copy()
+    less[np.flatnonzero(mask)[3]] = False
+    message = (
+        rf"1 are not in the postselection mask \(first D{np.flatnonzero(mask)[3]}\)\. Leave out the mask"
+    )
+    with pytest.raises(ValueError, match=message):
+        counted(sinter_plugin.task(CIRCUIT, postselection_mask=less))
+    with pytest.raises(ValueError, match="Leave out condition_on_postselection, or decode with pymatching"):
+        SoftDecodingSampler("desaturated", condition_on_postselection=True).check(CIRCUIT, None)
+
+
+def test_other_circuits_are_refused() -> None:
+    memory = stim.Circuit.generated("surface_code:rotated_memory_x", distance=3, rounds=2)
+    with pytest.raises(ValueError, match=r"No detector has coordinates .* or choose soft_pymatching_gap"):
+        SoftDecodingSampler("desaturated").compiled_sampler_for_task(sinter.Task(circuit=memory))
+    readout = end_to_end_circuit(3, 5, 1e-3, readout="T")
+    with pytest.raises(
+        ValueError, match="All detectors are postselected, so there is nothing left to decode"
+    ):
+        SoftDecodingSampler("desaturated").check(snc.Circuit(readout), None)
+
+
+def test_command_line(tmp_path: Path) -> None:
+    path, out = tmp_path / "circuit.stim", tmp_path / "stats.csv"
+    CIRCUIT.to_file(path)
+    command = ["collect", "--circuits", str(path), "--decoders", "soft_desaturated_gap", "--state_check", "T"]
+    command += ["--max_shots", "4096", "--seed", "5", "--processes", "1", "--quiet"]
+    assert main([*command, "--save_resume_filepath", str(out)]) == 0
+    (row,) = sinter_plugin.read_gap_stats(out)
+    # Other shots than those of seed 5 without the command; 6 sigma of a difference.
+    assert row.shots == 4096
+    discards = counted(sinter_plugin.task(CIRCUIT)).discards
+    assert abs(row.discards - discards) < 6 * (2 * discards * (1 - discards / 4096)) ** 0.5
+    points = sinter_plugin.gap_points(row)
+    assert points[0].kept == row.shots - row.discards
+    assert points[-1].gap > 20

@@ -26,7 +26,7 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
 }
 
 void FaultSetStudy::find_spans() {
-    if (!coins_.empty() || table_.key_words() == 0) return;
+    if (coins_.has_coins() || table_.key_words() == 0) return;
     const std::optional<InsertionLaws> laws = InsertionLaws::of(plan_, kernels_, interrupted_);
     std::optional<KeptSpans> found = laws ? KeptSpans::of(*laws) : std::nullopt;
     if (!found) return;

@@ -30,14 +30,14 @@ class PathSimulation {
    private:
     // The position of a simulation in the steps, and its state there.
     struct State {
-        size_t step;
+        size_t step = 0;
         BranchRow row;
-        std::vector<Angle> angles;     // of the phases
-        double norm;                   // squared norm that the stored vector should have after the steps so far
-        bool check_fired;
-        OutcomeWeights weights;        // at a MEASURE, if they have been calculated
-        double probability_of_one;     // there
-        Angle activated;               // the activation's angle, at a weak measurement
+        std::vector<Angle> angles{};       // of the phases
+        double norm = 0;                // squared norm that the stored vector should have after the steps so far
+        bool check_fired = false;
+        OutcomeWeights weights{};       // at a MEASURE, if they have been calculated
+        double probability_of_one = 0;        // there
+        Angle activated{};              // the activation's angle, at a weak measurement
     };
 
    public:

@@ -22,6 +22,9 @@ _QUANTILE = 1.998
 
 _LARGEST_EXPONENT = 700.0
 
+_ROUNDING = 5e-7
+"""Errors below this part of a rate are below the six digits of an exact one: nearly all failing sets were summed."""
+
 
 @dataclass(frozen=True)
 class DecodedLevel:
@@ -300,7 +303,7 @@ class DecodedErrorRate:
         return ax
 
     def _rate_text(self) -> str:
-        if not self.standard_error:
+        if self.standard_error <= _ROUNDING * self.logical_error_rate:
             return f"{self.logical_error_rate:.6g} (exact)"
         return f"{self.logical_error_rate:.4g} ± {self.standard_error:.2g} ({self.relative_error:.1%})"
 
@@ -345,7 +348,8 @@ class DecodedErrorRate:
         )
         rows: list[tuple[str, ...]] = []
         for level in self.levels:
-            rate = f"{level.rate:.4g} ± {level.standard_error:.2g}"
+            is_exact = level.standard_error <= _ROUNDING * level.rate
+            rate = f"{level.rate:.4g}" + (" (exact)" if is_exact else f" ± {level.standard_error:.2g}")
             chains = [level.mean_size, level.accepted, level.exchanged]
             rows.append(
                 (

@@ -168,6 +168,24 @@ def test_without_noise_the_rate_is_exactly_zero() -> None:
     assert "(exact)" in str(rate)
 
 
+def test_a_sum_over_all_failing_sets_is_printed_as_exact() -> None:
+    """Five errors, of which two or more fail; the sets that were left out add less than the printed digits."""
+    circuit = snc.Circuit("""
+        R 0 1 2
+        X_ERROR(0.01) 0 1 2
+        MZZ(0.01) 0 1 1 2
+        M 0 1 2
+        DETECTOR rec[-5]
+        DETECTOR rec[-4]
+        DETECTOR rec[-5] rec[-3] rec[-2]
+        DETECTOR rec[-4] rec[-2] rec[-1]
+        OBSERVABLE_INCLUDE(0) rec[-1]
+    """)
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
+    probabilities, fails = probabilities_of_sets(circuit)
+    assert f"{float(probabilities[fails].sum()):.6g} (exact)" in str(rate)
+
+
 class AlwaysSilent(sinter.Decoder):  # type: ignore[misc]
     """A decoder that predicts no flips."""
 

@@ -23,7 +23,7 @@ _QUANTILE = 1.998
 _LARGEST_EXPONENT = 700.0
 
 _ROUNDING = 5e-7
-"""Errors below this part of a rate are below the six digits of an exact one: nearly all failing sets were summed."""
+"""Errors below this part of a rate are below the six digits of an exact one: failing sets were summed."""
 
 
 @dataclass(frozen=True)

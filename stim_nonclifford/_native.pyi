@@ -26,7 +26,6 @@ OUTCOMES: int
 SET_DRAWS: int
 LEFT_PARTS: int
 RIGHT_PARTS: int
-SELECTIONS: int
 ROUNDS: int
 
 def available_instruction_sets() -> list[str]: ...
@@ -122,7 +121,6 @@ class FaultSetStudy:
         left: int,
         right: int,
         draws: int,
-        stride: float,
         seed: int,
         round: int,
         max_sets: int,

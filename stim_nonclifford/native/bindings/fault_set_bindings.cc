@@ -22,6 +22,7 @@ namespace {
 using snc::FaultSetTable;
 template <typename T>
 using Input = snc::InputArray<T>;
+using snc::dict_of;
 using snc::to_array;
 using snc::to_vector;
 
@@ -106,15 +107,8 @@ nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& c
     require(max_seconds > 0, "max_seconds must be positive.");
     auto found = without_gil(
         [&] { return study.enumerate(weight, weights, num_circuits, {max_steps, max_keys, max_seconds}, storage_of(kept_only)); });
-    nb::dict result;
-    result["is_complete"] = found.is_complete;
-    result["steps"] = found.steps;
-    result["sets"] = found.sets;
-    result["num_keys"] = found.num_keys;
-    result["left_out"] = to_array(std::move(found.left_out));
-    result["keys"] = to_array(std::move(found.keys));
-    result["masses"] = to_array(std::move(found.masses));
-    return result;
+    return dict_of("is_complete", found.is_complete, "steps", found.steps, "sets", found.sets, "num_keys", found.num_keys,
+                   "left_out", std::move(found.left_out), "keys", std::move(found.keys), "masses", std::move(found.masses));
 }
 
 nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double negligible) {
@@ -122,10 +116,7 @@ nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double neglig
     snc::require_not_negative(known, "closed");
     require(negligible >= 0, "negligible must not be negative.");
     auto found = without_gil([&] { return study.bounds(known, negligible); });
-    nb::dict result;
-    result["passing"] = to_array(std::move(found.passing));
-    result["most"] = to_array(std::move(found.most));
-    return result;
+    return dict_of("passing", std::move(found.passing), "most", std::move(found.most));
 }
 
 nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
@@ -133,14 +124,10 @@ nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t se
     require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
     require(max_draws <= most_draws, "max_draws must be at most 2^48.");
     auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws); });
-    nb::dict result;
-    result["is_complete"] = found.is_complete;
-    result["steps"] = found.steps;
-    result["members"] = to_array(std::move(found.members));
-    return result;
+    return dict_of("is_complete", found.is_complete, "steps", found.steps, "members", std::move(found.members));
 }
 
-nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
               uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
     const std::vector<double> of_mechanisms = to_vector(ratios);
     for (const uint32_t weight : {left, right}) {
@@ -148,24 +135,15 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
         require(study.sampler().total(weight) > 0, "There is no set of " + std::to_string(weight) + " mechanisms to draw.");
     }
     require(left + right <= snc::max_fault_set_weight, "left and right must be at most " + std::to_string(snc::max_fault_set_weight) + " together.");
-    require(stride > 0 && std::isfinite(stride), "stride must be positive and finite.");
     require(round < end_of_rounds, "round must be below 2^24.");
     check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {
-        return study.join(left, right, draws, stride, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
     });
-    nb::dict result;
-    result["is_complete"] = found.is_complete;
-    result["sets"] = found.sets;
-    result["left_squares"] = found.left_squares;
-    result["right_squares"] = found.right_squares;
-    result["most_of_draw"] = found.most_of_draw;
-    result["members"] = to_array(std::move(found.members));
-    result["left"] = to_array(std::move(found.left));
-    result["right"] = to_array(std::move(found.right));
-    result["keys"] = to_array(std::move(found.keys));
-    result["left_out"] = to_array(std::move(found.left_out));
-    return result;
+    return dict_of("is_complete", found.is_complete, "sets", found.sets, "left_squares", found.left_squares, "right_squares",
+                   found.right_squares, "most_of_draw", found.most_of_draw, "members", std::move(found.members), "left",
+                   std::move(found.left), "right", std::move(found.right), "keys", std::move(found.keys), "left_out",
+                   std::move(found.left_out));
 }
 
 nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
@@ -193,11 +171,8 @@ nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>&
 }
 
 nb::dict to_dict(snc::KeptBranches branches) {
-    nb::dict result;
-    result["starts"] = to_array(std::move(branches.starts));
-    result["outputs"] = to_array(std::move(branches.outputs));
-    result["probabilities"] = to_array(std::move(branches.probabilities));
-    return result;
+    return dict_of("starts", std::move(branches.starts), "outputs", std::move(branches.outputs), "probabilities",
+                   std::move(branches.probabilities));
 }
 
 nb::dict evaluate(FaultSetStudy& study) {
@@ -256,7 +231,7 @@ void bind_fault_sets(nb::module_& m) {
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
              "A Poisson process of draws from all sets of a weight.")
-        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("stride"), nb::arg("seed"),
+        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")

@@ -34,22 +34,15 @@ const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
     };
     std::atomic<uint64_t> listed = 0;
     constexpr uint64_t sets_per_check = 1024;
-    struct Visitor {
-        ClosedSets& found;
-        std::atomic<uint64_t>& listed;
-        const decltype(check)& check_number;
-
-        enum : bool { draws = false };
-        void start(size_t) {}
-        void operator()(const uint32_t* members, double set_weight) {
-            found.members.insert(found.members.end(), members, members + found.weight);
-            found.sums.push_back(set_weight);
-            if (found.sums.size() % sets_per_check == 0) check_number(listed += sets_per_check);
-        }
-    };
     std::vector<ClosedSets> groups(max_groups, ClosedSets{weight, {}, {}});
     SearchSteps steps(options_.num_threads);
-    search(weight, FaultSetGoal::nothing, steps, [&](size_t group, Interruption&) { return Visitor{groups[group], listed, check}; }, [](size_t, Interruption&) {});
+    visit_all(weight, FaultSetGoal::nothing, steps, [&](size_t number) {
+        return [&, &found = groups[number]](const uint32_t* members, double set_weight) {
+            found.members.insert(found.members.end(), members, members + weight);
+            found.sums.push_back(set_weight);
+            if (found.sums.size() % sets_per_check == 0) check(listed += sets_per_check);
+        };
+    });
     ClosedSets closed{weight, {}, {}};
     uint64_t sets = 0;
     for (const ClosedSets& group : groups) sets += group.sums.size();
@@ -118,15 +111,11 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
     for (const auto& group : groups) numbers += group.size();
     found.is_complete = !steps.has_ended() && numbers <= most * weight;
     if (!found.is_complete) return found;
-    found.members.reserve(numbers);
-    for (auto& group : groups) {
-        found.members.insert(found.members.end(), group.begin(), group.end());
-        group = {};
-    }
+    found.members = joined(std::move(groups));
     return found;
 }
 
-FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round,
+FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
                                          uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage) {
     const Turns::Turn turn = this->turn();
     struct Side {
@@ -165,7 +154,6 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     Join found;
     found.left_out.resize(num_circuits);
     std::vector<uint32_t> left_counts(draws), right_counts(draws);
-    PoissonPoints points(Uniform(seed, Stream::selections, index), stride);
     const uint32_t words = table_.check_words();
     std::vector<uint64_t> residue(words);
     const auto is_set = [&](const uint32_t* a, const uint32_t* b) {
@@ -197,12 +185,10 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
             }
             ++left_counts[l];
             ++right_counts[r];
-            for (uint32_t count = stride > 1 ? points.pass(1, look) : 1; count > 0; --count) {
-                found.members.insert(found.members.end(), a, a + left);
-                found.members.insert(found.members.end(), b, b + right);
-                found.left.push_back(l);
-                found.right.push_back(r);
-            }
+            found.members.insert(found.members.end(), a, a + left);
+            found.members.insert(found.members.end(), b, b + right);
+            found.left.push_back(l);
+            found.right.push_back(r);
             if (found.left.size() >= found.keys.size() + join_block) number_joined(found, weight, ratios, storage);
         }
     }

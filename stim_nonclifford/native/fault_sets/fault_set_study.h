@@ -86,14 +86,14 @@ class FaultSetStudy {
         double left_squares = 0, right_squares = 0;  // sums of the squares of how many sets each draw is part of
         uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
         uint64_t sets = 0;
-        std::vector<uint32_t> members;   // [selected][weight], those of the left draw first
+        std::vector<uint32_t> members;   // [stored][weight], those of the left draw first
         std::vector<uint32_t> left, right;
         std::vector<uint32_t> keys;
-        std::vector<double> left_out;    // [circuits]: sum of the ratios of selected sets that are not stored
+        std::vector<double> left_out;    // [circuits]: sum of the ratios of the sets that are not stored
     };
-    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. Each set that is
-    // found is selected with probability 1 / stride. The ratio of a set is the product of `ratios`, [circuits][mechanisms].
-    Join join(uint32_t left, uint32_t right, uint32_t draws, double stride, uint64_t seed, uint64_t round, uint64_t max_sets,
+    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. The ratio of a set is
+    // the product of `ratios`, [circuits][mechanisms].
+    Join join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets,
               const Weights& ratios, size_t num_circuits, Storage storage);
 
     // The number of the key of each set, [sets][weight]; FaultSetKeys::none if it is not stored.
@@ -133,8 +133,15 @@ class FaultSetStudy {
 
     // Searches on all threads. make_visitor(group, interruption) returns the visitor for the sets of a group; start(part) tells
     // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.
-    template <typename MakeVisitor, typename Finish>
-    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const;
+    using Finish = std::function<void(size_t, Interruption&)>;
+    template <typename MakeVisitor>
+    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const;
+    // Visits every set: make_visit(group) returns a function of a set's members and weight.
+    template <typename MakeVisit>
+    void visit_all(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisit make_visit,
+                   const Finish& finish = [](size_t, Interruption&) {}) const {
+        search(weight, goal, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
+    }
 
     const ClosedSets& closed_sets(uint32_t weight);
 
@@ -150,11 +157,10 @@ class FaultSetStudy {
     uint64_t evaluated_ = 0;  // keys with laws
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
-
 };
 
-template <typename MakeVisitor, typename Finish>
-void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const {
+template <typename MakeVisitor>
+void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const {
     const size_t num_parts = num_search_parts(table_, weight, goal);
     const size_t num_groups = std::min(num_parts, max_groups);
     run_parts(num_groups, options_.num_threads, interrupted_, [&](Interruption& interruption) {

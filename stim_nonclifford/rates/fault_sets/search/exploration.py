@@ -280,7 +280,6 @@ class Exploration:
                 left,
                 right,
                 halves,
-                1.0,
                 self.seed,
                 self._round,
                 int(self.limits.most_sets_of_join),

@@ -155,9 +155,7 @@ def test_logical_error_rate_says_what_is_too_little() -> None:
 CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
     "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
     "draw": lambda study, found: study.draw(6, study.total(6) * 1e-12, 1, 10**9),
-    "join": lambda study, found: study.join(
-        4, 4, 5 * 10**6, 1.0, 1, 1, MANY, np.ones_like(found.odds), 1, False
-    ),
+    "join": lambda study, found: study.join(4, 4, 5 * 10**6, 1, 1, MANY, np.ones_like(found.odds), 1, False),
     "member_sums": lambda study, found: study.member_sums(6, found.odds, np.ones(1), 1),
     "sets_with": lambda study, found: study.sets_with(6, np.ones(1)),
 }

@@ -197,7 +197,7 @@ def joined(known: Exploration, weight: int, passing: float, seed: int) -> Sample
     count = 1 + int(math.sqrt(2 * DRAWS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
     kept_only = known.limits.long_laws
-    found = known.study.join(left, weight - left, count, 1.0, seed, weight, 10**8, ones, 1, kept_only)
+    found = known.study.join(left, weight - left, count, seed, weight, 10**8, ones, 1, kept_only)
     known.values.evaluate()
     stratum.add_join(count, found, known.values.kept)
     return stratum

@@ -40,7 +40,7 @@ def signatures_of_sets(plan: SamplingPlan, draws: int) -> Words:
     mechanisms = mechanisms_of(plan)
     study = study_of(plan, mechanisms, 1, 1 << 28)
     ones = np.ones(len(mechanisms.odds))
-    found = study.join(2, 2, draws, 1.0, 3, 1, 10**7, ones, 1, False)
+    found = study.join(2, 2, draws, 3, 1, 10**7, ones, 1, False)
     members = found["members"].reshape(-1, 4)
     keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
     return np.unique(keys[:, : -(-plan.num_signature_bits // 64)], axis=0)

@@ -31,7 +31,6 @@ OUTCOMES: int
 SET_DRAWS: int
 LEFT_PARTS: int
 RIGHT_PARTS: int
-SELECTIONS: int
 ROUNDS: int
 
 def available_instruction_sets() -> list[str]: ...

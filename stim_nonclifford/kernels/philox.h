@@ -17,7 +17,6 @@ enum class Stream : uint64_t {
     set_draws = 4,   // index: weight and part of the search; words: points on the axis of sets
     left_parts = 5,  // index: weight, round and chunk of a join; words: members of its left parts
     right_parts = 6,
-    selections = 7,  // index: weight and round of a join; words: which of its sets are selected
     rounds = 8,      // index: round; word 0: the seed of its set_draws
     leakage = 9,     // index: shot; words: what the qubits do that may be leaked
 };

@@ -68,23 +68,24 @@ class Rank {
     explicit Rank(size_t num_bits) : with_highest_(num_bits, -1) {}
 
     size_t rank() const { return rows_.size(); }
-    void add(Bits row);
+    // Whether the row is not a sum of earlier ones.
+    bool add(Bits row);
 
    private:
     std::vector<int32_t> with_highest_;  // by bit, the row whose highest bit it is, or -1
     std::vector<Bits> rows_;
 };
 
-inline void Rank::add(Bits row) {
+inline bool Rank::add(Bits row) {
     while (true) {
         while (!row.empty() && row.back() == 0) row.pop_back();
-        if (row.empty()) return;
+        if (row.empty()) return false;
         const size_t highest = 64 * row.size() - 1 - static_cast<size_t>(std::countl_zero(row.back()));
         int32_t& known = with_highest_[highest];
         if (known < 0) {
             known = static_cast<int32_t>(rows_.size());
             rows_.push_back(std::move(row));
-            return;
+            return true;
         }
         add_bits(row, rows_[static_cast<size_t>(known)]);
     }

@@ -30,14 +30,6 @@ namespace nb = nanobind;
 namespace {
 
 using Bytes = nb::ndarray<nb::numpy, uint8_t>;
-using Numbers = nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>;
-
-Bytes to_array(std::vector<uint8_t> data, size_t rows, size_t columns) {
-    auto* owned = new std::vector<uint8_t>(std::move(data));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<uint8_t>*>(p); });
-    return Bytes(owned->data(), {rows, columns}, owner);
-}
-
 // Shot numbers are also int64. Those of the last block may be above the range.
 void check_shots(uint64_t first_shot, uint64_t shots) {
     constexpr uint64_t end = uint64_t{1} << 63;
@@ -58,13 +50,8 @@ nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t
             pattern = nb::int_((pattern << nb::int_(64)) | nb::int_(words[w]));
         patterns[pattern] = number;
     });
-    nb::dict result;
-    result["shots"] = tally.shots;
-    result["discards"] = tally.discards;
-    result["errors"] = tally.errors;
-    result["patterns"] = patterns;
-    result["error_shots"] = tally.error_shots;
-    return result;
+    return snc::dict_of("shots", tally.shots, "discards", tally.discards, "errors", tally.errors, "patterns", patterns, "error_shots",
+                        tally.error_shots);
 }
 
 // Memory for an array; its bytes have no values yet.
@@ -96,7 +83,7 @@ Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t s
     return Bytes(data, {shots, row_bytes}, owner);
 }
 
-std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
     check_shots(first_shot, shots);
     snc::KeptRows kept;
     {
@@ -104,9 +91,7 @@ std::pair<Bytes, Numbers> sample_kept(snc::Engine& engine, uint64_t seed, uint64
         kept = engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals);
     }
     const size_t size = kept.shots.size();
-    auto* owned = new std::vector<int64_t>(std::move(kept.shots));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
-    return {to_array(std::move(kept.rows), size, engine.row_bytes()), Numbers(owned->data(), {size}, owner)};
+    return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
 using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
@@ -159,12 +144,12 @@ std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
     return engine.likely_outputs(WithoutGil::check_signals);
 }
 
-Bytes plan_image(nb::handle plan) {
+nb::object plan_image(nb::handle plan) {
     const snc::Plan packed = to_plan(plan);
     const std::vector<uint64_t> words =
         without_gil([&] { return snc::make_plan_image(packed, snc::kernels(), WithoutGil::check_signals); });
     const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
-    return to_array({bytes, bytes + words.size() * sizeof(uint64_t)}, words.size(), sizeof(uint64_t));
+    return snc::to_array(std::vector<uint8_t>(bytes, bytes + words.size() * sizeof(uint64_t)), {words.size(), sizeof(uint64_t)});
 }
 
 nb::dict statistics(const snc::Engine& engine) {
@@ -172,18 +157,9 @@ nb::dict statistics(const snc::Engine& engine) {
         const WithoutGil released;
         return engine.statistics(WithoutGil::check_signals);
     }();
-    nb::dict result;
-    result["signatures"] = law.signatures;
-    result["nodes"] = law.nodes;
-    result["checkpoints"] = law.checkpoints;
-    result["bytes"] = law.bytes;
-    result["lookups"] = law.lookups;
-    result["simulations"] = law.simulations;
-    result["steps"] = law.work.steps;
-    result["coefficients_read"] = law.work.coefficients_read;
-    result["coefficients_written"] = law.work.coefficients_written;
-    result["flops"] = law.work.flops;
-    return result;
+    return snc::dict_of("signatures", law.signatures, "nodes", law.nodes, "checkpoints", law.checkpoints, "bytes", law.bytes, "lookups",
+                        law.lookups, "simulations", law.simulations, "steps", law.work.steps, "coefficients_read",
+                        law.work.coefficients_read, "coefficients_written", law.work.coefficients_written, "flops", law.work.flops);
 }
 
 std::vector<uint64_t> random_words(uint64_t seed, uint64_t stream, uint64_t index, uint64_t count) {

@@ -29,7 +29,6 @@ void bind_constants(nanobind::module_& m) {
     m.attr("SET_DRAWS") = static_cast<uint64_t>(snc::Stream::set_draws);
     m.attr("LEFT_PARTS") = static_cast<uint64_t>(snc::Stream::left_parts);
     m.attr("RIGHT_PARTS") = static_cast<uint64_t>(snc::Stream::right_parts);
-    m.attr("SELECTIONS") = static_cast<uint64_t>(snc::Stream::selections);
     m.attr("ROUNDS") = static_cast<uint64_t>(snc::Stream::rounds);
     m.attr("MAX_INDEX_BITS") = 8 * sizeof(snc::Operation::x);
 }

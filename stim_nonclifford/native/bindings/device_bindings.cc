@@ -59,22 +59,11 @@ using ImageBytes = nb::ndarray<const uint8_t, nb::c_contig, nb::device::cpu>;
 nb::dict image_sizes(const ImageBytes& array) {
     const snc::PlanImage& image = snc::checked_image(array.data(), array.size());
     const snc::SharedBytes bytes = snc::shared_bytes(image);
-    nb::dict result;
-    const auto set = [&](const char* name, uint64_t value) { result[name] = value; };
-    set("row_words", image.row_words);
-    set("register_words", image.register_words());
-    set("check_words", image.check_words);
-    set("signature_words", image.signature_words);
-    set("output_words", image.output_words);
-    set("branch_words", image.branch_words);
-    set("vector_width", image.vector_width);
-    set("noise_tables", bytes.noise_tables);
-    set("noise_tables_in_shared", bytes.noise_tables_in_shared);
-    set("noise_lists", bytes.noise_lists);
-    set("noise_events", bytes.noise_events);
-    set("vector", bytes.vector);
-    set("simulation_without_vector", bytes.simulation_without_vector);
-    return result;
+    return snc::dict_of("row_words", image.row_words, "register_words", image.register_words(), "check_words", image.check_words,
+                        "signature_words", image.signature_words, "output_words", image.output_words, "branch_words", image.branch_words,
+                        "vector_width", image.vector_width, "noise_tables", bytes.noise_tables, "noise_tables_in_shared",
+                        bytes.noise_tables_in_shared, "noise_lists", bytes.noise_lists, "noise_events", bytes.noise_events, "vector",
+                        bytes.vector, "simulation_without_vector", bytes.simulation_without_vector);
 }
 
 // For each step its kind, the width before it, the number of coordinates that it adds, its number of rotations, whether it

@@ -23,6 +23,7 @@ namespace {
 using snc::FaultSetTable;
 template <typename T>
 using Input = snc::InputArray<T>;
+using snc::dict_of;
 using snc::to_array;
 using snc::to_vector;
 
@@ -105,16 +106,9 @@ nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& c
     require(max_seconds > 0, "max_seconds must be positive.");
     auto found = without_gil(
         [&] { return study.enumerate(weight, weights, num_circuits, {max_steps, max_keys, max_laws, max_seconds}, storage_of(kept_only)); });
-    nb::dict result;
-    result["is_complete"] = found.is_complete;
-    result["steps"] = found.steps;
-    result["sets"] = found.sets;
-    result["candidates"] = found.candidates;
-    result["num_keys"] = found.num_keys;
-    result["left_out"] = to_array(std::move(found.left_out));
-    result["keys"] = to_array(std::move(found.keys));
-    result["masses"] = to_array(std::move(found.masses));
-    return result;
+    return dict_of("is_complete", found.is_complete, "steps", found.steps, "sets", found.sets, "candidates", found.candidates, "num_keys",
+                   found.num_keys, "left_out", std::move(found.left_out), "keys", std::move(found.keys), "masses",
+                   std::move(found.masses));
 }
 
 nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double negligible) {
@@ -122,10 +116,7 @@ nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double neglig
     snc::require_not_negative(known, "closed");
     require(negligible >= 0, "negligible must not be negative.");
     auto found = without_gil([&] { return study.bounds(known, negligible); });
-    nb::dict result;
-    result["passing"] = to_array(std::move(found.passing));
-    result["most"] = to_array(std::move(found.most));
-    return result;
+    return dict_of("passing", std::move(found.passing), "most", std::move(found.most));
 }
 
 nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
@@ -133,11 +124,7 @@ nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t se
     require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
     require(max_draws <= most_draws, "max_draws must be at most 2^48.");
     auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws); });
-    nb::dict result;
-    result["is_complete"] = found.is_complete;
-    result["steps"] = found.steps;
-    result["members"] = to_array(std::move(found.members));
-    return result;
+    return dict_of("is_complete", found.is_complete, "steps", found.steps, "members", std::move(found.members));
 }
 
 nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
@@ -153,17 +140,9 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
     auto found = without_gil([&] {
         return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
     });
-    nb::dict result;
-    result["is_complete"] = found.is_complete;
-    result["sets"] = found.sets;
-    result["candidates"] = found.candidates;
-    result["most_of_draw"] = found.most_of_draw;
-    result["members"] = to_array(std::move(found.members));
-    result["left"] = to_array(std::move(found.left));
-    result["right"] = to_array(std::move(found.right));
-    result["keys"] = to_array(std::move(found.keys));
-    result["left_out"] = to_array(std::move(found.left_out));
-    return result;
+    return dict_of("is_complete", found.is_complete, "sets", found.sets, "candidates", found.candidates, "most_of_draw",
+                   found.most_of_draw, "members", std::move(found.members), "left", std::move(found.left), "right",
+                   std::move(found.right), "keys", std::move(found.keys), "left_out", std::move(found.left_out));
 }
 
 nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
@@ -191,11 +170,8 @@ nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>&
 }
 
 nb::dict to_dict(snc::KeptBranches branches) {
-    nb::dict result;
-    result["starts"] = to_array(std::move(branches.starts));
-    result["outputs"] = to_array(std::move(branches.outputs));
-    result["probabilities"] = to_array(std::move(branches.probabilities));
-    return result;
+    return dict_of("starts", std::move(branches.starts), "outputs", std::move(branches.outputs), "probabilities",
+                   std::move(branches.probabilities));
 }
 
 nb::dict evaluate(FaultSetStudy& study) {

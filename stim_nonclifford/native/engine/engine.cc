@@ -94,14 +94,14 @@ void PatternCounts::for_each(const std::function<void(const std::vector<uint64_t
 // Engine
 
 Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cache_bytes, const std::function<void()>& poll)
-    : plan_(std::move(plan)), kernels_(kernels), workers_(num_threads) {
+    : plan_(std::move(plan)), kernels_(kernels), store_(plan_, cache_bytes), workers_(num_threads) {
     const Call call(*this, poll);
     const auto interrupted = [this] { interruption_->look(); };
     PathSimulation first(plan_, kernels_, interrupted);
     const PathSimulation::Stop zero = first.start_at_zero_signature();
-    store_.emplace(plan_, cache_bytes, zero, first.outputs());
+    store_.set_zero_law(zero, first.outputs());
     const auto laws_of = [&](PathSimulation simulation) {
-        return std::make_unique<OutcomeLaws>(plan_, std::move(simulation), kernels_, *store_, interrupted);
+        return std::make_unique<OutcomeLaws>(plan_, std::move(simulation), kernels_, store_, interrupted);
     };
     for (size_t k = 1; k < workers_.size(); ++k) workers_[k].laws = laws_of(PathSimulation(first, interrupted));
     workers_[0].laws = laws_of(std::move(first));
@@ -132,7 +132,7 @@ Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
 }
 
 void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
-    store_->forget_old_tables();
+    store_.forget_old_tables();
     // Starting a thread takes as long as several pieces of a circuit with little quantum work.
     const uint64_t pieces_per_thread = plan_.peak_width >= long_work_width ? 1 : 64;
     const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
@@ -161,7 +161,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     drawn.clear();
     drawn_outputs.clear();
 
-    const std::optional<LawStore::CertainLaw>& certain = store_->certain_zero_law();
+    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
     const auto finish_certain = [&](uint16_t shot, const uint64_t* outputs) {
         if (!certain->is_kept) return;
         keep(shot, outputs, certain->outputs.data());
@@ -189,7 +189,7 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
         if (!every && std::all_of(constant_outputs, constant + layout.words(), is_zero_word)) {
             // Most shots are counted here, without a branch.
             for (uint32_t k = 0; k < noise.num_event_free; ++k) {
-                const LawStore::Ref leaf = store_->zero_leaf_of(cells[k]);
+                const LawStore::Ref leaf = store_.zero_leaf_of(cells[k]);
                 const bool is_counted = LawStore::is_kept_without_flips(leaf);
                 kept += is_counted;
                 open[num_open] = noise.event_free[k];
@@ -197,11 +197,11 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
             }
         } else {
             for (uint32_t k = 0; k < noise.num_event_free; ++k) {
-                const LawStore::Ref leaf = store_->zero_leaf_of(cells[k]);
+                const LawStore::Ref leaf = store_.zero_leaf_of(cells[k]);
                 if (leaf == LawStore::Ref::none) {
                     open[num_open++] = noise.event_free[k];
                 } else if (LawStore::is_kept(leaf)) {
-                    keep(noise.event_free[k], constant_outputs, store_->outputs_of(leaf));
+                    keep(noise.event_free[k], constant_outputs, store_.outputs_of(leaf));
                     ++kept;
                 }
             }
@@ -293,9 +293,9 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
 
 template <typename Note>
 uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note) {
-    const std::optional<LawStore::CertainLaw>& certain = store_->certain_zero_law();
+    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
     const bool is_plain = certain && std::ranges::all_of(certain->outputs, [](uint64_t word) { return word == 0; });
-    const uint64_t* const no_flips = is_plain ? certain->outputs.data() : store_->no_flips();
+    const uint64_t* const no_flips = is_plain ? certain->outputs.data() : store_.no_flips();
     return run_piece(
         worker, seed, piece, true,
         [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
@@ -376,8 +376,8 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
     const auto put = [&](size_t shot, const uint64_t* outputs) {
         std::copy_n(outputs, output_words, found.data() + shot * output_words);
     };
-    store_->forget_old_tables();
-    const std::optional<LawStore::CertainLaw>& certain = store_->certain_zero_law();
+    store_.forget_old_tables();
+    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
     std::vector<OutcomeLaws::Shot> drawn;
     std::vector<size_t> shots;
     for (size_t begin = 0; begin < numbers.size(); begin += shots_between_looks) {
@@ -407,7 +407,7 @@ std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>
 
 LawStatistics Engine::statistics(const std::function<void()>& poll) const {
     const Turns::Turn turn(turns_, poll);
-    LawStatistics total = store_->statistics();
+    LawStatistics total = store_.statistics();
     for (const Worker& worker : workers_) total += worker.laws->statistics();
     return total;
 }

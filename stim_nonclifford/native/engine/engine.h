@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -162,7 +161,7 @@ class Engine {
     mutable Turns turns_{"engine"};
     const Plan plan_;
     const Kernels& kernels_;
-    std::optional<LawStore> store_;  // from the constructor on
+    LawStore store_;
     std::vector<Worker> workers_;
     Interruption* interruption_ = nullptr;  // of the current call
 };

@@ -24,22 +24,15 @@ const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
     };
     std::atomic<uint64_t> listed = 0;
     constexpr uint64_t sets_per_check = 1024;
-    struct Visitor {
-        ClosedSets& found;
-        std::atomic<uint64_t>& listed;
-        const decltype(check)& check_number;
-
-        enum : bool { draws = false };
-        void start(size_t) {}
-        void operator()(const uint32_t* members, double set_weight) {
-            found.members.insert(found.members.end(), members, members + found.weight);
-            found.sums.push_back(set_weight);
-            if (found.sums.size() % sets_per_check == 0) check_number(listed += sets_per_check);
-        }
-    };
     std::vector<ClosedSets> groups(max_groups, ClosedSets{weight, {}, {}});
     SearchSteps steps(options_.num_threads);
-    search(weight, FaultSetGoal::nothing, steps, [&](size_t group, Interruption&) { return Visitor{groups[group], listed, check}; }, [](size_t, Interruption&) {});
+    visit_all(weight, FaultSetGoal::nothing, steps, [&](size_t number) {
+        return [&, &found = groups[number]](const uint32_t* members, double set_weight) {
+            found.members.insert(found.members.end(), members, members + weight);
+            found.sums.push_back(set_weight);
+            if (found.sums.size() % sets_per_check == 0) check(listed += sets_per_check);
+        };
+    });
     ClosedSets closed{weight, {}, {}};
     uint64_t sets = 0;
     for (const ClosedSets& group : groups) sets += group.sums.size();
@@ -108,11 +101,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
     for (const auto& group : groups) numbers += group.size();
     found.is_complete = !steps.has_ended() && numbers <= most * weight;
     if (!found.is_complete) return found;
-    found.members.reserve(numbers);
-    for (auto& group : groups) {
-        found.members.insert(found.members.end(), group.begin(), group.end());
-        group = {};
-    }
+    found.members = joined(std::move(groups));
     return found;
 }
 

@@ -31,6 +31,19 @@ struct ClosedSets {
     }
 };
 
+// The sets that the groups of a search have found, in order. Frees each group as soon as it is copied.
+inline std::vector<uint32_t> joined(std::vector<std::vector<uint32_t>> groups) {
+    size_t size = 0;
+    for (const auto& group : groups) size += group.size();
+    std::vector<uint32_t> all;
+    all.reserve(size);
+    for (auto& group : groups) {
+        all.insert(all.end(), group.begin(), group.end());
+        group = {};
+    }
+    return all;
+}
+
 // The checks that a set must flip: those of the target, or none.
 enum class FaultSetGoal : uint8_t { target, nothing };
 
@@ -40,6 +53,16 @@ inline uint32_t num_search_parts(const FaultSetTable& table, uint32_t weight, Fa
     const uint32_t first_check = goal == FaultSetGoal::target ? table.first_check(table.target()) : FaultSetTable::none;
     return first_check == FaultSetTable::none ? table.num_mechanisms() : static_cast<uint32_t>(table.flipping(first_check).size());
 }
+
+// A visitor that gets every set.
+template <typename Visit>
+struct EverySet {
+    Visit visit;
+
+    enum : bool { draws = false };
+    void start(size_t) {}
+    void operator()(const uint32_t* members, double weight) { visit(members, weight); }
+};
 
 // Calls visit(members, weight of the set) for each set. The members are in no particular order.
 //

@@ -7,6 +7,16 @@
 
 namespace snc {
 
+namespace {
+
+double product_of(const double* weights, const uint32_t* members, uint32_t count) {
+    double product = 1;
+    for (uint32_t k = 0; k < count; ++k) product *= weights[members[k]];
+    return product;
+}
+
+}  // namespace
+
 FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
                              const Options& options, std::function<void()> interrupted)
     : plan_(std::move(plan)),
@@ -84,37 +94,22 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
     const Group empty{NumberedRows(table_.key_words()), {}, std::vector<double>(num_circuits)};
     std::vector<Group> groups(max_groups, empty);
     SearchSteps steps(options_.num_threads, limits.max_steps, limits.max_seconds);
-    struct Visitor {
-        const FaultSetTable& table;
-        const Weights& circuits;
-        size_t size, num_circuits;
-        uint32_t weight;
-        uint64_t max_keys;
-        SearchSteps& steps;
-        Group& group;
-        KeptTest may_be_kept;
-        std::vector<uint64_t> key;
-
-        enum : bool { draws = false };
-        void start(size_t) {}
-        void operator()(const uint32_t* members, double) {
+    const auto make_visit = [&](size_t number) {
+        return [&, &group = groups[number], may_be_kept = KeptTest(*this, storage),
+                key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
             ++group.sets;
-            const auto mass = [&](size_t c) {
-                double product = 1;
-                for (uint32_t k = 0; k < weight; ++k) product *= circuits[c * size + members[k]];
-                return product;
-            };
+            const auto mass = [&](size_t c) { return product_of(&circuits[c * size], members, weight); };
             if (!may_be_kept({members, weight})) {
                 for (size_t c = 0; c < num_circuits; ++c) group.left_out[c] += mass(c);
                 return;
             }
             ++group.candidates;
-            table.key_of({members, weight}, key.data());
-            if (group.keys.size() >= max_keys) steps.end_here();
-            const size_t number = group.keys.number_of(key.data());
-            if (group.masses.size() <= number * num_circuits) group.masses.resize((number + 1) * num_circuits);
-            for (size_t c = 0; c < num_circuits; ++c) group.masses[number * num_circuits + c] += mass(c);
-        }
+            table_.key_of({members, weight}, key.data());
+            if (group.keys.size() >= limits.max_keys) steps.end_here();
+            const size_t of_key = group.keys.number_of(key.data());
+            if (group.masses.size() <= of_key * num_circuits) group.masses.resize((of_key + 1) * num_circuits);
+            for (size_t c = 0; c < num_circuits; ++c) group.masses[of_key * num_circuits + c] += mass(c);
+        };
     };
     Enumeration found;
     found.left_out.resize(num_circuits);
@@ -140,12 +135,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
             if (keys.size() > limits.max_keys) steps.end_here();
         }
     };
-    const auto make_visitor = [&](size_t group, Interruption&) {
-        return Visitor{table_,          circuits, size,          num_circuits,
-                       weight,          limits.max_keys, steps, groups[group],
-                       KeptTest(*this, storage), std::vector<uint64_t>(table_.key_words())};
-    };
-    search(weight, FaultSetGoal::target, steps, make_visitor, add_up);
+    visit_all(weight, FaultSetGoal::target, steps, make_visit, add_up);
     found.steps = steps.total();
     found.is_complete = !steps.has_ended() && has_at_most(keys, limits.max_laws);
     if (!found.is_complete) return found;
@@ -171,38 +161,24 @@ std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& o
     const Turns::Turn turn = this->turn();
     const size_t size = table_.num_mechanisms();
     std::vector<std::vector<double>> groups(max_groups, std::vector<double>(size * columns));
-    struct Visitor {
-        const FaultSetTable& table;
-        const NumberedRows& keys;
-        const Weights& odds;
-        const std::vector<double>& values;
-        uint32_t weight, columns;
-        std::vector<double>& sums;
-        std::vector<uint64_t> key;
-
-        enum : bool { draws = false };
-        void start(size_t) {}
-        void operator()(const uint32_t* members, double) {
-            table.key_of({members, weight}, key.data());
-            const size_t number = keys.find(key.data());
-            if (number >= values.size() / columns) return;
-            const double* const of_key = values.data() + number * columns;
+    const auto make_visit = [&](size_t number) {
+        return [&, &sums = groups[number], key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
+            table_.key_of({members, weight}, key.data());
+            const size_t stored = keys_.find(key.data());
+            if (stored >= values.size() / columns) return;
+            const double* const of_key = values.data() + stored * columns;
             if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
-            double product = 1;
-            for (uint32_t k = 0; k < weight; ++k) product *= odds[members[k]];
+            const double product = product_of(odds.data(), members, weight);
             for (uint32_t k = 0; k < weight; ++k)
                 for (uint32_t c = 0; c < columns; ++c) sums[size_t{members[k]} * columns + c] += product * of_key[c];
-        }
+        };
     };
     {
         Interruption interruption(interrupted_);
         list_pairs(interruption);
     }
     SearchSteps steps(options_.num_threads);
-    const auto make_visitor = [&](size_t group, Interruption&) {
-        return Visitor{table_, keys_, odds, values, weight, columns, groups[group], std::vector<uint64_t>(table_.key_words())};
-    };
-    search(weight, FaultSetGoal::target, steps, make_visitor, [](size_t, Interruption&) {});
+    visit_all(weight, FaultSetGoal::target, steps, make_visit);
     std::vector<double> sums(size * columns);
     for (const auto& group : groups)
         for (size_t k = 0; k < sums.size(); ++k) sums[k] += group[k];
@@ -212,33 +188,15 @@ std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& o
 std::vector<uint32_t> FaultSetStudy::sets_with(uint32_t weight, const std::vector<double>& values) {
     const Turns::Turn turn = this->turn();
     std::vector<std::vector<uint32_t>> groups(max_groups);
-    struct Visitor {
-        const FaultSetTable& table;
-        const NumberedRows& keys;
-        const std::vector<double>& values;
-        uint32_t weight;
-        std::vector<uint32_t>& found;
-        std::vector<uint64_t> key;
-
-        enum : bool { draws = false };
-        void start(size_t) {}
-        void operator()(const uint32_t* members, double) {
-            table.key_of({members, weight}, key.data());
-            const uint32_t number = keys.find(key.data());
-            if (number < values.size() && values[number] > 0) found.insert(found.end(), members, members + weight);
-        }
-    };
     SearchSteps steps(options_.num_threads);
-    const auto make_visitor = [&](size_t group, Interruption&) {
-        return Visitor{table_, keys_, values, weight, groups[group], std::vector<uint64_t>(table_.key_words())};
-    };
-    search(weight, FaultSetGoal::target, steps, make_visitor, [](size_t, Interruption&) {});
-    std::vector<uint32_t> all;
-    for (auto& group : groups) {
-        all.insert(all.end(), group.begin(), group.end());
-        group = {};
-    }
-    return all;
+    visit_all(weight, FaultSetGoal::target, steps, [&](size_t number) {
+        return [&, &found = groups[number], key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
+            table_.key_of({members, weight}, key.data());
+            const uint32_t stored = keys_.find(key.data());
+            if (stored < values.size() && values[stored] > 0) found.insert(found.end(), members, members + weight);
+        };
+    });
+    return joined(std::move(groups));
 }
 
 }  // namespace snc

@@ -180,8 +180,15 @@ class FaultSetStudy {
 
     // Searches on all threads. make_visitor(group, interruption) returns the visitor for the sets of a group; start(part) tells
     // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.
-    template <typename MakeVisitor, typename Finish>
-    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const;
+    using Finish = std::function<void(size_t, Interruption&)>;
+    template <typename MakeVisitor>
+    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const;
+    // Visits every set: make_visit(group) returns a function of a set's members and weight.
+    template <typename MakeVisit>
+    void visit_all(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisit make_visit,
+                   const Finish& finish = [](size_t, Interruption&) {}) const {
+        search(weight, goal, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
+    }
 
     const ClosedSets& closed_sets(uint32_t weight);
 
@@ -200,11 +207,10 @@ class FaultSetStudy {
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
-
 };
 
-template <typename MakeVisitor, typename Finish>
-void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, Finish finish) const {
+template <typename MakeVisitor>
+void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const {
     const size_t num_parts = num_search_parts(table_, weight, goal);
     const size_t num_groups = std::min(num_parts, max_groups);
     run_parts(num_groups, options_.num_threads, interrupted_, [&](Interruption& interruption) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "algebra/bits.h"
 #include "base/resource_limit.h"
 #include "kernels/philox.h"
 #include "plan/plan.h"
@@ -20,23 +21,16 @@ constexpr uint64_t hash_seed = 0x9AE16A3B2F90404F;
 
 uint64_t hash_word(uint32_t check) { return random_word(hash_seed, Stream::counts, check, 0); }
 
-// Rows of bits, one for each mechanism and one for the target.
-using BitRow = std::vector<uint64_t>;
-
-size_t ones_of(const BitRow& row, size_t words) {
+size_t ones_of(const Bits& row, size_t words) {
     size_t sum = 0;
     for (size_t w = 0; w < words; ++w) sum += static_cast<size_t>(std::popcount(row[w]));
     return sum;
 }
 
-size_t ones_of_sum(const BitRow& a, const BitRow& b, size_t words) {
+size_t ones_of_sum(const Bits& a, const Bits& b, size_t words) {
     size_t sum = 0;
     for (size_t w = 0; w < words; ++w) sum += static_cast<size_t>(std::popcount(a[w] ^ b[w]));
     return sum;
-}
-
-void add(BitRow& to, const BitRow& row) {
-    for (size_t w = 0; w < to.size(); ++w) to[w] ^= row[w];
 }
 
 // Bits of the filter and cells of the table of weights, at least 16 and 2 for a pair.
@@ -66,7 +60,7 @@ FaultSetTable::FaultSetTable(FaultSetMechanisms mechanisms, uint64_t max_bytes, 
 void FaultSetTable::choose_sparse_checks(Looks& look) {
     const size_t size = mechanisms_.size(), words = check_words();
     const size_t row_words = size / 64 + 1;
-    std::vector<BitRow> rows(64 * words, BitRow(row_words + 1));
+    std::vector<Bits> rows(64 * words, Bits(row_words + 1));
     const auto scatter = [&](const uint64_t* checks, size_t word, uint64_t bit) {
         for_each_one(checks, check_words(), [&](uint32_t check) { rows[check][word] |= bit; });
     };
@@ -77,12 +71,12 @@ void FaultSetTable::choose_sparse_checks(Looks& look) {
             for (size_t b = 0; b < rows.size(); ++b) {
                 look(row_words);
                 if (a != b && ones_of_sum(rows[a], rows[b], row_words) < ones_of(rows[b], row_words)) {
-                    add(rows[b], rows[a]);
+                    add_bits(rows[b], rows[a]);
                     changed = true;
                 }
             }
-    std::erase_if(rows, [&](const BitRow& row) { return ones_of(row, row_words + 1) == 0; });
-    std::ranges::stable_sort(rows, {}, [&](const BitRow& row) { return ones_of(row, row_words); });
+    std::erase_if(rows, [&](const Bits& row) { return ones_of(row, row_words + 1) == 0; });
+    std::ranges::stable_sort(rows, {}, [&](const Bits& row) { return ones_of(row, row_words); });
 
     num_checks_ = static_cast<uint32_t>(rows.size());
     mechanisms_.check_words = std::max<uint32_t>(1, words_for(num_checks_));

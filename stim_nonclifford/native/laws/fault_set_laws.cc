@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "algebra/bits.h"
 #include "base/parallel_parts.h"
 #include "laws/insertion_laws.h"
 #include "simulation/path_simulation.h"
@@ -32,12 +33,13 @@ class Questions {
         std::vector<size_t> order(positions.size());
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, {}, [&](size_t bit) { return positions[bit]; });
+        Rank known(size_t{64} * words_);
         for (size_t bit : order) {
             if (positions[bit] > num_operations) break;
             std::vector<uint64_t> parity(words_);
             for (uint32_t s = 0; s < plan.layout.num_signature_bits; ++s)
                 if (plan.signature_images.has(s, static_cast<uint32_t>(bit))) parity[s / 64] |= uint64_t{1} << (s % 64);
-            if (is_new(parity)) {
+            if (known.add(parity)) {  // the answer does not follow from earlier answers
                 parities_.insert(parities_.end(), parity.begin(), parity.end());
                 positions_.push_back(positions[bit]);
             }
@@ -61,23 +63,9 @@ class Questions {
     }
 
    private:
-    // Whether the answer does not follow from earlier answers.
-    bool is_new(std::vector<uint64_t> parity) {
-        for (const auto& row : echelon_) {
-            uint32_t w = 0;
-            while (row[w] == 0) ++w;
-            if ((parity[w] & row[w] & -row[w]) != 0)
-                for (uint32_t v = 0; v < words_; ++v) parity[v] ^= row[v];
-        }
-        if (std::ranges::all_of(parity, [](uint64_t word) { return word == 0; })) return false;
-        echelon_.push_back(std::move(parity));
-        return true;
-    }
-
     uint32_t words_;
     std::vector<uint64_t> parities_;  // [questions][signature_words]
     std::vector<size_t> positions_;   // for each question, the number of operations up to the one that asks it
-    std::vector<std::vector<uint64_t>> echelon_;
 };
 
 // Signatures in the order of their answers.

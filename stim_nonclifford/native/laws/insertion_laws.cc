@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "algebra/bits.h"
 #include "base/interruption.h"
 #include "simulation/path_simulation.h"
 
@@ -22,12 +23,6 @@ constexpr int32_t max_end_width = index_lane_bits;
 constexpr double tolerance = 1e-9;
 
 bool odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
-
-bool test(const std::vector<uint64_t>& row, size_t bit) { return (row[bit / 64] >> (bit % 64) & 1) != 0; }
-
-void add(std::vector<uint64_t>& to, const std::vector<uint64_t>& row) {
-    for (size_t w = 0; w < to.size(); ++w) to[w] ^= row[w];
-}
 
 // The expectation value of (-1)^|index & mask| in a vector of this width; coordinates that are not stored are in |+>.
 double expectation(const double* vector, int32_t width, uint64_t mask) {
@@ -112,7 +107,7 @@ bool InsertionLaws::find_reversals(const std::vector<uint32_t>& of_operations, c
                 if (plan_.operations[later].measures() &&
                     plan_.outcome_effects.has(static_cast<size_t>(plan_.operations[later].outcome), static_cast<uint32_t>(sign)))
                     return false;
-            const bool is_reversed = test(row, sign) != (term.is_reversed != 0);
+            const bool is_reversed = has_bit(row, sign) != (term.is_reversed != 0);
             const double angle = (is_reversed != (operation.i_power == 2) ? -2 : 2) * std::atan2(term.sine, term.cosine);
             const double eighths = angle / (std::numbers::pi / 4);
             if (std::abs(eighths - std::round(eighths)) > tolerance) return false;
@@ -131,18 +126,17 @@ bool InsertionLaws::find_outcome_flips() {
         OutcomeFlip flip{uint64_t{1} << outcome, Row(plan_.branch_words), 0};
         plan_.outcome_effects.flip_exactly(outcome, flip.row.data());
         const auto remove = [](OutcomeFlip& from, const OutcomeFlip& other) {
-            if (!test(from.row, other.check)) return;
+            if (!has_bit(from.row, other.check)) return;
             from.outcomes ^= other.outcomes;
-            add(from.row, other.row);
+            add_bits(from.row, other.row);
         };
         for (const OutcomeFlip& other : fixing_) remove(flip, other);
-        size_t word = 0;
-        while (word < checks_.size() && (flip.row[word] & checks_[word]) == 0) ++word;
-        if (word == checks_.size()) {
+        const Bits of_checks = common_bits(flip.row, checks_);
+        if (is_empty(of_checks)) {
             free_.push_back(std::move(flip));
             continue;
         }
-        flip.check = 64 * word + static_cast<size_t>(std::countr_zero(flip.row[word] & checks_[word]));
+        flip.check = lowest_bit(of_checks);
         for (OutcomeFlip& other : fixing_) remove(other, flip);
         fixing_.push_back(std::move(flip));
     }
@@ -155,34 +149,33 @@ std::pair<InsertionLaws::Row, uint64_t> InsertionLaws::solved(const uint64_t* si
     Row row = difference.words();
     uint64_t outcomes = 0;
     for (const OutcomeFlip& flip : fixing_)
-        if (test(row, flip.check)) {
+        if (has_bit(row, flip.check)) {
             outcomes ^= flip.outcomes;
-            add(row, flip.row);
+            add_bits(row, flip.row);
         }
     return {std::move(row), outcomes};
 }
 
 InsertionLaws::Eighths InsertionLaws::eighths_of(const Row& row) const {
     Eighths eighths{};
-    for (size_t w = 0; w < plan_.sign_words; ++w)
-        for (uint64_t bits = row[w]; bits != 0; bits &= bits - 1)
-            for (const Reversal& reversal : reversals_[64 * w + static_cast<size_t>(std::countr_zero(bits))])
-                eighths[reversal.insertion] = static_cast<uint8_t>((eighths[reversal.insertion] + reversal.eighths) % 8);
+    for_each_one(row.data(), plan_.sign_words, [&](uint32_t sign) {
+        for (const Reversal& reversal : reversals_[sign])
+            eighths[reversal.insertion] = static_cast<uint8_t>((eighths[reversal.insertion] + reversal.eighths) % 8);
+    });
     return eighths;
 }
 
 std::vector<InsertionLaws::Branch> InsertionLaws::kept_branches(const uint64_t* signature) const {
     const auto [row, outcomes] = solved(signature);
     std::vector<Branch> branches;
-    for (size_t w = 0; w < row.size(); ++w)
-        if ((row[w] & checks_[w]) != 0) return branches;
+    if (have_common(row, checks_)) return branches;
     for (size_t choice = 0; choice < size_t{1} << free_.size(); ++choice) {
         Row chosen = row;
         uint64_t with_free = outcomes;
         for (size_t k = 0; k < free_.size(); ++k)
             if ((choice >> k & 1) != 0) {
                 with_free ^= free_[k].outcomes;
-                add(chosen, free_[k].row);
+                add_bits(chosen, free_[k].row);
             }
         const double probability = probability_of(chosen, with_free);
         if (probability == 0) continue;

@@ -28,16 +28,17 @@ LawStatistics& LawStatistics::operator+=(const LawStatistics& other) {
     return *this;
 }
 
-LawStore::LawStore(const Plan& plan, size_t max_bytes, const PathSimulation::Stop& zero, const uint64_t* zero_outputs)
+LawStore::LawStore(const Plan& plan, size_t max_bytes)
     : signature_words_(plan.layout.signature_words),
       output_words_(plan.layout.output_words),
       no_flips_(output_words_),
       budget_(max_bytes),
       nodes_(1, budget_),
       leaf_outputs_(output_words_, budget_),
-      checkpoints_(1, budget_) {
-    if (zero.outcome < 0)
-        certain_zero_law_ = {zero.outcome == PathSimulation::kept, {zero_outputs, zero_outputs + output_words_}};
+      checkpoints_(1, budget_) {}
+
+void LawStore::set_zero_law(const PathSimulation::Stop& stop, const uint64_t* outputs) {
+    if (stop.outcome < 0) certain_zero_law_ = {stop.outcome == PathSimulation::kept, {outputs, outputs + output_words_}};
 }
 
 LawStore::~LawStore() {

@@ -38,8 +38,7 @@ struct LawStatistics {
 
 class LawStore {
    public:
-    // `zero` is the first place of signature 0 that is not certain, or its end, with these outputs.
-    LawStore(const Plan& plan, size_t max_bytes, const PathSimulation::Stop& zero, const uint64_t* zero_outputs);
+    LawStore(const Plan& plan, size_t max_bytes);
     ~LawStore();
 
     // A node or a leaf, or nothing.
@@ -82,6 +81,8 @@ class LawStore {
         std::vector<uint64_t> outputs;
     };
     const std::optional<CertainLaw>& certain_zero_law() const { return certain_zero_law_; }
+    // `stop` is the first place of signature 0 that is not certain, or its end, with these outputs. Call it before all others.
+    void set_zero_law(const PathSimulation::Stop& stop, const uint64_t* outputs);
     Ref zero_root() const { return zero_root_.load(std::memory_order_acquire); }
     // The leaf of a shot with signature 0, if it follows from the leading bits of its first random number.
     static constexpr size_t num_zero_cells = 4096;

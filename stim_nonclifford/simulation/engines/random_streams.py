@@ -40,8 +40,6 @@ class Stream(IntEnum):
     """Index: weight, round and chunk of a join of fault sets. The words give the members of left parts."""
     RIGHT_PARTS = _native.RIGHT_PARTS
     """The same for right parts."""
-    SELECTIONS = _native.SELECTIONS
-    """Index: weight and round of a join. The words say which of its sets are selected."""
     ROUNDS = _native.ROUNDS
     """Index: round. The first word is the seed of its ``SET_DRAWS``."""
 

@@ -87,7 +87,6 @@ def test_streams_are_numbered_as_in_the_native_code() -> None:
         ("SET_DRAWS", 4),
         ("LEFT_PARTS", 5),
         ("RIGHT_PARTS", 6),
-        ("SELECTIONS", 7),
         ("ROUNDS", 8),
     ]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import estimate as estimating
 from stim_nonclifford.rates.decoded_rates.decoding import RepeatedRows
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
@@ -211,7 +214,10 @@ def test_too_little_time() -> None:
         repetition_code(1e-3).logical_error_rate(decoder="pymatching", max_seconds=1e-6)
 
 
-def test_time_ends_the_search_with_what_is_known() -> None:
+def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A clock that does not depend on what else the machine does: 2 ms pass between two looks at it.
+    ticks = itertools.count()
+    monkeypatch.setattr(estimating, "time", SimpleNamespace(monotonic=lambda: 0.002 * next(ticks)))
     rate = repetition_code(1e-3, rounds=3).logical_error_rate(
         decoder="pymatching", relative_error=1e-5, max_seconds=3, seed=1
     )

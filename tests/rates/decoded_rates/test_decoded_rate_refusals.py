@@ -215,9 +215,9 @@ def test_too_little_time() -> None:
 
 
 def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A clock that does not depend on what else the machine does: 2 ms pass between two looks at it.
+    # A clock that does not depend on what else the machine does: 5 ms pass between two looks at it.
     ticks = itertools.count()
-    monkeypatch.setattr(estimating, "time", SimpleNamespace(monotonic=lambda: 0.002 * next(ticks)))
+    monkeypatch.setattr(estimating, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(ticks)))
     rate = repetition_code(1e-3, rounds=3).logical_error_rate(
         decoder="pymatching", relative_error=1e-5, max_seconds=3, seed=1
     )

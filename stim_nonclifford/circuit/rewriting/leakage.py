@@ -35,8 +35,8 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
 
     The errors at a place have the probability that a qubit is leaked or lost there, but are independent of
     those at other places. A leaked qubit is completely mixed when it is measured or returns: what it does
-    before then makes no difference to its partners, which are completely mixed themselves. Heralds are records
-    that are 1 with the probability that they report leakage.
+    before then makes no difference to its partners, which are completely mixed themselves. Heralds are
+    records that are 1 with the probability that they report leakage.
 
     Args:
         circuit: The circuit.

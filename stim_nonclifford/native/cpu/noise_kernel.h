@@ -227,6 +227,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     const int32_t* events = out.events.data();
     const int32_t first_site = plan.sites.empty() ? INT32_MAX : plan.first_site_mechanism;
     const bool always_leaks = !plan.leakage_always.empty();
+    const int32_t first_leakage = plan.first_leakage_mechanism;
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
     UsedSites used(plan, out.last_shots_at_sites);
@@ -240,7 +241,8 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         bool has_sites = always_leaks;
         for (uint32_t e = 0; e < count; ++e) {
             has_sites |= mine[e] >= first_site;
-            const uint64_t* effect = effects + size_t(mine[e]) * W;
+            // Effects of leakage are all empty: one of them stays in the nearest cache.
+            const uint64_t* effect = effects + size_t(std::min(mine[e], first_leakage)) * W;
             for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
         }
         if (plan.num_coins != 0)

@@ -50,10 +50,8 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
     Examples:
         >>> print(with_averaged_leakage(stim.Circuit("I_ERROR[LEAKAGE(p=0.5)] 0\nCX 0 1\nMR 0 1")))
         CX 0 1
-        DEPOLARIZE1(0.375) 1
-        DEPOLARIZE1(0.375) 0
-        MR 0
-        MR 1
+        DEPOLARIZE1(0.375) 1 0
+        MR 0 1
     """
     if not has_leakage(circuit):
         return circuit

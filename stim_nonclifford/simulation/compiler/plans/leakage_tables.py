@@ -71,6 +71,7 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
         The tables.
 
     Examples:
+        >>> from stim_nonclifford.simulation.compiler.leakage.scripts import Mix
         >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
         >>> tables = leakage_tables([script], SparseRows.of([[5], []]), first_site=3)
         >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()

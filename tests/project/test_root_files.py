@@ -69,8 +69,8 @@ def test_links_and_files_of_contributing_exist() -> None:
 @pytest.mark.parametrize(
     ("name", "file"),
     [
-        ("_HANDLERS", "stim_nonclifford/simulation/compiler/program/flattening.py"),
-        ("channel_of_patterns", "stim_nonclifford/simulation/compiler/program/flattening.py"),
+        ("PAULI_CHANNELS", "stim_nonclifford/simulation/compiler/program/channels.py"),
+        ("channel_of_patterns", "stim_nonclifford/simulation/compiler/program/channels.py"),
         ("_HALF_FAULTS", "stim_nonclifford/simulation/compiler/program/extent.py"),
         ("_TAGS_OF_GATE", "tests/support/oracle/operators.py"),
         ("_HERALDED_CHANNELS", "tests/support/oracle/density_matrix.py"),
@@ -92,11 +92,9 @@ def test_the_example_of_a_gate_is_one() -> None:
     assert found[0].decomposition() == (RotationPart("X", 0.25),)
     assert [gate.inverse for gate in found] == ["TX_DAG", "TX"]
     assert not {gate.name for gate in found} & set(gates.GATES)
-    flattening = (ROOT / "stim_nonclifford/simulation/compiler/program/flattening.py").read_text(
-        encoding="utf-8"
-    )
+    channels = (ROOT / "stim_nonclifford/simulation/compiler/program/channels.py").read_text(encoding="utf-8")
     for line in channel.splitlines()[:2]:
-        assert line in flattening
+        assert line in channels
 
 
 def test_the_example_of_an_engine_returns_the_shots_of_the_others() -> None:

@@ -35,8 +35,8 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
 
     The errors at a place have the probability that a qubit is leaked or lost there, but are independent of
     those at other places. A leaked qubit is completely mixed when it is measured or returns: what it does
-    before then makes no difference to its partners, which are completely mixed themselves. Heralds are records
-    that are 1 with the probability that they report leakage.
+    before then makes no difference to its partners, which are completely mixed themselves. Heralds are
+    records that are 1 with the probability that they report leakage.
 
     Args:
         circuit: The circuit.
@@ -50,10 +50,8 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
     Examples:
         >>> print(with_averaged_leakage(stim.Circuit("I_ERROR[LEAKAGE(p=0.5)] 0\nCX 0 1\nMR 0 1")))
         CX 0 1
-        DEPOLARIZE1(0.375) 1
-        DEPOLARIZE1(0.375) 0
-        MR 0
-        MR 1
+        DEPOLARIZE1(0.375) 1 0
+        MR 0 1
     """
     if not has_leakage(circuit):
         return circuit

@@ -197,12 +197,37 @@ class ShotLeakage {
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
 
+// What the events at sites change in a row that has the effects of all events: of a site, only the first event counts, and an event
+// of leakage has a script in place of an effect.
+template <uint32_t W>
+[[gnu::noinline]] void follow_sites(const Plan& plan, ShotLeakage leakage, const int32_t* mine, uint32_t count, int32_t first_site,
+                                    UsedSites& used, uint64_t* row) {
+    const auto mechanism = [mine](uint32_t event) { return mine[event]; };
+    const auto flip_by = [row](const std::vector<uint64_t>& rows, size_t number) {
+        for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[number * W + w];
+    };
+    const auto flip_leakage = [&](size_t number) { flip_by(plan.leakage_rows.words, number); };
+    leakage.follow_always(flip_leakage);
+    used.begin_shot();
+    for (uint32_t e = 0; e < count; ++e) {
+        if (mine[e] < first_site) continue;
+        if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]))
+            flip_by(plan.effects.words, static_cast<size_t>(mine[e]));
+        else
+            leakage.note_event(mine[e], flip_leakage);
+    }
+    leakage.follow_last(row, flip_leakage);
+}
+
 // Rows of W words, kept in registers.
 template <uint32_t W>
 void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_shots, uint32_t first_event, NoiseBlock& out) {
     const uint32_t check_words = plan.layout.check_words;
     const uint64_t* effects = plan.effects.words.data();
     const int32_t* events = out.events.data();
+    const int32_t first_site = plan.sites.empty() ? INT32_MAX : plan.first_site_mechanism;
+    const bool always_leaks = !plan.leakage_always.empty();
+    const int32_t first_leakage = plan.first_leakage_mechanism;
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
     UsedSites used(plan, out.last_shots_at_sites);
@@ -210,36 +235,27 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
         const int32_t* mine = events + (out.starts[shot] - first_event);
-        const auto mechanism = [mine](uint32_t event) { return mine[event]; };
         const uint32_t count = out.counts[shot];
         uint64_t row[W];
         for (uint32_t w = 0; w < W; ++w) row[w] = plan.constant[w];
-        ShotLeakage leakage(plan, seed, block, shot);
-        const auto flip_leakage = [&](size_t number) {
-            for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.leakage_rows.words[number * W + w];
-        };
-        leakage.follow_always(flip_leakage);
-        if (plan.sites.empty()) {
-            for (uint32_t e = 0; e < count; ++e) {
-                const uint64_t* effect = effects + size_t(mine[e]) * W;
-                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
-            }
-        } else {
-            used.begin_shot();
-            for (uint32_t e = 0; e < count; ++e) {
-                const bool is_used = mine[e] >= plan.first_site_mechanism &&
-                                     (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]));
-                if (is_used) continue;
-                const uint64_t* effect = effects + size_t(mine[e]) * W;
-                for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
-                leakage.note_event(mine[e], flip_leakage);
-            }
+        bool has_sites = always_leaks;
+        for (uint32_t e = 0; e < count; ++e) {
+            has_sites |= mine[e] >= first_site;
+            // Effects of leakage are all empty: one of them stays in the nearest cache.
+            const uint64_t* effect = effects + size_t(std::min(mine[e], first_leakage)) * W;
+            for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
         }
         if (plan.num_coins != 0)
             for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) {
                 for (uint32_t w = 0; w < W; ++w) row[w] ^= plan.coins.words[size_t{coin} * W + w];
             });
-        leakage.follow_last(row, flip_leakage);
+        if (has_sites) {
+            // After the coins, so that checks are final. A copy, so that the row itself stays in registers.
+            uint64_t copy[W];
+            for (uint32_t w = 0; w < W; ++w) copy[w] = row[w];
+            follow_sites<W>(plan, ShotLeakage(plan, seed, block, shot), mine, count, first_site, used, copy);
+            for (uint32_t w = 0; w < W; ++w) row[w] = copy[w];
+        }
         uint64_t fired = 0;
         for (uint32_t w = 0; w < W; ++w) fired |= w < check_words ? row[w] : 0;
         out.shots[passed] = shot;

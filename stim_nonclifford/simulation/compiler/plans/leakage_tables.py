@@ -71,10 +71,11 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
         The tables.
 
     Examples:
+        >>> from stim_nonclifford.simulation.compiler.leakage.scripts import Mix
         >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
         >>> tables = leakage_tables([script], SparseRows.of([[5], []]), first_site=3)
         >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()
-        ([0, 3], [3, 3], [5])
+        ([0], [3], [5])
     """
     writer = _Writer(rows)
     entries: list[int] = []
@@ -91,9 +92,12 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
             always.append(writer.add(kept)[0])
         elif found:
             items = writer.add_tails(kept) if _is_simple(kept) else writer.add(kept)
-            entries += [items[place] for place, _ in found]
-            rates += [-math.log1p(-total) * probability / total for _, probability in found]
-            sites += [first_site] * len(found)
+            events: dict[int, float] = {}  # by entry: several changes may be equal from there on
+            for place, probability in found:
+                events[items[place]] = events.get(items[place], 0.0) + probability
+            entries += events
+            rates += [-math.log1p(-total) * probability / total for probability in events.values()]
+            sites += [first_site] * len(events)
             first_site += 1
     return LeakageTables(
         np.array(writer.items, dtype=LEAKAGE_ITEM_DTYPE),
@@ -188,16 +192,20 @@ class _Writer:
         firsts = [len(self.rows)]
         for item in script:
             firsts.append(firsts[-1] + (len(self.add_rows(item.masks)) if isinstance(item, _Rows) else 0))
-        numbers = {}
+        numbers: dict[int, int] = {}
+        known: dict[tuple[int, int], int] = {}
         for place, item in enumerate(script):
             if isinstance(item, Change):
-                numbers[place] = len(self.items)
-                self.add_item(item)
-                for other in script[place:]:
-                    if isinstance(other, Flip):
-                        self.add_item(other)
-                self.mix(range(firsts[place], firsts[-1]))
-                self.end()
+                flips = [other for other in script[place:] if isinstance(other, Flip)]
+                tail = firsts[place], len(flips)
+                if tail not in known:
+                    known[tail] = len(self.items)
+                    self.add_item(item)
+                    for flip in flips:
+                        self.add_item(flip)
+                    self.mix(range(firsts[place], firsts[-1]))
+                    self.end()
+                numbers[place] = known[tail]
         return numbers
 
     def add_rows(self, masks: Sequence[int]) -> range:

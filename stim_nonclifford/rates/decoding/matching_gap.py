@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -38,7 +39,7 @@ _LARGEST_WEIGHT = (1 << 24) - 1
 
 @dataclass(frozen=True)
 class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
-    r"""PyMatching, with the complementary gap as its confidence.
+    r"""Minimum-weight matching, with the complementary gap as its confidence.
 
     Both values of the observable are decoded. The likelier one is the prediction. The gap is the difference
     of the weights, in decibels: 10 log10 of the ratio of the probabilities of the two likeliest errors.
@@ -48,6 +49,10 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
     Where closed loops of errors flip the observable, this leaves some in the bulk. Detectors on these loops
     are then split (see ``matching_graph``), up to 6 of them, and the best of all combinations is taken. No
     edge is left out: two errors that differ in the observable alone are two edges.
+
+    Where only the boundary is split and there are no heralds, events are matched by their distances, and the
+    second matching continues the first one, with PyMatching's weights and results. PyMatching does the rest:
+    there, and where a shot has more than 200 events or an error is likelier than 1/2.
 
     Attributes:
         heralds: Detectors that announce errors, such as those of HERALDED_ERASE. Edges have the probability
@@ -77,7 +82,6 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
         Raises:
             ValueError: The model has not exactly one observable; closed loops of errors flip it in too many
                 places, as in codes without boundaries; or the detection events determine it.
-            ImportError: PyMatching is not installed.
         """
         check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
         if dem.num_observables != 1:
@@ -106,8 +110,6 @@ class CompiledMatchingGap(CompiledGapDecoder):
         Raises:
             ValueError: Too many detectors would have copies, or the detection events determine the class.
         """
-        import pymatching
-
         self._base = {edge: 0.0 for given in probabilities.given_herald.values() for edge in given}
         likelihoods = dict(self._base)
         for given in probabilities.given_herald.values():
@@ -121,12 +123,20 @@ class CompiledMatchingGap(CompiledGapDecoder):
         self._heralds = sorted(heralds)
         self._added = np.packbits(graph.added, bitorder="little")
         self._row_bytes = -(-graph.num_nodes // 8)
-        self._matching: Any = pymatching.Matching(stim.DetectorErrorModel(f"detector D{graph.num_nodes - 1}"))
-        self._weigh(self._base)
+        self._num_nodes = graph.num_nodes
         self._firing = list(self._combinations(graph.copies))
         self._near: MatchingWeights | None = None
         if not self._heralds and graph.copies == [(num_detectors,)]:
             self._near, self._unit = self._distances(graph.num_nodes)
+
+    @functools.cached_property
+    def _matching(self) -> Any:
+        """The graph for PyMatching, whose import and edges take a second: few shots need it."""
+        import pymatching
+
+        matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._num_nodes - 1}"))
+        self._set_edges(matching, self._base)
+        return matching
 
     def _distances(self, num_nodes: int) -> tuple[MatchingWeights | None, float]:
         """Matching by distances, with the weights that PyMatching has; and how many of its units are 1.
@@ -204,12 +214,16 @@ class CompiledMatchingGap(CompiledGapDecoder):
 
     def _weigh(self, probabilities: Mapping[Edge, float]) -> None:
         """Sets the weights of edges."""
+        if probabilities:
+            self._set_edges(self._matching, probabilities)
+
+    def _set_edges(self, matching: Any, probabilities: Mapping[Edge, float]) -> None:
         for edge, probability in probabilities.items():
             ends, weight = self._ends[edge], _weight(probability)
             if len(ends) == 1:
-                self._matching.add_boundary_edge(*ends, weight=weight, merge_strategy="replace")
+                matching.add_boundary_edge(*ends, weight=weight, merge_strategy="replace")
             else:
-                self._matching.add_edge(*ends, weight=weight, merge_strategy="replace")
+                matching.add_edge(*ends, weight=weight, merge_strategy="replace")
 
     def _weights(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The least weight of each class, shape (2, shots)."""

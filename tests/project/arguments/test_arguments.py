@@ -337,6 +337,12 @@ CALLS: dict[str, Call] = {
     "ChromobiusGapDecoder.compile_decoder_for_dem": Call(
         sinter_plugin.ChromobiusGapDecoder().compile_decoder_for_dem
     ),
+    "DesaturatedGapDecoder.compile_decoder_for_dem": Call(
+        sinter_plugin.DesaturatedGapDecoder().compile_decoder_for_dem
+    ),
+    "DesaturatedGapDecoder.postselected_detectors": Call(
+        sinter_plugin.DesaturatedGapDecoder().postselected_detectors
+    ),
     "MatchingGapDecoder.compile_decoder_for_dem": Call(
         sinter_plugin.MatchingGapDecoder().compile_decoder_for_dem
     ),
@@ -422,6 +428,7 @@ def test_wrong_arguments_are_named(name: str, parameter: str) -> None:
 WITHOUT_CHECKS = {
     "CompiledCircuit": "its methods take what the compiler makes, not what a user has",
     "CompiledChromobiusGap": "a decoder makes it, and Sinter calls it with rows of its own",
+    "CompiledDesaturatedGap": "the same",
     "CompiledGapDecoder": "the same",
     "CompiledHeraldedMatching": "the same",
     "CompiledMatchingGap": "the same",

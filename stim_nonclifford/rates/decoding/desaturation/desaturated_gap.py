@@ -82,7 +82,6 @@ class DesaturatedGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has
         Raises:
             ValueError: The detectors do not have the coordinates that say what they are; errors of one basis
                 flip different observables; or no error flips an observable.
-            ImportError: PyMatching is not installed.
         """
         check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
         kinds, errors = detector_kinds(dem), model_errors(dem)

@@ -67,7 +67,9 @@ def test_most_sets_are_not_stored() -> None:
     exact = kept_only.exact(3)
     assert exact.signatures(kept_only.values) == stored.exact(3).signatures(stored.values) == len(exact.keys)
     # Spans tell most of them without their laws.
-    assert 10 * exact.candidates < 3 * exact.sets == 3 * stored.exact(3).sets == 3 * stored.exact(3).candidates
+    assert (
+        10 * exact.candidates < 3 * exact.sets == 3 * stored.exact(3).sets == 3 * stored.exact(3).candidates
+    )
     assert len(exact.keys) <= exact.num_keys < stored.exact(3).num_keys / 5
 
 

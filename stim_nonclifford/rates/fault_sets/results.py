@@ -29,7 +29,7 @@ class WeightShare:
         mass: Probability that so many mechanisms act.
         draws: Sets drawn, or halves of sets; 0 if exact.
         sets: Sets found that pass the noise-only checks.
-        signatures: Distinct signatures, with the outputs that noise flips, among them.
+        signatures: Distinct signatures, with the outputs that noise flips, with which a shot can be kept.
         malignant: How many of them can make a kept shot wrong.
         passing: Probability that so many mechanisms act and the noise-only checks pass.
         kept: The same, and the shot is kept.

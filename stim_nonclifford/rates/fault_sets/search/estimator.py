@@ -35,7 +35,7 @@ _FEWEST_HALVES = 1000
 _FIRST_DRAW_COST = 0.2
 """Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
 
-_GROWTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+_GROWTHS = tuple(0.5 * 2.0**k for k in range(12))
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
 _MARGIN = 0.8

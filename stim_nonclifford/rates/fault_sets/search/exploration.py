@@ -208,7 +208,7 @@ class Exploration:
             int(max_steps),
             max_keys,
             self.limits.kept_only,
-            self.limits.enumeration_seconds,
+            min(self.limits.enumeration_seconds, max(1.0, self.seconds_left)),
             int(max_laws),
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])

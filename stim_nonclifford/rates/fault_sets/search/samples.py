@@ -80,7 +80,7 @@ class Outlook:
         clumping: See ``_Round``, per half.
         scale: See ``SampledWeight``.
         drawn_density: The part of the density that draws have.
-        drawn_event: The largest number of hits that one more draw may have; 0 if nothing was drawn.
+        drawn_event: The largest number of hits that one more draw may have.
         joined_event: The same of a half.
         told_density: With this density there will probably be sets enough to tell how many a half may be in.
         told_event: What the event of a half will then be, about.
@@ -134,7 +134,8 @@ class Outlook:
         # No more than draws alone would have missed, which also see what sets with a common half add up to.
         alone = self.drawn_event / drawn_density if drawn_density else math.inf
         joined = self.joined_event if density < self.told_density else self.told_event
-        return min(max(self.drawn_event, joined) / density, alone, self.most)
+        event = max(self.drawn_event, joined) if drawn_density else joined
+        return min(event / density, alone, self.most)
 
 
 class SampledWeight:
@@ -338,7 +339,7 @@ class SampledWeight:
             clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
             scale=self.scale,
             drawn_density=sum(each.density for each in drawn),
-            drawn_event=self._drawn_event(circuit, drawn_hits) if drawn else 0.0,
+            drawn_event=self._drawn_event(circuit, drawn_hits),
             joined_event=max(events, default=0.0),
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),

@@ -65,11 +65,21 @@ def test_most_sets_are_not_stored() -> None:
     assert (kept_only.values.kept > 0).all()
     assert not (stored.values.kept > 0).all()
     exact = kept_only.exact(3)
-    assert exact.signatures == stored.exact(3).signatures == len(stored.exact(3).keys) > len(exact.keys)
+    assert exact.signatures(kept_only.values) == stored.exact(3).signatures(stored.values) == len(exact.keys)
+    # Spans tell most of them without their laws.
+    assert (
+        10 * exact.candidates < 3 * exact.sets == 3 * stored.exact(3).sets == 3 * stored.exact(3).candidates
+    )
+    assert len(exact.keys) <= exact.num_keys < stored.exact(3).num_keys / 5
 
 
-def test_wide_plans_store_only_what_can_be_kept() -> None:
-    for distance, is_wide in ((5, False), (7, True)):
-        plan = planned(snc.Circuit(cultivation_circuit(distance, p=1e-3)), "all", None).plan()
-        known = exploration_of([plan], Limits(), 0, 1, progress=False)
-        assert known.limits.kept_only == is_wide
+def test_plans_that_store_only_what_can_be_kept() -> None:
+    """Those whose sets are told by spans, and wide ones."""
+    circuits = {
+        "T": (snc.Circuit(cultivation_circuit(5, p=1e-3)), True),
+        "wide T": (snc.Circuit(cultivation_circuit(7, p=1e-3)), True),
+        "no rotations": (snc.Circuit(cultivation_circuit(5, p=1e-3, gate="S")), False),
+    }
+    for name, (circuit, is_told) in circuits.items():
+        known = exploration_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
+        assert known.study.tells_kept == known.limits.kept_only == is_told, name

@@ -76,6 +76,34 @@ def test_cultivation(distance: int, injection: str, draws: int) -> None:
         assert len({round(p, 9) for law in expected for p in law.values()}) > 4
 
 
+@pytest.mark.parametrize(
+    ("distance", "injection", "draws"),
+    [
+        *((3, injection, 3000) for injection in INJECTION_CHOICES),
+        *((5, injection, 30_000) for injection in INJECTION_CHOICES),
+    ],
+)
+def test_spans_leave_all_sets_that_can_be_kept(distance: int, injection: str, draws: int) -> None:
+    plan = plan_of(snc.Circuit(cultivation_circuit(distance, p=1e-3, injection=injection)))  # type: ignore[arg-type]
+    mechanisms = mechanisms_of(plan)
+    ones = np.ones(len(mechanisms.odds))
+
+    def found(kept_only: bool) -> dict[str, npt.NDArray[np.uint32]]:
+        study = study_of(plan, mechanisms, 1, 1 << 28)
+        assert study.tells_kept
+        return study.join(2, 2, draws, 3, 1, 10**7, ones, 1, kept_only)
+
+    everything, stored = found(False), found(True)
+    members = everything["members"].reshape(-1, 4)
+    keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
+    signatures = np.ascontiguousarray(keys[:, : -(-plan.num_signature_bits // 64)])
+    is_kept = np.array([len(law) > 0 for law in laws(plan, signatures, NEVER)])
+    assert (stored["members"].reshape(-1, 4) == members[is_kept]).all()
+    # Of the others, most are told without their laws.
+    assert stored["sets"] == len(members) > 1.5 * stored["candidates"] > 1.5 * is_kept.sum() > 100
+    assert stored["left_out"][0] == pytest.approx(len(members) - is_kept.sum())
+
+
 @pytest.mark.parametrize("distance", [3, 5])
 def test_arbitrary_signatures(distance: int) -> None:
     """Signatures with many random bits reverse many angles, so that many sets of Paulis are summed over."""

@@ -63,6 +63,7 @@ NATIVE_ROOMS = (
     "cpu",
     "simulation",
     "laws",
+    "set_laws",
     "engine",
     "fault_sets",
     "matching",

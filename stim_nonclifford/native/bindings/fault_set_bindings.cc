@@ -13,8 +13,8 @@
 #include "bindings/gil.h"
 #include "fault_sets/fault_set_search.h"
 #include "fault_sets/fault_set_study.h"
-#include "laws/fault_set_laws.h"
-#include "laws/insertion_laws.h"
+#include "set_laws/fault_set_laws.h"
+#include "set_laws/insertion_laws.h"
 
 namespace nb = nanobind;
 

@@ -19,9 +19,9 @@
 #include "fault_sets/fault_set_search.h"
 #include "fault_sets/fault_sets.h"
 #include "fault_sets/search_steps.h"
-#include "laws/coin_tosses.h"
-#include "laws/fault_set_laws.h"
-#include "laws/kept_spans.h"
+#include "set_laws/coin_tosses.h"
+#include "set_laws/fault_set_laws.h"
+#include "set_laws/kept_spans.h"
 #include "plan/plan.h"
 
 namespace snc {

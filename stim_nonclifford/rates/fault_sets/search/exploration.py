@@ -266,7 +266,7 @@ class Exploration:
 
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
-        known = [(k, self.strata[k].sums(0, self.values, 0.0).passing) for k in range(weight)]
+        known = [(k, self.strata[k].passing(0)) for k in range(weight)]
         # Where none were found, there may still be some.
         found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
         (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])

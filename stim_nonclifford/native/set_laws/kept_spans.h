@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/numbered_rows.h"
-#include "laws/insertion_laws.h"
+#include "set_laws/insertion_laws.h"
 
 namespace snc {
 

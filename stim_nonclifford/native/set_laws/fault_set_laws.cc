@@ -1,4 +1,4 @@
-#include "laws/fault_set_laws.h"
+#include "set_laws/fault_set_laws.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include "algebra/bits.h"
 #include "base/parallel_parts.h"
-#include "laws/insertion_laws.h"
+#include "set_laws/insertion_laws.h"
 #include "simulation/path_simulation.h"
 
 namespace snc {

@@ -1,4 +1,4 @@
-#include "laws/kept_spans.h"
+#include "set_laws/kept_spans.h"
 
 #include <algorithm>
 #include <bit>

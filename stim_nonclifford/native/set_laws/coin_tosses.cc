@@ -1,4 +1,4 @@
-#include "laws/coin_tosses.h"
+#include "set_laws/coin_tosses.h"
 
 #include <algorithm>
 #include <bit>

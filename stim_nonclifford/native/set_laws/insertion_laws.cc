@@ -1,4 +1,4 @@
-#include "laws/insertion_laws.h"
+#include "set_laws/insertion_laws.h"
 
 #include <algorithm>
 #include <array>

@@ -176,7 +176,7 @@ def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorMod
             reason = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
             raise ValueError(
                 f"There is no error model of this circuit to tell the decoder: {reason} Measure the logical"
-                " qubit so that its observable is certain without noise for S in place of T, too; or leave out"
-                ' decoder= and give postselection_mask="all": the rate is that of the shots in which no'
+                " qubit so that its observable is certain without noise for S in place of T, too; or leave"
+                ' out decoder= and give postselection_mask="all": the rate is that of the shots in which no'
                 " detector fires."
             ) from error

@@ -1,8 +1,8 @@
 """Decides where more is looked at, until the error is small enough.
 
 Every weight that matters is sampled a little first. That tells what each way of looking at it costs, and
-what error it leaves: all of its sets, more draws, or a larger join. From that follows what is to be done in
-all, for all weights and circuits (``allocation``). A part of it is done, and the rest is considered again.
+what error it leaves: all of its sets, more draws, or a larger join. Of all that can be done next, for all
+weights and circuits, what takes away most of the error for its cost is done.
 
 All decisions follow from counts and sums that depend on the seed alone; only ``max_seconds`` looks at a
 clock.
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
 from typing import NoReturn
 
-from .allocation import Option, allocate
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
@@ -35,22 +35,21 @@ _FEWEST_HALVES = 1000
 _FIRST_DRAW_COST = 0.2
 """Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
 
-_GROWTHS = tuple(0.5 * 2.0**k for k in range(12))
+_GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
-_MARGIN = 0.8
-"""Samples are made for this part of the square of the error at which the search ends: it varies."""
+_LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
+_SMALL_PART = 0.2
+"""A sample is enough if it leaves this part of the square of the error that was asked for."""
 
-_PART_OF_LIMIT = 0.5
-"""The part of the time left, and of the work limit, that the enumeration of a weight may cost."""
+_PART_OF_LIMIT = 0.2, 0.25
+"""The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
+that cost as much would not be enough."""
 
 _Error = Callable[[Outlook], float]
 
 ENOUGH = 0.8
 """The search ends when the square of the error is this part of the square that was asked for."""
-
-_DARING = 2.0
-"""How many times as much as all before a sample may cost: what is known may be wrong."""
 
 _FIRST_COST = 0.5
 """Seconds that a single action may cost even if less was spent on all before it."""
@@ -66,6 +65,23 @@ _MANY_TOSSES = 2.0
 
 _LARGEST_GROWTH = 25.0
 """By how much a join that is to find the first set of a weight has more combinations than the one before."""
+
+
+@dataclass(frozen=True)
+class _Action:
+    """Something that can be done next.
+
+    Attributes:
+        cost: In seconds of one core.
+        gain: By how much the sum over circuits of (error / error asked for)^2 falls.
+        run: Does it.
+        is_needed: Whether nothing of the same cost would be enough.
+    """
+
+    cost: float
+    gain: float
+    run: Callable[[], object]
+    is_needed: bool = False
 
 
 class Estimator:
@@ -86,9 +102,15 @@ class Estimator:
             self._refuse_first()
         self._check_events()
         self._sample_first()
-        while not self._is_done() and (option := self._next()) is not None:
-            assert option.run is not None
-            option.run()
+        while not self._is_done():
+            possible = [
+                each
+                for each in self._actions()
+                if each.gain > 0 and self._has_time(each.cost, each.is_needed)
+            ]
+            if not possible:
+                return
+            max(possible, key=lambda action: action.gain / action.cost).run()
             self._sample_first()
 
     def _refuse_first(self) -> NoReturn:
@@ -165,94 +187,65 @@ class Estimator:
     def _is_done(self) -> bool:
         return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))
 
-    @property
-    def _budget(self) -> float:
-        """What all further work may cost."""
-        known = self._known
-        work = known.limits.work
-        if not any(known.totals(c).wrong for c in range(len(known.odds))):
-            work *= _WORK_FOR_NOTHING
-        return min(work - known.spent, known.seconds_left / known.seconds_per_cost)
+    def _has_time(self, cost: float, is_needed: bool = False) -> bool:
+        """Whether that may be done: it costs not much more than all before, and is within the limits.
 
-    def _has_time(self, cost: float) -> bool:
-        """Whether a sample may cost that: not much more than all before, and within the limits."""
-        return cost <= max(_FIRST_COST, _DARING * self._known.spent) and cost <= self._budget
-
-    def _next(self) -> Option | None:
-        """What is done next: of all that shall be done, what removes most error for its cost."""
+        What is needed may cost a part of the limits from the start.
+        """
         known = self._known
+        spent = known.spent
+        of_time, of_work = _PART_OF_LIMIT
+        is_needed = is_needed and (
+            cost <= of_work * known.limits.work
+            and cost * known.seconds_per_cost <= of_time * known.seconds_left
+        )
+        if (cost > max(_FIRST_COST, spent) and not is_needed) or spent + cost > known.limits.work:
+            return False
+        found = any(known.totals(c).wrong for c in range(len(known.odds)))
+        if not found and spent + cost > _WORK_FOR_NOTHING * known.limits.work:
+            return False
+        return known.seconds_left >= cost * known.seconds_per_cost
+
+    def _actions(self) -> Iterator[_Action]:
+        """All that can be done next, of every weight that is not exact."""
+        known = self._known
+        excess = [max(0.0, self._excess(c)) for c in range(len(known.odds))]
         units = [known.factor(c) ** 2 / self._allowed(c) for c in range(len(known.odds))]
-        menus = [self._menu(weight, units) for weight in range(known.num_exact, len(known.strata))]
-        budget = self._budget
-        chosen = allocate(menus, self._enough(menus), budget)
-        for option in chosen:
-            # Samples of its weight would be in vain, and it may take all the time.
-            if option.is_complete:
-                return option
-        # What costs too much at once is begun with the best sample that does not.
-        possible = [
-            (menu, option if self._has_time(option.cost) else self._best_possible(menu))
-            for menu, option in zip(menus, chosen, strict=True)
-            if option.run
-        ]
-        if not possible:
-            # What is left is too little for the best choice.
-            possible = [
-                (menu, option) for menu in menus for option in menu[1:] if self._has_time(option.cost)
-            ]
-        gains = [
-            self._gain(menu[0], option) / option.cost if option.run else 0.0 for menu, option in possible
-        ]
-        best = max(range(len(gains)), key=gains.__getitem__, default=None)
-        return None if best is None or gains[best] <= 0 else possible[best][1]
+        for weight in range(known.num_exact, len(known.strata)):
+            stratum = known.strata[weight]
+            assert isinstance(stratum, SampledWeight)
+            outlooks = known.outlooks(stratum)
 
-    def _best_possible(self, menu: list[Option]) -> Option:
-        """The sample for which there is time that leaves least error; else nothing."""
-        samples = [each for each in menu[1:] if not each.is_complete and self._has_time(each.cost)]
-        return min(samples, key=lambda each: sum(each.error), default=menu[0])
+            def gain(error: _Error, outlooks: list[Outlook] = outlooks) -> float:
+                return sum(
+                    min(most, unit * (outlook.error - error(outlook)))
+                    for most, unit, outlook in zip(excess, units, outlooks, strict=True)
+                )
 
-    def _enough(self, menus: list[list[Option]]) -> list[float]:
-        """For each circuit what the errors of all weights may add up to; infinite if they are small."""
-        enough = []
-        for c in range(len(self._known.odds)):
-            excess = self._excess(c)
-            # Few events count more than the sum of the squares of their errors.
-            now = sum(menu[0].error[c] for menu in menus)
-            part = min(1.0, now / (excess + ENOUGH)) if excess > 0 else 0.0
-            enough.append(_MARGIN * ENOUGH * part if excess > 0 else math.inf)
-        return enough
+            if weight == known.num_exact and self._can_enumerate:
+                steps, sets, candidates, keys = expected_enumeration(known, weight)
+                if known.limits.may_enumerate(weight, steps, keys):
+                    cost = of_enumeration(steps, sets, candidates, keys) + known.cost_of_tosses(keys)
+                    enumerate_all = partial(self._enumerate, weight, 3 * steps)
+                    is_needed = not self._is_sample_enough(stratum, cost, units)
+                    yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
+                    if is_needed and self._has_time(cost, is_needed):
+                        continue  # what was sampled before would be in vain
+            for each, error, run in self._samplings(stratum, _GROWTHS):
+                yield _Action(each, gain(error), run)
 
-    def _gain(self, before: Option, option: Option) -> float:
-        """How much of the error that is too much an option removes."""
-        return sum(
-            min(max(0.0, self._excess(c)), old - new)
-            for c, (old, new) in enumerate(zip(before.error, option.error, strict=True))
+    def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
+        """Whether some sample that costs less leaves little of the error of a weight."""
+        outlooks = self._known.outlooks(stratum)
+        return any(
+            each < cost
+            and all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
+            for each, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
         )
 
-    def _menu(self, weight: int, units: list[float]) -> list[Option]:
-        """What can be done about a weight that is not exact: first of all, nothing."""
-        known = self._known
-        stratum = known.strata[weight]
-        assert isinstance(stratum, SampledWeight)
-        outlooks = known.outlooks(stratum)
-
-        def errors(error: _Error) -> tuple[float, ...]:
-            return tuple(unit * error(outlook) for unit, outlook in zip(units, outlooks, strict=True))
-
-        menu = [Option(0.0, errors(lambda outlook: outlook.error))]
-        if weight == known.num_exact and self._can_enumerate:
-            steps, sets, candidates, keys = expected_enumeration(known, weight)
-            cost = of_enumeration(steps, sets, candidates, keys) + known.cost_of_tosses(keys)
-            part = _PART_OF_LIMIT * min(known.limits.work, known.seconds_left / known.seconds_per_cost)
-            if known.limits.may_enumerate(weight, steps, keys) and cost <= min(part, self._budget):
-                enumerate_all = partial(self._enumerate, weight, 3 * steps)
-                menu.append(Option(cost, (0.0,) * len(units), enumerate_all, is_complete=True))
-        for cost, error, run in self._samplings(stratum):
-            if cost <= self._budget:
-                menu.append(Option(cost, errors(error), run))
-        return menu
-
-    def _samplings(self, stratum: SampledWeight) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
+    def _samplings(
+        self, stratum: SampledWeight, growths: tuple[float, ...]
+    ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
         """Draws and joins of several sizes: what they cost, the error that they leave, and what does them."""
         known = self._known
         limits = known.limits
@@ -260,10 +253,8 @@ class Estimator:
             return
         steps = stratum.draw_steps or self._expected_draw_steps(stratum.weight)
         outlook = known.outlooks(stratum)[0]
-        densities = [growth * stratum.density for growth in _GROWTHS]
-        if stratum.density < outlook.told_density < math.inf:
-            densities.append(outlook.told_density)
-        for density in densities:
+        for growth in growths:
+            density = growth * stratum.density
             draws = density * stratum.passing(0)
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)

@@ -65,6 +65,9 @@ class Stratum(Protocol):
     def sets(self) -> int:
         """Sets that pass the checks, found one by one."""
 
+    def passing(self, circuit: int) -> float:
+        """The sum of the odds of all sets that pass the checks."""
+
     def signatures(self, values: KeyValues) -> int:
         """Distinct keys, signature and outputs, with which a shot can be kept."""
 

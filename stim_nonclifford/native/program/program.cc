@@ -75,6 +75,22 @@ std::vector<size_t> Program::outermost(size_t first, size_t end, size_t num_loop
     return found;
 }
 
+std::vector<Program::OuterLoop> Program::outer_loops() const {
+    std::vector<OuterLoop> found;
+    std::vector<size_t> outer = outermost(0, steps_.size(), loops_.size());
+    std::ranges::reverse(outer);
+    size_t place = 0;
+    int64_t number = 0;
+    for (const size_t k : outer) {
+        const Loop& loop = loops_[k];
+        const int64_t first = number + static_cast<int64_t>(loop.first - place);
+        number = first + static_cast<int64_t>(loop.repetitions * loop.size);
+        found.push_back({first, number, loop.repetitions});
+        place = loop.end;
+    }
+    return found;
+}
+
 size_t Program::size() const { return size_of(0, steps_.size(), loops_.size()); }
 
 size_t Program::num_expectations() const {

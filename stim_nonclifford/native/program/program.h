@@ -108,6 +108,13 @@ class Program {
         follow<false>(0, steps_.size(), loops_.size(), {}, number, use);
     }
 
+    // The steps of the outermost loops, numbered with loops unrolled, in order.
+    struct OuterLoop {
+        int64_t first, end;
+        uint64_t repetitions;
+    };
+    std::vector<OuterLoop> outer_loops() const;
+
     // Throws unless all factors are X, Y or Z on qubits of the program, and all records are its own.
     void check_factors(Factors factors) const;
     void check_records(std::span<const int64_t> records) const;

@@ -8,6 +8,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "program/work_forecast.h"
+
 namespace snc {
 
 namespace {
@@ -33,10 +35,11 @@ EffectSweep::EffectSweep(const Program& program, Question question, uint64_t max
     expectation_ = program.num_expectations() +
                    (question_.by_records ? program.num_records : program.num_detectors + program.num_observables);
     auto insertion = question_.insertions.begin();
+    WorkForecast forecast(program, max_work);
     program.backward([&](const CircuitStep& step, int64_t number, const Shift& shift) {
         if (number % steps_per_report == 0) {
             progress(number);
-            if (work_ > max_work) throw std::overflow_error("the effects are too long");
+            if (forecast.exceeds(number, work_)) throw std::overflow_error("the effects are too long");
         }
         pull_back_through(program, step, number, shift);
         for (; insertion != question_.insertions.end() && insertion->step == number; ++insertion)

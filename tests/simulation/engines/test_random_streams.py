@@ -84,6 +84,7 @@ def test_streams_are_numbered_as_in_the_native_code() -> None:
         ("EVENTS", 1),
         ("COINS", 2),
         ("OUTCOMES", 3),
+        ("LEAKAGE", 9),
         ("SET_DRAWS", 4),
         ("LEFT_PARTS", 5),
         ("RIGHT_PARTS", 6),

@@ -102,9 +102,10 @@ def test_the_advice_is_right() -> None:
     assert large_twirl > 1.01 * large_proxy, wrong
 
 
-def over_rotated(qubits: str) -> snc.Circuit:
+def over_rotated(qubits: str, p: float = 1e-3) -> snc.Circuit:
     """Cultivation in which these qubits are rotated after every layer of gates."""
-    return snc.Circuit(str(snc.Circuit(cultivation_circuit(3))).replace("TICK", f"TICK\nR_X(0.02) {qubits}"))
+    text = str(snc.Circuit(cultivation_circuit(3, p=p)))
+    return snc.Circuit(text.replace("TICK", f"TICK\nR_X(0.02) {qubits}"))
 
 
 def test_one_over_rotated_qubit() -> None:
@@ -115,9 +116,9 @@ def test_one_over_rotated_qubit() -> None:
 
 
 def test_refused_fault_sets_name_the_rotations() -> None:
-    """Eight over-rotated qubits make twelve detectors quantum."""
+    """Eight over-rotated qubits make twelve detectors quantum, and at p = 0.05 large sets matter."""
     with pytest.raises(snc.ResourceLimitError) as caught:
-        over_rotated("0 1 2 3 4 5 6 7").logical_error_rate(postselection_mask="all")
+        over_rotated("0 1 2 3 4 5 6 7", p=0.05).logical_error_rate(postselection_mask="all")
     message = str(caught.value)
     assert "12 of the 20 postselected detectors depend on quantum outcomes, because of R_X(0.02)" in message
     assert "sample_counts" in message

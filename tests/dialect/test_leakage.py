@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
 from ..support.oracle.leakage import leaked_record_distribution
+from ..support.texts.round_trips import read_again
 
 TOLERANCE = 1e-11
 LINES = (
@@ -161,11 +161,7 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
         "LEAKAGE(0.0012345678901) 0 2\nLOSS(0.1) 1\nRELAX(0.5) 0\nRL 2\n"
         "HERALD_LEAKAGE_EVENT(0.01) 0 2\nHERALD_LOSS_EVENT(0.0) 1\nM 0"
     )
-    circuit = snc.Circuit(text)
-    assert str(circuit) == text
-    assert snc.Circuit(stim.Circuit(str(circuit.to_stim()))) == circuit
-    circuit.to_file(tmp_path / "leaking.stim")
-    assert snc.Circuit.from_file(tmp_path / "leaking.stim") == circuit
+    circuit = read_again(text, tmp_path)
     appended = snc.Circuit()
     appended.append("LEAKAGE", [0, 2], 0.0012345678901)
     appended.append("RL", [2])

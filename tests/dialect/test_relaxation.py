@@ -16,6 +16,7 @@ from ..support.laws.exact import exact_outputs, largest_difference, mask_of
 from ..support.oracle.density_matrix import detector_distribution, final_density_matrix, record_distribution
 from ..support.oracle.operators import PAULIS
 from ..support.oracle.relaxation import kraus_operators
+from ..support.texts.round_trips import read_again
 
 TOLERANCE = 1e-10
 LINES = (
@@ -98,11 +99,7 @@ def test_the_twirl_is_the_diagonal_of_the_channel(line: str) -> None:
 
 def test_text_files_and_appended_channels(tmp_path: Path) -> None:
     text = "AMPLITUDE_DAMPING(0.0012345678901) 0 2\nREPEAT 2 {\n    THERMAL_RELAXATION(0.01, 0.02) 1\n}\nM 0"
-    circuit = snc.Circuit(text)
-    assert str(circuit) == text
-    assert snc.Circuit(stim.Circuit(str(circuit.to_stim()))) == circuit
-    circuit.to_file(tmp_path / "damped.stim")
-    assert snc.Circuit.from_file(tmp_path / "damped.stim") == circuit
+    read_again(text, tmp_path)
     appended = snc.Circuit()
     appended.append("AMPLITUDE_DAMPING", [0, 2], 0.0012345678901)
     assert str(appended) == text.partition("\n")[0]

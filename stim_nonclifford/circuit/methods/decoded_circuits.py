@@ -12,6 +12,7 @@ import stim
 from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
+from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...rates.decoded_rates.decoders import compiled_decoder, decompositions_for, name_of_decoder
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
@@ -173,10 +174,12 @@ def _model_for(circuit: DecodableCircuit, decoder: Any) -> stim.DetectorErrorMod
         try:
             return circuit.detector_error_model(approximate_disjoint_errors=True, **second)
         except ValueError as error:
-            reason = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
+            cause = error.__cause__
+            if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
+                raise
             raise ValueError(
-                f"There is no error model of this circuit to tell the decoder: {reason} Measure the logical"
-                " qubit so that its observable is certain without noise for S in place of T, too; or leave"
-                ' out decoder= and give postselection_mask="all": the rate is that of the shots in which no'
-                " detector fires."
+                "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
+                f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
+                " observable is certain with S, too; or leave out decoder= and give"
+                ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
             ) from error

@@ -116,7 +116,7 @@ bool FaultSetStudy::has_at_most(const NumberedRows& keys, uint64_t max_laws) con
     if (!coins_.has_coins()) return true;
     uint64_t laws = 0;
     for (uint32_t k = 0; k < keys.size() && laws <= max_laws; ++k)
-        if (keys_.find(keys.row(k)) == NumberedRows::none) laws += coins_.num_tosses(keys.row(k));
+        if (keys_.find(keys.row(k)) == NumberedRows::none) laws += uint64_t{1} << coins_.coins_that_matter(keys.row(k)).size();
     return laws <= max_laws;
 }
 
@@ -128,9 +128,11 @@ void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t
         std::vector<uint64_t> signatures, outputs;
         std::vector<size_t> ends;  // of the signatures of each key
         size_t count = 0;
-        for (; begin < keys.size() && (count == 0 || count + coins_.num_tosses(keys.row(static_cast<uint32_t>(begin))) <= max_expanded);
-             ++begin) {
-            coins_.for_each_toss(keys.row(static_cast<uint32_t>(begin)), [&](std::span<const uint64_t> key) {
+        for (; begin < keys.size(); ++begin) {
+            const uint64_t* const untossed = keys.row(static_cast<uint32_t>(begin));
+            const std::vector<uint32_t> tossed = coins_.coins_that_matter(untossed);
+            if (count != 0 && count + (size_t{1} << tossed.size()) > max_expanded) break;
+            coins_.for_each_toss(untossed, tossed, [&](std::span<const uint64_t> key) {
                 signatures.insert(signatures.end(), key.begin(), key.begin() + signature_words);
                 outputs.insert(outputs.end(), key.begin() + signature_words, key.end());
                 ++count;

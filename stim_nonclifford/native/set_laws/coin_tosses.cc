@@ -4,17 +4,15 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <string>
 #include <utility>
 
+#include "algebra/bits.h"
 #include "base/resource_limit.h"
 
 namespace snc {
 
 namespace {
-
-bool is_set(const uint64_t* words, size_t bit) { return (words[bit / 64] >> (bit % 64) & 1) != 0; }
 
 // A Pauli on the active coordinates, without its phase.
 struct Mirror {
@@ -29,7 +27,8 @@ struct Mirror {
             x ^= operation.x;
             z ^= operation.z;
         }
-        for (uint64_t* mask : {&x, &z}) *mask = (*mask & (pivot - 1)) | (*mask >> 1 & ~(pivot - 1));
+        x = without_bit(x, operation.pivot);
+        z = without_bit(z, operation.pivot);
     }
 };
 
@@ -91,7 +90,7 @@ void CoinTosses::add_mirror(size_t activation, Causes& causes) {
     const Flips flip = Flips{1} << num_mirrors_++;
     for (const uint32_t term : constants) causes.constants[term] |= flip;
     for (size_t bit = 0; bit < causes.bits.size(); ++bit)
-        if ((is_reversed[bit] == 1) != is_set(outcomes.data(), bit)) causes.bits[bit] |= flip;
+        if ((is_reversed[bit] == 1) != has_bit(outcomes, bit)) causes.bits[bit] |= flip;
 }
 
 void CoinTosses::find_bundles(const Causes& causes) {
@@ -106,13 +105,13 @@ void CoinTosses::find_bundles(const Causes& causes) {
             bool is_negative = std::signbit(term.sine) != (term.is_reversed != 0);
             const std::pair<double, double> angle{term.cosine, std::abs(term.sine)};
             if (term.sign < 0) {
-                if (causes.constants[t] != 0) found[{causes.constants[t], {}}][angle].push_back({constant, is_negative});
+                if (causes.constants[t] != 0) found[{causes.constants[t], {}}][angle].push_back({-1, is_negative});
                 continue;
             }
             const auto bit = static_cast<uint32_t>(term.sign);
             is_sign[bit] = true;
-            if (is_set(plan_.branch_constant.data(), bit)) is_negative = !is_negative;
-            if (causes.bits[bit] != 0) found[{causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({bit, is_negative});
+            if (has_bit(plan_.branch_constant, bit)) is_negative = !is_negative;
+            if (causes.bits[bit] != 0) found[{causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({term.sign, is_negative});
         }
         for (auto& [kind, groups] : found) {
             Bundle bundle{kind.first, {}};
@@ -128,20 +127,19 @@ void CoinTosses::find_bundles(const Causes& causes) {
         if (!is_sign[bit]) always_.add(causes.bits[bit]);
 }
 
-bool CoinTosses::cancels(const Bundle& bundle, const std::vector<uint64_t>& row) {
+bool CoinTosses::cancels(const Bundle& bundle, const BranchRow& row) {
     return std::ranges::all_of(bundle.groups, [&](const std::vector<Sign>& signs) {
-        const auto negative = std::ranges::count_if(signs, [&](Sign sign) {
-            return (sign.bit != constant && is_set(row.data(), sign.bit)) != sign.is_negative;
-        });
+        const auto negative = std::ranges::count_if(signs, [&](Sign sign) { return row.has(sign.bit) != sign.is_negative; });
         return 2 * static_cast<size_t>(negative) == signs.size();
     });
 }
 
 std::vector<uint32_t> CoinTosses::coins_that_matter(const uint64_t* key) const {
+    if (!has_coins()) return {};
     Basis basis = always_;
     if (!bundles_.empty()) {
-        std::vector<uint64_t> row(plan_.branch_words);
-        for_each_one(key, plan_.layout.signature_words, [&](uint32_t bit) { plan_.signature_images.flip_exactly(bit, row.data()); });
+        BranchRow row(plan_, true);
+        row.add_signature(key);
         for (const Bundle& bundle : bundles_)
             if (!cancels(bundle, row)) basis.add(bundle.flips);
     }

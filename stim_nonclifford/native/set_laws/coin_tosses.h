@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "simulation/branch_row.h"
 
 namespace snc {
 
@@ -26,14 +27,15 @@ class CoinTosses {
     CoinTosses(const Plan& plan, std::vector<uint64_t> coins);
 
     bool has_coins() const { return !coins_.empty(); }
-    // How many tosses of the coins matter to a key. They are equally probable. Throws ResourceLimit if these are too many.
-    uint64_t num_tosses(const uint64_t* key) const { return uint64_t{1} << coins_that_matter(key).size(); }
-    // Calls use(key) for each of these tosses.
+    // Coins whose tosses, the others not tossed, give each value of the parities that matter to a key once; these tosses are equally
+    // probable. Throws ResourceLimit for more than max_coins_that_matter.
+    std::vector<uint32_t> coins_that_matter(const uint64_t* key) const;
+    // Calls use(key) for each toss of some coins.
     template <typename Use>
-    void for_each_toss(const uint64_t* key, Use use) const {
-        const std::vector<uint32_t> tossed = coins_that_matter(key);
+    void for_each_toss(const uint64_t* key, const std::vector<uint32_t>& tossed, Use use) const {
+        use(std::span<const uint64_t>(key, key_words_));
+        if (tossed.empty()) return;
         std::vector<uint64_t> flipped(key, key + key_words_);
-        use(std::span<const uint64_t>(flipped));
         // In the order of a Gray code, each toss differs from the one before by a coin.
         for (uint64_t k = 1; k < uint64_t{1} << tossed.size(); ++k) {
             const std::span<const uint64_t> coin = this->coin(tossed[static_cast<size_t>(std::countr_zero(k))]);
@@ -43,9 +45,6 @@ class CoinTosses {
     }
 
    private:
-    // At most max_coins_that_matter coins whose tosses, the others not tossed, give each value of the parities that matter to a key once.
-    std::vector<uint32_t> coins_that_matter(const uint64_t* key) const;
-
     // What a coin flips, [key_words].
     std::span<const uint64_t> coin(uint32_t number) const { return {coins_.data() + number * key_words_, key_words_}; }
 
@@ -53,9 +52,8 @@ class CoinTosses {
     using Flips = uint64_t;
     static constexpr uint32_t max_flips = 64;
 
-    static constexpr uint32_t constant = ~uint32_t{0};
     struct Sign {
-        uint32_t bit;      // of the branch row, or constant
+        int32_t bit;       // of the branch row; -1 for a constant sign
         bool is_negative;  // whether the term turns backwards where the bit is not set
     };
     // Terms of one operation whose signs flip together, in groups of equal angles, each of an even number of terms.
@@ -79,7 +77,7 @@ class CoinTosses {
     // Adds what a mirror flips, if signs can follow it.
     void add_mirror(size_t activation, Causes& causes);
     void find_bundles(const Causes& causes);
-    static bool cancels(const Bundle& bundle, const std::vector<uint64_t>& row);
+    static bool cancels(const Bundle& bundle, const BranchRow& row);
 
     const Plan& plan_;
     const std::vector<uint64_t> coins_;

@@ -77,10 +77,9 @@ bool InsertionLaws::find_insertions(std::vector<uint32_t>& of_operations) {
             continue;
         }
         // The coordinate of the pivot leaves: the coefficients with pivot bit 0 stay.
-        const uint64_t low = (uint64_t{1} << operation.pivot) - 1;
         for (Live& each : live) {
             if (odd(each.z & operation.x)) each.insertion.outcomes |= uint64_t{1} << operation.outcome;
-            each.z = (each.z & low) | (each.z >> 1 & ~low);
+            each.z = without_bit(each.z, operation.pivot);
         }
     }
     of_operations.resize(plan_.operations.size());

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "algebra/bits.h"
+
 namespace snc {
 
 namespace {
-
-bool test(const std::vector<uint64_t>& row, size_t bit) { return (row[bit / 64] >> (bit % 64) & 1) != 0; }
 
 // The signs that a thread remembers at a time: some hundred bytes each.
 constexpr size_t max_remembered = size_t{1} << 16;
@@ -48,10 +48,10 @@ std::optional<KeptSpans> KeptSpans::of(const InsertionLaws& laws) {
     for (uint32_t bit = 0; bit < laws.reversals_.size(); ++bit) {
         const bool is_fixed = std::ranges::any_of(laws.fixing_, [&](const auto& flip) { return flip.check == bit; });
         if (!laws.reversals_[bit].empty()) spans.signs_.push_back(bit);
-        if (test(laws.checks_, bit) && !is_fixed) spans.rest_.push_back(bit);
+        if (has_bit(laws.checks_, bit) && !is_fixed) spans.rest_.push_back(bit);
     }
     for (const auto& flip : laws.free_)
-        if (std::ranges::any_of(spans.signs_, [&](uint32_t bit) { return test(flip.row, bit); })) return std::nullopt;
+        if (std::ranges::any_of(spans.signs_, [&](uint32_t bit) { return has_bit(flip.row, bit); })) return std::nullopt;
     spans.sign_words_ = static_cast<uint32_t>((spans.signs_.size() + 63) / 64);
     spans.rest_words_ = static_cast<uint32_t>((spans.rest_.size() + 63) / 64);
     return spans;
@@ -61,7 +61,7 @@ void KeptSpans::image_of(const uint64_t* signature, uint64_t* image) const {
     const auto [row, outcomes] = laws_.solved(signature);
     std::fill_n(image, image_words(), 0);
     const auto copy = [&](const std::vector<uint32_t>& bits, uint64_t* to) {
-        for (size_t k = 0; k < bits.size(); ++k) to[k / 64] |= uint64_t{test(row, bits[k])} << (k % 64);
+        for (size_t k = 0; k < bits.size(); ++k) to[k / 64] |= uint64_t{has_bit(row, bits[k])} << (k % 64);
     };
     copy(signs_, image);
     image[sign_words_] = outcomes;

@@ -26,6 +26,12 @@ struct Operation {
 };
 static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
 
+// A mask of bits of the coefficient index, after a bit has left the index: those above it move down.
+inline uint64_t without_bit(uint64_t mask, int32_t bit) {
+    const uint64_t low = (uint64_t{1} << bit) - 1;
+    return (mask & low) | (mask >> 1 & ~low);
+}
+
 // A rotation of the vector by a known angle, about the Pauli i^i_power (-1)^|index & z| |index ^ x><index|.
 struct VectorRotation {
     uint64_t x, z;

@@ -128,8 +128,7 @@ class StepFinder {
         std::map<uint64_t, uint32_t> slots;
         std::vector<Phase> left;
         for (const Phase& phase : phases_) {
-            const uint64_t low = (uint64_t{1} << pivot) - 1;
-            const uint64_t z = (phase.z & low) | (phase.z >> 1 & ~low);
+            const uint64_t z = without_bit(phase.z, pivot);
             if (z == 0) continue;
             const auto [equal, is_first] = slots.emplace(z, phase.slot);
             if (is_first)

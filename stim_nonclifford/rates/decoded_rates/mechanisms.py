@@ -11,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from ..decoding.gap_decoder import exactly_one
+from ..decoding.matching_graph import model_errors
+
 __all__ = [
     "FaultModel",
     "Outcomes",
@@ -81,25 +84,16 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
         {((0,), (0,)): 0.26}
     """
     found: dict[Symptom, float] = {}
-    for instruction in model.flattened():
-        if instruction.type != "error":
-            continue
-        detectors: set[int] = set()
-        observables: set[int] = set()
-        for target in instruction.targets_copy():
-            if target.is_relative_detector_id():
-                detectors ^= {target.val}
-            elif target.is_logical_observable_id():
-                observables ^= {target.val}
-        symptom: Symptom = (tuple(sorted(detectors)), tuple(sorted(observables)))
-        one, other = found.get(symptom, 0.0), instruction.args_copy()[0]
-        found[symptom] = one * (1 - other) + other * (1 - one)
+    for probability, detectors, flipped in model_errors(model):
+        observables = tuple(k for k in range(model.num_observables) if flipped >> k & 1)
+        symptom: Symptom = (tuple(sorted(detectors)), observables)
+        found[symptom] = exactly_one(found.get(symptom, 0.0), probability)
     expected: tuple[set[int], set[int]] = (set(), set())
     probabilities: dict[Symptom, float] = {}
     for symptom, probability in found.items():
         if probability > 0.5:
-            for flipped, targets in zip(expected, symptom, strict=True):
-                flipped ^= set(targets)
+            for of_rule, targets in zip(expected, symptom, strict=True):
+                of_rule ^= set(targets)
         rare = min(probability, 1 - probability)
         if rare > 0 and symptom != ((), ()):
             probabilities[symptom] = rare

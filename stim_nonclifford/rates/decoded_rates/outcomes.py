@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ...simulation.engines import CpuEngine
 from ...simulation.plan import SamplingPlan, SparseRows
+from ..decoding.gap_decoder import exactly_one
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
 __all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
@@ -107,8 +108,7 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
     for rows, each in ((plan.effects, probabilities), (plan.coins, [0.5] * len(plan.coins))):
         for k, other in enumerate(each):
             name = symptom_of_row(plan, rows.row(k), num_detectors)
-            one = found.get(name, 0.0)
-            found[name] = one * (1 - other) + other * (1 - one)
+            found[name] = exactly_one(found.get(name, 0.0), other)
     nothing: Symptom = ((), (), ())
     return Symptoms(
         num_detectors=num_detectors,

@@ -16,6 +16,7 @@ from ...base.arguments import check_types, integer
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
 from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
+from .matching_graph import model_errors
 
 __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 
@@ -285,17 +286,7 @@ def _errors(
     errors = []
     constant: set[int] = set()
     always = 0
-    for error in model.flattened():
-        if error.type != "error":
-            continue
-        detectors: set[int] = set()
-        observables = 0
-        for target in error.targets_copy():
-            if target.is_relative_detector_id():
-                detectors ^= {target.val}
-            elif target.is_logical_observable_id():
-                observables ^= 1 << target.val
-        p = error.args_copy()[0]
+    for p, detectors, observables in model_errors(model):
         if p > 0.5:
             p, constant, always = 1 - p, constant ^ detectors, always ^ observables
         if p > 0 and (detectors or observables):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import stim
@@ -24,7 +25,16 @@ from numpy.typing import NDArray
 
 from .gap_decoder import exactly_one
 
-__all__ = ["Edge", "EdgeProbabilities", "SplitGraph", "edge_errors", "edge_probabilities", "split_graph"]
+__all__ = [
+    "Edge",
+    "EdgeProbabilities",
+    "ModelError",
+    "SplitGraph",
+    "edge_errors",
+    "edge_probabilities",
+    "model_errors",
+    "split_graph",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,38 @@ class EdgeProbabilities:
 
     edges: dict[Edge, float]
     given_herald: dict[int, dict[Edge, float]]
+
+
+class ModelError(NamedTuple):
+    """An error of a model.
+
+    Attributes:
+        probability: Its probability, which is not 0.
+        detectors: The detectors that it flips.
+        observables: The observables that it flips, as a mask.
+    """
+
+    probability: float
+    detectors: frozenset[int]
+    observables: int
+
+
+def model_errors(model: stim.DetectorErrorModel) -> list[ModelError]:
+    """The errors of a model, with what they flip in all: parts of a decomposition are put together."""
+    found = []
+    for error in model.flattened():
+        if error.type == "error":
+            (probability,) = error.args_copy()
+            detectors: set[int] = set()
+            observables = 0
+            for target in error.targets_copy():
+                if target.is_relative_detector_id():
+                    detectors ^= {target.val}
+                elif target.is_logical_observable_id():
+                    observables ^= 1 << target.val
+            if probability > 0:
+                found.append(ModelError(probability, frozenset(detectors), observables))
+    return found
 
 
 def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] = ()) -> EdgeProbabilities:

@@ -227,3 +227,23 @@ def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch
 def test_the_refusal_without_a_decoder_names_it() -> None:
     with pytest.raises(ValueError, match=r'logical_error_rate\(decoder="pymatching"\)'):
         repetition_code(0.01).logical_error_rate()
+
+
+def test_decoders_without_an_error_model() -> None:
+    """Two T gates are an S gate. With S in place of T, the observable is random."""
+    circuit = snc.Circuit("""
+        RX 0
+        Z_ERROR(0.01) 0
+        T 0
+        T 0
+        S_DAG 0
+        X_ERROR(0.01) 1
+        M 1
+        DETECTOR rec[-1]
+        MX 0
+        OBSERVABLE_INCLUDE(0) rec[-1]
+    """)
+    with pytest.raises(
+        ValueError, match=r"refuses to compute it: L0 .* leave out decoder= and give postselection"
+    ):
+        circuit.logical_error_rate(decoder="pymatching")

@@ -6,9 +6,9 @@ import functools
 
 import numpy as np
 import pymatching
-import stim
 
 import stim_nonclifford as snc
+from benchmarks.rates import decoded_coverage
 from stim_nonclifford.rates.decoded_rates.decoding import FailureTest
 from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, fault_model, symptoms_of
 
@@ -39,14 +39,7 @@ def surface_code(p: float, distance: int = 3) -> snc.Circuit:
 
 def two_codes(p: float) -> snc.Circuit:
     """Two repetition codes of distance 3 side by side, with an observable each."""
-    circuit = stim.Circuit("R 0 1 2 3 4 5\n")
-    circuit.append("X_ERROR", range(6), p)
-    circuit += stim.Circuit("M 0 1 2 3 4 5")
-    for first, observable in ((-6, 0), (-3, 1)):
-        for k in (first, first + 1):
-            circuit.append("DETECTOR", [stim.target_rec(k), stim.target_rec(k + 1)])
-        circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(first)], observable)
-    return snc.Circuit(circuit)
+    return snc.Circuit(decoded_coverage.two_codes(p))
 
 
 def model_of(circuit: snc.Circuit) -> FaultModel:

@@ -18,15 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import stim
 
 from ..gap_decoder import exactly_one
-from ..matching_graph import Edge, EdgeProbabilities
+from ..matching_graph import Edge, EdgeProbabilities, ModelError
 from .detector_kinds import Basis, DetectorKind
 
-__all__ = ["BasisGraph", "ModelError", "basis_graphs", "hidden_detectors", "model_errors"]
+__all__ = ["BasisGraph", "basis_graphs", "hidden_detectors"]
 
 
 @dataclass(frozen=True)
@@ -49,38 +46,6 @@ class BasisGraph:
 
 _End = int | frozenset[int] | tuple[frozenset[int], int]
 """A detector, a pair of detectors, or a postselected detector as the pair that lacks a color at its side."""
-
-
-class ModelError(NamedTuple):
-    """An error of a model.
-
-    Attributes:
-        probability: Its probability, which is not 0.
-        detectors: The detectors that it flips.
-        observables: The observables that it flips, as a mask.
-    """
-
-    probability: float
-    detectors: frozenset[int]
-    observables: int
-
-
-def model_errors(model: stim.DetectorErrorModel) -> list[ModelError]:
-    """The errors of a model, with what they flip in all: parts of a decomposition are put together."""
-    found = []
-    for error in model.flattened():
-        if error.type == "error":
-            (probability,) = error.args_copy()
-            detectors: set[int] = set()
-            observables = 0
-            for target in error.targets_copy():
-                if target.is_relative_detector_id():
-                    detectors ^= {target.val}
-                elif target.is_logical_observable_id():
-                    observables ^= 1 << target.val
-            if probability > 0:
-                found.append(ModelError(probability, frozenset(detectors), observables))
-    return found
 
 
 def hidden_detectors(errors: Iterable[ModelError], kinds: Sequence[DetectorKind]) -> frozenset[int]:

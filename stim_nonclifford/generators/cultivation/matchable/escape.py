@@ -29,6 +29,7 @@ from ..stages.syndrome_cycle import WAYS, meetings
 from .grafted_code import SEAM_MOVES, TIP_MOVES, TIP_PAIR, GraftedCode, Move
 from .surface_patch import Basis, Face, face_moments, fitted_moments
 
+NUM_SEAM_CYCLES = 2
 NUM_GRAFT_CYCLES = 2
 """Cycles of the grafted code: a fault before them, and a wrong outcome in each, are as many as cultivation sees."""
 
@@ -86,21 +87,27 @@ def append_face_detector(
 
 
 def _append_seam(builder: CircuitBuilder, code: GraftedCode, postselect: bool) -> dict[Coord, int]:
-    builder.begin_stage("seam")
-    faces = (*code.faces, *code.seam_faces)
-    seam = {face.ancilla for face in code.seam_faces}
-    fresh = code.fresh
-    _reset(
-        builder,
-        {**fresh, **_targets(SEAM_MOVES), **{f.ancilla: f.basis for f in faces if f.ancilla not in seam}},
-    )
-    builder.tick()
-    builder.cx_moments([*_moves(SEAM_MOVES), *face_moments(faces)])
-    last = _measure(builder, faces)
-    for face in faces:
-        if all(fresh.get(site) == face.basis for site in face.data):
-            append_face_detector(builder, face, [last[face.ancilla]], postselect=postselect)
-    builder.tick()
+    faces, fresh = (*code.faces, *code.seam_faces), code.fresh
+    last: dict[Coord, int] = {}
+    for k in range(NUM_SEAM_CYCLES):
+        builder.begin_stage("seam")
+        starts: dict[Coord, Basis] = {face.ancilla: face.basis for face in faces}
+        moves: list[_Gates] = []
+        if k == 0:
+            for face in code.seam_faces:
+                del starts[face.ancilla]
+            starts |= {**fresh, **_targets(SEAM_MOVES)}
+            moves = _moves(SEAM_MOVES)
+        _reset(builder, starts)
+        builder.tick()
+        builder.cx_moments([*moves, *face_moments(faces)])
+        records = _measure(builder, faces)
+        for face in faces:
+            known = [last[face.ancilla]] if k else []
+            if k or all(fresh.get(site) == face.basis for site in face.data):
+                append_face_detector(builder, face, [*known, records[face.ancilla]], postselect=postselect)
+        builder.tick()
+        last.update(records)
     return last
 
 

@@ -19,6 +19,7 @@ import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation.end_to_end import ESCAPE_CHOICES
 
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
@@ -111,6 +112,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--d", type=int, default=3, help="distance that is cultivated (default: 3)")
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
     parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
+    parser.add_argument("--escape", choices=ESCAPE_CHOICES, default="color", help="default: color")
     parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
     )
@@ -143,7 +145,7 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
 
 def _generated(args: argparse.Namespace, gate: GateChoice) -> CheckedCircuit:
     rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
-    return generated_circuit(args.d, args.d2, args.p, gate, **rounds)
+    return generated_circuit(args.d, args.d2, args.p, gate, escape=args.escape, **rounds)
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
@@ -167,7 +169,7 @@ def _mask(checked: CheckedCircuit) -> Any:
 def _label(row: sinter.TaskStats) -> str:
     m = row.json_metadata
     gates = "T gates" if m["g"] == "T" else "S-proxy"
-    return f"{m['file']}, {gates}" if "file" in m else f"d={m['d']} to {m['d2']}, {gates}"
+    return f"{m['file']}, {gates}" if "file" in m else f"d={m['d']} to {m['d2']}{' (matchable)' if 'escape' in m else ''}, {gates}"
 
 
 def _published_curve(distance: int) -> GapCurve:

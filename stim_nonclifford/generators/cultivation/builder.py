@@ -217,6 +217,7 @@ class CircuitBuilder:
         *,
         color: int | None = None,
         postselect: bool = True,
+        is_face: bool = False,
     ) -> None:
         """Declares a detector: the parity of `records` is even unless there is an error.
 
@@ -226,11 +227,13 @@ class CircuitBuilder:
             color: What Chromobius reads: 0, 1 or 2 for an X check of the color code and 3, 4 or 5 for a Z
                 check, by the color of the tile; None for anything else.
             postselect: Whether the detector discards the shot when it fires.
+            is_face: Whether it is a check of a surface code, beside a color code.
         """
         colors = ([_UNCOLORED if color is None else color]) if self._colored else []
         flag = POSTSELECT if postselect else 0
         if self._grafted:
-            flag = _CULTIVATION if postselect or color is None else _OUTSIDE[color // _NUM_COLORS]
+            known = color if color is None or not is_face else _OUTSIDE[color // _NUM_COLORS]
+            flag = _CULTIVATION if postselect or known is None else known
         coordinates = (*site, self._num_moments, *colors, flag)
         self.circuit.append("DETECTOR", self._lookbacks(records), coordinates)
 

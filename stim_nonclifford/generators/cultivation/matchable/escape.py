@@ -34,6 +34,7 @@ NUM_GRAFT_CYCLES = 2
 """Cycles of the grafted code: a fault before them, and a wrong outcome in each, are as many as cultivation sees."""
 
 _COLORS: Mapping[Basis, int] = {"X": 0, "Z": 3}
+_RED_X, _GREEN_Z = 0, 4
 _RANDOM_X, _RANDOM_Z = (1, 2), (0, -1)
 _FLIPS_RANDOM_X, _FLIPS_RANDOM_Z = ((0, 0), (1, 1)), ((1, -1), (2, -2))
 _Gates = list[tuple[Coord, Coord]]
@@ -65,7 +66,7 @@ def append_matchable_escape(
     for k in range(NUM_GRAFT_CYCLES):
         is_last = k == NUM_GRAFT_CYCLES - 1
         tiles = _append_graft_cycle(
-            builder, code, last, back=k == 0, prepares_tip=is_last, postselect=all_postselect
+            builder, code, last, tiles, back=k == 0, prepares_tip=is_last, postselect=all_postselect
         )
     for k in range(postselected_rounds + rounds):
         postselect = all_postselect or k < postselected_rounds
@@ -83,7 +84,7 @@ def append_face_detector(
     builder: CircuitBuilder, face: Face, records: Iterable[int], *, postselect: bool
 ) -> None:
     """Declares a detector for a face."""
-    builder.detector(face.ancilla, records, color=_COLORS[face.basis], postselect=postselect)
+    builder.detector(face.ancilla, records, color=_COLORS[face.basis], postselect=postselect, is_face=True)
 
 
 def _append_seam(builder: CircuitBuilder, code: GraftedCode, postselect: bool) -> dict[Coord, int]:
@@ -115,6 +116,7 @@ def _append_graft_cycle(
     builder: CircuitBuilder,
     code: GraftedCode,
     last: dict[Coord, int],
+    tiles_before: Mapping[Coord, int],
     *,
     back: bool,
     prepares_tip: bool,
@@ -153,8 +155,14 @@ def _append_graft_cycle(
     if prepares_tip:
         a, middle, b = TIP_PAIR
         builder.reset(x=[middle], z=[a, b])
-    for site, record in tiles.items():
-        builder.detector(site, [record])
+    _, blue, green = code.color_code.tiles
+    for tile in code.color_code.tiles:
+        for site in (tile.z_ancilla, tile.x_ancilla):
+            known = [tiles_before[site]] if site in tiles_before else []
+            color = {blue.x_ancilla: _RED_X, green.z_ancilla: _GREEN_Z}.get(site)
+            builder.detector(
+                site, [*known, tiles[site]], color=color, postselect=postselect or color is None
+            )
     for face in code.faces:
         compared = [last[face.ancilla], records[face.ancilla]]
         append_face_detector(builder, face, compared, postselect=postselect)
@@ -218,7 +226,9 @@ def _append_change_of_code(
         known = [last[face.ancilla]] if face.ancilla in last else products.get(face.ancilla)
         if known is not None:
             append_face_detector(builder, face, [*known, records[face.ancilla]], postselect=postselect)
-    builder.feedback("Z", records.pop(_RANDOM_X), _FLIPS_RANDOM_X)
+    for record in (records[_RANDOM_X], tiles[blue.x_ancilla]):
+        builder.feedback("Z", record, _FLIPS_RANDOM_X)
+    records[_RANDOM_X] = tiles[blue.x_ancilla]
     builder.feedback("X", records.pop(_RANDOM_Z), _FLIPS_RANDOM_Z)
     builder.tick()
     last.update(records)

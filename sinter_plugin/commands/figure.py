@@ -53,6 +53,11 @@ def figure(arguments: Sequence[str]) -> int:
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
+    if args.escape == "matchable" and args.decoder == "chromobius":
+        raise ValueError(
+            "Chromobius decodes color codes, and the matchable escape ends in a surface code."
+            " Choose --decoder desaturated or --escape color."
+        )
     circuits = list(_circuits(args))
     seconds = positive_or_none(args.max_seconds, "--max_seconds")
     integer(args.processes, "--processes", 1)
@@ -112,7 +117,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--d", type=int, default=3, help="distance that is cultivated (default: 3)")
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
     parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
-    parser.add_argument("--escape", choices=ESCAPE_CHOICES, default="color", help="default: color")
+    parser.add_argument(
+        "--escape", choices=ESCAPE_CHOICES, default="color", help="see end_to_end_circuit (default: color)"
+    )
     parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
     )
@@ -169,7 +176,11 @@ def _mask(checked: CheckedCircuit) -> Any:
 def _label(row: sinter.TaskStats) -> str:
     m = row.json_metadata
     gates = "T gates" if m["g"] == "T" else "S-proxy"
-    return f"{m['file']}, {gates}" if "file" in m else f"d={m['d']} to {m['d2']}{' (matchable)' if 'escape' in m else ''}, {gates}"
+    return (
+        f"{m['file']}, {gates}"
+        if "file" in m
+        else f"d={m['d']} to {m['d2']}{' (matchable)' if 'escape' in m else ''}, {gates}"
+    )
 
 
 def _published_curve(distance: int) -> GapCurve:

@@ -51,8 +51,9 @@ class CircuitBuilder:
     A *moment* is the set of operations between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
     site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`. In circuits for
     decoders, they get `(x, y, t, color, flag)`, with the color of Chromobius, and a flag of 0 if they are for
-    the decoder. In circuits that end in a surface code, the flag is -9 for detectors that postselect, and 6 and
-    7 for X and Z checks that are for the decoder.
+    the decoder. In circuits that end in a surface code, the flag is -9 for detectors that postselect, the
+    color for checks of the color code that the decoder knows, and 6 and 7 for X and Z checks of the surface
+    code.
 
     Attributes:
         circuit: The circuit written so far.

@@ -72,11 +72,17 @@ def end_to_end_circuit(
         rounds: Number of syndrome cycles after these, whose detectors are for the decoder, if there is one.
         variant: Variant of the cultivation; see `cultivation_circuit`.
         readout: "T" or "expectation_values"; see above.
+        escape: "color": into a color code. "matchable": into a rotated surface code, which matching decodes;
+            for distance 3. `postselected_rounds` is then 0 if None, and the rounds are those of the surface
+            code. Before them, the color code is grafted onto it; see `matchable.escape`.
 
     Returns:
         The circuit. Without noise, all detectors are 0. Detectors have the coordinates (x, y, moment, color,
         postselect): the color is that of Chromobius (0 to 2 for red, green and blue X checks, 3 to 5 for Z
-        checks, -1 for others); postselect is 1 or 0.
+        checks, -1 for others); postselect is 1 or 0. After a matchable escape, they have the coordinates of
+        the circuits of arXiv 2409.17595, (x, y, moment, color, kind): kind is -9 for detectors that
+        postselect, 0 and 4 for those that a decoder must know, too, 6 and 7 for X and Z checks of the
+        surface code.
 
     Raises:
         ValueError: An argument has none of the values above.
@@ -93,6 +99,9 @@ def end_to_end_circuit(
         >>> coordinates = circuit.get_detector_coordinates().values()
         >>> sum(postselect for *_, postselect in coordinates)
         124.0
+        >>> circuit = end_to_end_circuit(3, 15, escape="matchable", readout="expectation_values")
+        >>> circuit.num_qubits, circuit.num_ticks
+        (449, 107)
         >>> end_to_end_circuit(5, 5)
         Traceback (most recent call last):
             ...
@@ -157,7 +166,7 @@ def build_noiseless_end_to_end(
     readout = choice(readout, "readout", READOUT_CHOICES)
     escape = choice(escape, "escape", ESCAPE_CHOICES)
     if postselected_rounds is None:
-        postselected_rounds = distance if escape == "color" else 0
+        postselected_rounds = default_postselected_rounds(distance, escape)
     if postselected_rounds + rounds == 0:
         raise ValueError("postselected_rounds and rounds must not both be 0: the final check needs a cycle")
     decodes = readout == "expectation_values"
@@ -189,6 +198,11 @@ def build_noiseless_end_to_end(
     )
     (append_decoded_check if decodes else append_logical_readout)(builder, large, last)
     return builder
+
+
+def default_postselected_rounds(distance: int, escape: EscapeChoice) -> int:
+    """The number of rounds that postselect if none is given; see `end_to_end_circuit`."""
+    return distance if escape == "color" else 0
 
 
 def _check_graft(distance: int) -> None:

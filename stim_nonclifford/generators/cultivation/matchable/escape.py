@@ -1,22 +1,29 @@
 """Escape from the color code into the surface code, by way of the grafted code.
 
-1. *Seam*: the new data qubits start in |0> or |+>. The two data qubits at the seam move to their sites in the
-   surface code. One round measures the faces of the grafted code, then the two qubits move back.
-2. *Graft*: `NUM_GRAFT_CYCLES` superdense cycles of the tiles, two of which are extended. Faces take part.
-   All checks of tiles have the value +1, and postselect.
-3. *Change of code*: four data qubits move, and a Bell pair completes the tip. From then on all checks are faces.
+1. *Seam*: the new data qubits start in |0> or |+>, and those two of the color code that are at the seam move
+   to their sites in the surface code. Rounds of the surface code measure the faces of the grafted code.
+2. *Graft*: the two qubits move back. Superdense cycles measure the tiles, two of which are extended, and the
+   faces next to them.
+3. *Change of code*: four data qubits move to their sites in the surface code, and a Bell pair completes its
+   tip. From then on all checks are faces.
 4. *Surface code*: as many cycles as wanted.
 
-A face is +1 in the seam if its data qubits start in its basis. The change of code forgets two checks of the
-grafted code, and measures two faces at random instead, which Paulis turn to +1. These Paulis keep the logical
-operators, so they are those of the surface code in the end. All other tip faces are products of known checks::
+In the seam, a face has the value +1 if its data qubits start in its basis, and a random one otherwise. All
+checks of tiles are +1. The change of code forgets two of them, the X check of the blue tile and the Z check
+of the red one, and measures two faces at random instead. Paulis turn these to +1, so that the logical
+operators stay what they are. The other faces at the tip are products of known checks::
 
-    X(3,0) = green X                Z(2,1) = blue Z
-    X(1,0) X(3,-2) = red X          Z(4,1) Z(2,-1) = extended green Z
+    X(3,0) = green X              Z(2,1) = blue Z
+    X(1,0) X(3,-2) = red X        Z(4,1) Z(2,-1) = green Z
 
-The seam comes first. A Z error on the apex of the color code flips the extended X check of the blue tile and
-X(3,2) alone. The first one is forgotten, so a first value of the second one that is taken later would hide
-the error, if one measurement fails.
+The order of the stages, and that there are two rounds of the seam and of the graft, makes every set of two
+faults visible. A Z error on the apex of the color code flips the X check of the blue tile, which is
+forgotten, and X(3,2) alone. Before the seam, it looks like the random first value of X(3,2); after it, like
+a wrong one. So X(3,2) is measured twice before the blue tile, and the blue tile twice.
+
+The X check of the blue tile and the Z check of the green tile have data qubits on both sides of the seam. A
+decoder must know them, though they postselect: errors on both sides leave them silent together. Their
+detectors have the coordinates of red X and green Z checks, which is how `DesaturatedGapDecoder` is told so.
 """
 
 from __future__ import annotations
@@ -29,14 +36,19 @@ from ..stages.syndrome_cycle import WAYS, meetings
 from .grafted_code import SEAM_MOVES, TIP_MOVES, TIP_PAIR, GraftedCode, Move
 from .surface_patch import Basis, Face, face_moments, fitted_moments
 
-NUM_SEAM_CYCLES = 2
+NUM_SEAM_ROUNDS = 2
 NUM_GRAFT_CYCLES = 2
-"""Cycles of the grafted code: a fault before them, and a wrong outcome in each, are as many as cultivation sees."""
 
 _COLORS: Mapping[Basis, int] = {"X": 0, "Z": 3}
 _RED_X, _GREEN_Z = 0, 4
+"""The fourth and fifth coordinate of checks that postselect, and that a decoder knows."""
+
 _RANDOM_X, _RANDOM_Z = (1, 2), (0, -1)
+"""Ancillas of the faces that the change of code measures at random."""
+
 _FLIPS_RANDOM_X, _FLIPS_RANDOM_Z = ((0, 0), (1, 1)), ((1, -1), (2, -2))
+"""Data qubits on which Z and X flip these faces and a logical operator, and no other face."""
+
 _Gates = list[tuple[Coord, Coord]]
 
 
@@ -48,25 +60,29 @@ def append_matchable_escape(
     rounds: int,
     all_postselect: bool = False,
 ) -> Mapping[Coord, int]:
-    """Appends the escape (32 moments), the change of code (8), and 6 moments for each further cycle.
+    """Appends the seam (14 moments), the graft (22), and cycles of the surface code (8, then 6 for each).
 
     Args:
         builder: The circuit to extend.
         code: The grafted code; all checks of its color code are +1.
-        postselected_rounds: The number of cycles of the surface code whose detectors discard the shot. The change
-            of code is the first one.
+        postselected_rounds: The number of cycles of the surface code whose detectors discard the shot. The
+            change of code is the first one.
         rounds: The number of cycles after these, whose detectors are for the decoder.
         all_postselect: Whether all detectors discard the shot.
 
     Returns:
         The index of the last outcome of each face in the measurement record, by the site of the ancilla.
     """
-    last = _append_seam(builder, code, all_postselect)
+    last = _append_seam(builder, code, postselect=all_postselect)
     tiles: Mapping[Coord, int] = {}
     for k in range(NUM_GRAFT_CYCLES):
-        is_last = k == NUM_GRAFT_CYCLES - 1
         tiles = _append_graft_cycle(
-            builder, code, last, tiles, back=k == 0, prepares_tip=is_last, postselect=all_postselect
+            builder,
+            code,
+            last,
+            tiles,
+            prepares_tip=k == NUM_GRAFT_CYCLES - 1,
+            postselect=all_postselect,
         )
     for k in range(postselected_rounds + rounds):
         postselect = all_postselect or k < postselected_rounds
@@ -87,26 +103,25 @@ def append_face_detector(
     builder.detector(face.ancilla, records, color=_COLORS[face.basis], postselect=postselect, is_face=True)
 
 
-def _append_seam(builder: CircuitBuilder, code: GraftedCode, postselect: bool) -> dict[Coord, int]:
+def _append_seam(builder: CircuitBuilder, code: GraftedCode, *, postselect: bool) -> dict[Coord, int]:
     faces, fresh = (*code.faces, *code.seam_faces), code.fresh
     last: dict[Coord, int] = {}
-    for k in range(NUM_SEAM_CYCLES):
+    for k in range(NUM_SEAM_ROUNDS):
         builder.begin_stage("seam")
-        starts: dict[Coord, Basis] = {face.ancilla: face.basis for face in faces}
+        starts = {face.ancilla: face.basis for face in faces}
         moves: list[_Gates] = []
         if k == 0:
-            for face in code.seam_faces:
-                del starts[face.ancilla]
             starts |= {**fresh, **_targets(SEAM_MOVES)}
+            for move in SEAM_MOVES:  # They leave these ancillas in the states in which they start.
+                del starts[move.origin]
             moves = _moves(SEAM_MOVES)
         _reset(builder, starts)
         builder.tick()
         builder.cx_moments([*moves, *face_moments(faces)])
         records = _measure(builder, faces)
         for face in faces:
-            known = [last[face.ancilla]] if k else []
-            if k or all(fresh.get(site) == face.basis for site in face.data):
-                append_face_detector(builder, face, [*known, records[face.ancilla]], postselect=postselect)
+            if face.ancilla in last or all(fresh.get(site) == face.basis for site in face.data):
+                append_face_detector(builder, face, _compared(last, records, face), postselect=postselect)
         builder.tick()
         last.update(records)
     return last
@@ -116,22 +131,20 @@ def _append_graft_cycle(
     builder: CircuitBuilder,
     code: GraftedCode,
     last: dict[Coord, int],
-    tiles_before: Mapping[Coord, int],
+    tiles: Mapping[Coord, int],
     *,
-    back: bool,
     prepares_tip: bool,
     postselect: bool,
 ) -> Mapping[Coord, int]:
-    """Appends a cycle of tiles and faces.
+    """Appends a cycle of tiles and faces. Before the first one, the data qubits of the seam move back.
 
     Args:
         builder: The circuit to extend.
         code: The code.
         last: The last outcome of each face, which this updates.
-        back: Whether the data qubits of the seam first move back. They leave two ancillas in the states
-            in which these start.
+        tiles: The last outcome of each check of a tile, empty in the first cycle.
         prepares_tip: Whether the qubits of the Bell pair are reset during the measurement.
-        postselect: Whether detectors of faces discard the shot.
+        postselect: Whether all detectors discard the shot.
 
     Returns:
         The outcome of each check of a tile, by the site of its ancilla.
@@ -139,36 +152,34 @@ def _append_graft_cycle(
     builder.begin_stage("graft")
     x_ancillas, z_ancillas = code.color_code.x_ancillas, code.color_code.z_ancillas
     starts: dict[Coord, Basis] = {face.ancilla: face.basis for face in code.faces}
-    starts |= dict.fromkeys(x_ancillas, "X")
-    starts |= dict.fromkeys(z_ancillas, "Z")
+    starts |= {**dict.fromkeys(x_ancillas, "X"), **dict.fromkeys(z_ancillas, "Z")}
     moves: list[_Gates] = []
-    if back:
-        starts = {site: basis for site, basis in starts.items() if site not in _targets(SEAM_MOVES)}
-        starts |= {move.color_site: move.surface_leaves for move in SEAM_MOVES}
-        moves = _moves([Move(m.surface_site, m.color_site, m.surface_leaves, m.color_leaves) for m in SEAM_MOVES])
+    if not tiles:
+        back = [move.reversed for move in SEAM_MOVES]
+        starts |= _targets(back)
+        for move in back:
+            del starts[move.origin]
+        moves = _moves(back)
     _reset(builder, starts)
     builder.tick()
     builder.cx_moments([*moves, *_graft_moments(code)])
     records = _measure(builder, code.faces)
-    z_records = builder.measure(z=z_ancillas)
-    tiles = dict(zip((*z_ancillas, *x_ancillas), z_records + builder.measure(x=x_ancillas), strict=True))
+    outcomes = builder.measure(x=x_ancillas, z=z_ancillas)
+    found = dict(zip((*z_ancillas, *x_ancillas), outcomes, strict=True))
     if prepares_tip:
-        a, middle, b = TIP_PAIR
-        builder.reset(x=[middle], z=[a, b])
+        end, middle, other_end = TIP_PAIR
+        builder.reset(x=[middle], z=[end, other_end])
     _, blue, green = code.color_code.tiles
-    for tile in code.color_code.tiles:
-        for site in (tile.z_ancilla, tile.x_ancilla):
-            known = [tiles_before[site]] if site in tiles_before else []
-            color = {blue.x_ancilla: _RED_X, green.z_ancilla: _GREEN_Z}.get(site)
-            builder.detector(
-                site, [*known, tiles[site]], color=color, postselect=postselect or color is None
-            )
+    known = {blue.x_ancilla: _RED_X, green.z_ancilla: _GREEN_Z}
+    for site, record in found.items():
+        compared = [tiles[site], record] if tiles else [record]
+        color = known.get(site)
+        builder.detector(site, compared, color=color, postselect=postselect or color is None)
     for face in code.faces:
-        compared = [last[face.ancilla], records[face.ancilla]]
-        append_face_detector(builder, face, compared, postselect=postselect)
+        append_face_detector(builder, face, _compared(last, records, face), postselect=postselect)
     builder.tick()
     last.update(records)
-    return tiles
+    return found
 
 
 def _graft_moments(code: GraftedCode) -> list[_Gates]:
@@ -203,17 +214,17 @@ def _append_change_of_code(
         postselect: Whether the detectors discard the shot.
     """
     faces, moves = code.patch.faces, (*SEAM_MOVES, *TIP_MOVES)
-    a, middle, b = TIP_PAIR
+    end, middle, other_end = TIP_PAIR
     # The moves and the Bell pair leave these ancillas in the states in which they start.
-    ready = {*(move.color_site for move in moves), middle}
+    ready = {*(move.origin for move in moves), middle}
     _reset(
         builder,
         {**_targets(moves), **{face.ancilla: face.basis for face in faces if face.ancilla not in ready}},
     )
-    builder.cx([(middle, a)])
+    builder.cx([(middle, end)])
     builder.tick()
     first, second = _moves(moves)
-    builder.cx_moments([[*first, (middle, b)], [*second, (b, middle)], *face_moments(faces)])
+    builder.cx_moments([[*first, (middle, other_end)], [*second, (other_end, middle)], *face_moments(faces)])
     records = _measure(builder, faces)
     red, blue, green = code.color_code.tiles
     products = {
@@ -226,6 +237,7 @@ def _append_change_of_code(
         known = [last[face.ancilla]] if face.ancilla in last else products.get(face.ancilla)
         if known is not None:
             append_face_detector(builder, face, [*known, records[face.ancilla]], postselect=postselect)
+    # With the forgotten check of the blue tile, errors on that side of the seam flip no logical operator.
     for record in (records[_RANDOM_X], tiles[blue.x_ancilla]):
         builder.feedback("Z", record, _FLIPS_RANDOM_X)
     records[_RANDOM_X] = tiles[blue.x_ancilla]
@@ -242,30 +254,34 @@ def _append_surface_cycle(
     builder.cx_moments(face_moments(faces))
     records = _measure(builder, faces)
     for face in faces:
-        known = [last[face.ancilla]] if face.ancilla in last else []
-        append_face_detector(builder, face, [*known, records[face.ancilla]], postselect=postselect)
+        append_face_detector(builder, face, _compared(last, records, face), postselect=postselect)
     builder.tick()
     last.update(records)
 
 
+def _compared(last: Mapping[Coord, int], records: Mapping[Coord, int], face: Face) -> list[int]:
+    known = [last[face.ancilla]] if face.ancilla in last else []
+    return [*known, records[face.ancilla]]
+
+
 def _targets(moves: Iterable[Move]) -> dict[Coord, Basis]:
-    return {move.surface_site: move.color_leaves for move in moves}
+    return {move.target: move.leaves for move in moves}
 
 
 def _moves(moves: Iterable[Move]) -> list[_Gates]:
     """Two moments of CX gates. The state that is left at the origin is that in which the target started."""
     first: _Gates = []
     for move in moves:
-        pair = (move.color_site, move.surface_site)
-        first.append(pair if move.color_leaves == "Z" else pair[::-1])
+        pair = (move.origin, move.target)
+        first.append(pair if move.leaves == "Z" else pair[::-1])
     return [first, [(target, control) for control, target in first]]
 
 
 def _reset(builder: CircuitBuilder, bases: Mapping[Coord, Basis]) -> None:
-    x, z = (sorted(site for site, found in bases.items() if found == basis) for basis in ("X", "Z"))
+    x, z = (sorted(site for site, found in bases.items() if found == basis) for basis in "XZ")
     builder.reset(x=x, z=z)
 
 
 def _measure(builder: CircuitBuilder, faces: Sequence[Face]) -> dict[Coord, int]:
-    x, z = ([face.ancilla for face in faces if face.basis == basis] for basis in ("X", "Z"))
+    x, z = ([face.ancilla for face in faces if face.basis == basis] for basis in "XZ")
     return dict(zip([*z, *x], builder.measure(x=x, z=z), strict=True))

@@ -1,14 +1,15 @@
 """The code between the color code and the surface code, which has checks of both: code as data.
 
 The color code of distance 3 takes the place of nine data qubits at the tip of the surface code. It is grafted
-onto the surface code along two sides: there, two of its checks are extended by data qubits of the surface code.
-Its third side is a side of the patch. Five of the seven qubits are data qubits of the surface code, too, at
-another site; so are the other two, once the tip is completed by two more qubits.
+onto the surface code along two sides: there, two of its checks are extended by data qubits of the surface
+code. Its third side is a side of the patch. Five of the seven qubits are data qubits of the surface code,
+too, at another site; so are the other two, once the tip is completed by two more qubits.
 
 These are the checks, with the sites that they act on while the color code is measured:
 
 * X and Z checks of the red tile, the X check of the green tile and the Z check of the blue tile;
-* the Z check of the green tile times `GREEN_EXTENSION`, and the X check of the blue tile times `BLUE_EXTENSION`;
+* the Z check of the green tile times `GREEN_EXTENSION`, and the X check of the blue tile times
+  `BLUE_EXTENSION`;
 * all faces of the surface code but those of `TIP_FACES`.
 
 The code has one logical qubit, and the distance of the surface code.
@@ -27,29 +28,33 @@ CULTIVATED_DISTANCE = 3
 
 @dataclass(frozen=True)
 class Move:
-    """A data qubit that moves by one step, from its site in the color code to that in the surface code.
+    """A data qubit that moves by one step.
 
     Attributes:
-        color_site: Where it is while checks of the color code are measured.
-        surface_site: Where it is while checks of the surface code are measured.
-        color_leaves: The basis of the state, |0> or |+>, that it leaves at ``color_site``.
-        surface_leaves: The basis of the state that it leaves at ``surface_site`` on the way back.
+        origin: Where it is before.
+        target: Where it is afterwards.
+        leaves: The basis of the state, |+> or |0>, in which the target starts, and which is left at the
+            origin.
     """
 
-    color_site: Coord
-    surface_site: Coord
-    color_leaves: Basis
-    surface_leaves: Basis
+    origin: Coord
+    target: Coord
+    leaves: Basis
+
+    @property
+    def reversed(self) -> Move:
+        """The way back."""
+        return Move(self.target, self.origin, self.leaves)
 
 
-SEAM_MOVES = (Move((3, 2), (3, 1), "X", "X"), Move((2, 3), (2, 2), "Z", "Z"))
-"""Moves of the data qubits that hold the two faces between the extended checks.
+SEAM_MOVES = (Move((3, 2), (3, 1), "X"), Move((2, 3), (2, 2), "Z"))
+"""Moves of the data qubits between the extended checks, from the color code to the surface code.
 
-The sites that they leave are those of ancillas, and the states that they leave are those in which the ancillas
-start: of the two faces, and of the green and the blue tile.
+Both ends are sites of ancillas, which start in the state that is left there: ancillas of the two faces
+between the extended checks and, on the way back, of the green and the blue tile.
 """
 
-TIP_MOVES = (Move((2, 1), (2, 0), "Z", "Z"), Move((3, 0), (3, -1), "X", "X"))
+TIP_MOVES = (Move((2, 1), (2, 0), "Z"), Move((3, 0), (3, -1), "X"))
 """Moves of the two data qubits inside of the tip. They leave ancillas of faces, too."""
 
 SEAM_FACES = ((2, 3), (3, 2))
@@ -108,12 +113,12 @@ class GraftedCode:
 
     @property
     def fresh(self) -> dict[Coord, Basis]:
-        """Data qubits that the color code lacks, with the bases in which they start, apart from the Bell pair.
+        """Data qubits that the seam adds, with the bases in which they start.
 
         Logical X is extended by those with v > u, which start in |+>, logical Z by those with v < u.
         """
         held = {*self.color_code.data, *TIP_PAIR}
-        held |= {move.surface_site for move in (*SEAM_MOVES, *TIP_MOVES)}
+        held |= {move.target for move in (*SEAM_MOVES, *TIP_MOVES)}
         # At (u, v) is the site (2 + u - v, u + v - 2).
         return {site: "X" if site[0] <= 2 else "Z" for site in self.patch.data if site not in held}
 

@@ -20,9 +20,10 @@ def append_surface_readout(
     Args:
         builder: The circuit to extend.
         patch: The code whose state is measured.
-        last: The index of the last outcome of each face in the measurement record, by the site of its ancilla.
-        decodes: True: expectation values of logical X and Y, as observables 0 and 1. False: the outcome of logical
-            X after a T gate about logical Z, as observable 0; then all detectors postselect.
+        last: The index of the last outcome of each face in the measurement record, by the site of its
+            ancilla.
+        decodes: True: expectation values of logical X and Y, as observables 0 and 1. False: the outcome of
+            logical X after a T gate about logical Z, as observable 0; then all detectors postselect.
     """
     builder.begin_stage("final check")
     if decodes:

@@ -6,8 +6,8 @@ counts them along the lower right side, and `v` along the lower left one::
     (u, v) is at (2 + u - v, u + v - 2)
 
 A *face* is a check. Its ancilla is at the site between its data qubits, each of which is one step away: X
-checks have odd x, Z checks even x. Chains of X errors end at the sides v = 0 and v = d-1, chains of Z errors at
-u = 0 and u = d-1.
+checks have odd x, Z checks even x. Chains of X errors end at the sides v = 0 and v = d-1, chains of Z errors
+at u = 0 and u = d-1.
 """
 
 from __future__ import annotations
@@ -54,6 +54,16 @@ class Face:
         return "X" if self.ancilla[0] % 2 else "Z"
 
     @property
+    def outline(self) -> tuple[Coord, ...]:
+        """Corners of the face in drawings."""
+        return self.data if len(self.data) == 4 else (*self.data, self.ancilla)
+
+    @property
+    def color(self) -> int:
+        """Color of the face in drawings."""
+        return 0 if self.basis == "X" else 1
+
+    @property
     def steps(self) -> tuple[Coord | None, ...]:
         """The data qubits in the order in which the ancilla meets them; None where there is none.
 
@@ -90,11 +100,7 @@ class SurfacePatch:
             >>> patch.faces[0]
             Face(ancilla=(-2, 2), data=((-2, 1), (-1, 2)))
         """
-        uv = {
-            patch_site(u, v): (u, v)
-            for u in range(distance)
-            for v in range(distance)
-        }
+        uv = {patch_site(u, v): (u, v) for u in range(distance) for v in range(distance)}
         faces = []
         for ancilla in sorted({shifted(site, step) for site in uv for step in (SOUTH, WEST, EAST, NORTH)}):
             face = Face(ancilla, tuple(sorted(set(_around(ancilla)).intersection(uv))))
@@ -147,7 +153,9 @@ def face_moments(faces: Iterable[Face]) -> list[list[tuple[Coord, Coord]]]:
     return moments
 
 
-def fitted_moments(faces: Iterable[Face], busy: Sequence[Collection[Coord]]) -> list[list[tuple[Coord, Coord]]]:
+def fitted_moments(
+    faces: Iterable[Face], busy: Sequence[Collection[Coord]]
+) -> list[list[tuple[Coord, Coord]]]:
     """The CX gates of faces of one basis, around gates that others apply in the same four moments.
 
     Args:
@@ -183,7 +191,7 @@ def _is_free(order: Sequence[Coord | None], taken: Sequence[Collection[Coord]]) 
 
 
 def _orders(face: Face) -> list[tuple[Coord | None, ...]]:
-    """All orders in which a face can meet its data qubits, first those that leave the last two the last two."""
+    """All orders in which a face can meet its data qubits, first those that keep the last two in the end."""
     last = set(face.steps[2:]) - {None}
     return sorted(permutations(face.steps), key=lambda order: len(last.difference(order[2:])))
 

@@ -101,7 +101,7 @@ def end_to_end_circuit(
         124.0
         >>> circuit = end_to_end_circuit(3, 15, escape="matchable", readout="expectation_values")
         >>> circuit.num_qubits, circuit.num_ticks
-        (449, 107)
+        (449, 111)
         >>> end_to_end_circuit(5, 5)
         Traceback (most recent call last):
             ...

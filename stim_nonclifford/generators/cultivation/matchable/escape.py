@@ -1,9 +1,9 @@
 """Escape from the color code into the surface code, by way of the grafted code.
 
 1. *Seam*: the new data qubits start in |0> or |+>, and those two of the color code that are at the seam move
-   to their sites in the surface code. Rounds of the surface code measure the faces of the grafted code.
-2. *Graft*: the two qubits move back. Superdense cycles measure the tiles, two of which are extended, and the
-   faces next to them.
+   to their sites in the surface code. A round measures the faces of the grafted code.
+2. *Graft*: the two qubits move back. A superdense cycle measures the tiles, two of which are extended, and
+   the other faces. Seam and graft are repeated.
 3. *Change of code*: four data qubits move to their sites in the surface code, and a Bell pair completes its
    tip. From then on all checks are faces.
 4. *Surface code*: as many cycles as wanted.
@@ -18,8 +18,9 @@ operators stay what they are. The other faces at the tip are products of known c
 
 The order of the stages, and that there are two rounds of the seam and of the graft, makes every set of two
 faults visible. A Z error on the apex of the color code flips the X check of the blue tile, which is
-forgotten, and X(3,2) alone. Before the seam, it looks like the random first value of X(3,2); after it, like
-a wrong one. So X(3,2) is measured twice before the blue tile, and the blue tile twice.
+forgotten, and X(3,2) alone. Before the seam, it looks like the random first value of X(3,2), and only both
+checks of the blue tile see it. Between the first and the second one, X(3,2) is measured again. After them, it
+looks like a wrong value of X(3,2), which has two by then.
 
 The X check of the blue tile and the Z check of the green tile have data qubits on both sides of the seam. A
 decoder must know them, though they postselect: errors on both sides leave them silent together. Their
@@ -36,8 +37,7 @@ from ..stages.syndrome_cycle import WAYS, meetings
 from .grafted_code import SEAM_MOVES, TIP_MOVES, TIP_PAIR, GraftedCode, Move
 from .surface_patch import Basis, Face, face_moments, fitted_moments
 
-NUM_SEAM_ROUNDS = 2
-NUM_GRAFT_CYCLES = 2
+_NUM_GRAFTS = 2
 
 _COLORS: Mapping[Basis, int] = {"X": 0, "Z": 3}
 _RED_X, _GREEN_Z = 0, 4
@@ -60,7 +60,7 @@ def append_matchable_escape(
     rounds: int,
     all_postselect: bool = False,
 ) -> Mapping[Coord, int]:
-    """Appends the seam (14 moments), the graft (22), and cycles of the surface code (8, then 6 for each).
+    """Appends seam and graft twice (40 moments), and cycles of the surface code (8, then 6 for each).
 
     Args:
         builder: The circuit to extend.
@@ -73,17 +73,11 @@ def append_matchable_escape(
     Returns:
         The index of the last outcome of each face in the measurement record, by the site of the ancilla.
     """
-    last = _append_seam(builder, code, postselect=all_postselect)
+    last: dict[Coord, int] = {}
     tiles: Mapping[Coord, int] = {}
-    for k in range(NUM_GRAFT_CYCLES):
-        tiles = _append_graft_cycle(
-            builder,
-            code,
-            last,
-            tiles,
-            prepares_tip=k == NUM_GRAFT_CYCLES - 1,
-            postselect=all_postselect,
-        )
+    for _ in range(_NUM_GRAFTS):
+        _append_seam(builder, code, last, postselect=all_postselect)
+        tiles = _append_graft(builder, code, last, tiles, postselect=all_postselect)
     for k in range(postselected_rounds + rounds):
         postselect = all_postselect or k < postselected_rounds
         decoded = "" if postselect else "decoded "
@@ -103,47 +97,38 @@ def append_face_detector(
     builder.detector(face.ancilla, records, color=_COLORS[face.basis], postselect=postselect, is_face=True)
 
 
-def _append_seam(builder: CircuitBuilder, code: GraftedCode, *, postselect: bool) -> dict[Coord, int]:
-    faces, fresh = (*code.faces, *code.seam_faces), code.fresh
-    last: dict[Coord, int] = {}
-    for k in range(NUM_SEAM_ROUNDS):
-        builder.begin_stage("seam")
-        starts = {face.ancilla: face.basis for face in faces}
-        moves: list[_Gates] = []
-        if k == 0:
-            starts |= {**fresh, **_targets(SEAM_MOVES)}
-            for move in SEAM_MOVES:  # They leave these ancillas in the states in which they start.
-                del starts[move.origin]
-            moves = _moves(SEAM_MOVES)
-        _reset(builder, starts)
-        builder.tick()
-        builder.cx_moments([*moves, *face_moments(faces)])
-        records = _measure(builder, faces)
-        for face in faces:
-            if face.ancilla in last or all(fresh.get(site) == face.basis for site in face.data):
-                append_face_detector(builder, face, _compared(last, records, face), postselect=postselect)
-        builder.tick()
-        last.update(records)
-    return last
+def _append_seam(
+    builder: CircuitBuilder, code: GraftedCode, last: dict[Coord, int], *, postselect: bool
+) -> None:
+    builder.begin_stage("seam")
+    faces, fresh = (*code.faces, *code.seam_faces), {} if last else code.fresh
+    starts = {face.ancilla: face.basis for face in faces} | fresh
+    _reset(builder, starts, SEAM_MOVES)
+    builder.tick()
+    builder.cx_moments([*_moves(SEAM_MOVES), *face_moments(faces)])
+    records = _measure(builder, faces)
+    for face in faces:
+        if face.ancilla in last or all(fresh.get(site) == face.basis for site in face.data):
+            append_face_detector(builder, face, _compared(last, records, face), postselect=postselect)
+    builder.tick()
+    last.update(records)
 
 
-def _append_graft_cycle(
+def _append_graft(
     builder: CircuitBuilder,
     code: GraftedCode,
     last: dict[Coord, int],
     tiles: Mapping[Coord, int],
     *,
-    prepares_tip: bool,
     postselect: bool,
 ) -> Mapping[Coord, int]:
-    """Appends a cycle of tiles and faces. Before the first one, the data qubits of the seam move back.
+    """Appends the way back of the data qubits of the seam, and a cycle of tiles and faces.
 
     Args:
         builder: The circuit to extend.
         code: The code.
         last: The last outcome of each face, which this updates.
         tiles: The last outcome of each check of a tile, empty in the first cycle.
-        prepares_tip: Whether the qubits of the Bell pair are reset during the measurement.
         postselect: Whether all detectors discard the shot.
 
     Returns:
@@ -153,20 +138,14 @@ def _append_graft_cycle(
     x_ancillas, z_ancillas = code.color_code.x_ancillas, code.color_code.z_ancillas
     starts: dict[Coord, Basis] = {face.ancilla: face.basis for face in code.faces}
     starts |= {**dict.fromkeys(x_ancillas, "X"), **dict.fromkeys(z_ancillas, "Z")}
-    moves: list[_Gates] = []
-    if not tiles:
-        back = [move.reversed for move in SEAM_MOVES]
-        starts |= _targets(back)
-        for move in back:
-            del starts[move.origin]
-        moves = _moves(back)
-    _reset(builder, starts)
+    back = [move.reversed for move in SEAM_MOVES]
+    _reset(builder, starts, back)
     builder.tick()
-    builder.cx_moments([*moves, *_graft_moments(code)])
+    builder.cx_moments([*_moves(back), *_graft_moments(code)])
     records = _measure(builder, code.faces)
     outcomes = builder.measure(x=x_ancillas, z=z_ancillas)
     found = dict(zip((*z_ancillas, *x_ancillas), outcomes, strict=True))
-    if prepares_tip:
+    if tiles:  # The last cycle: the Bell pair takes three moments, two of which are those of the moves.
         end, middle, other_end = TIP_PAIR
         builder.reset(x=[middle], z=[end, other_end])
     _, blue, green = code.color_code.tiles
@@ -213,14 +192,10 @@ def _append_change_of_code(
         tiles: The last outcome of each check of a tile.
         postselect: Whether the detectors discard the shot.
     """
-    faces, moves = code.patch.faces, (*SEAM_MOVES, *TIP_MOVES)
-    end, middle, other_end = TIP_PAIR
-    # The moves and the Bell pair leave these ancillas in the states in which they start.
-    ready = {*(move.origin for move in moves), middle}
-    _reset(
-        builder,
-        {**_targets(moves), **{face.ancilla: face.basis for face in faces if face.ancilla not in ready}},
-    )
+    faces, moves, (end, middle, other_end) = code.patch.faces, (*SEAM_MOVES, *TIP_MOVES), TIP_PAIR
+    # The Bell pair leaves its ancilla in the state in which this starts.
+    starts = {face.ancilla: face.basis for face in faces if face.ancilla != middle}
+    _reset(builder, starts, moves)
     builder.cx([(middle, end)])
     builder.tick()
     first, second = _moves(moves)
@@ -264,10 +239,6 @@ def _compared(last: Mapping[Coord, int], records: Mapping[Coord, int], face: Fac
     return [*known, records[face.ancilla]]
 
 
-def _targets(moves: Iterable[Move]) -> dict[Coord, Basis]:
-    return {move.target: move.leaves for move in moves}
-
-
 def _moves(moves: Iterable[Move]) -> list[_Gates]:
     """Two moments of CX gates. The state that is left at the origin is that in which the target started."""
     first: _Gates = []
@@ -277,8 +248,12 @@ def _moves(moves: Iterable[Move]) -> list[_Gates]:
     return [first, [(target, control) for control, target in first]]
 
 
-def _reset(builder: CircuitBuilder, bases: Mapping[Coord, Basis]) -> None:
-    x, z = (sorted(site for site, found in bases.items() if found == basis) for basis in "XZ")
+def _reset(builder: CircuitBuilder, bases: Mapping[Coord, Basis], moves: Sequence[Move] = ()) -> None:
+    """Resets qubits, and the targets of moves. Their origins become ancillas, in the states that are left."""
+    starts = {**bases, **{move.target: move.leaves for move in moves}}
+    for move in moves:
+        del starts[move.origin]
+    x, z = (sorted(site for site, found in starts.items() if found == basis) for basis in "XZ")
     builder.reset(x=x, z=z)
 
 

@@ -151,6 +151,7 @@ KINDS = {
     "shots": "shots",
     "skip_detectors": "flag",
     "skip_reference_sample": "flag",
+    "escape": "choice",
     "readout": "choice",
     "state_check": "state or None",
     "stats": "object",

@@ -98,7 +98,7 @@ class SurfacePatch:
             >>> len(patch.data), len(patch.faces)
             (25, 24)
             >>> patch.faces[0]
-            Face(ancilla=(-2, 2), data=((-2, 1), (-1, 2)))
+            Face(ancilla=(-2, 1), data=((-2, 2), (-1, 1)))
         """
         uv = {patch_site(u, v): (u, v) for u in range(distance) for v in range(distance)}
         faces = []
@@ -170,7 +170,7 @@ def fitted_moments(
 
     Examples:
         >>> fitted_moments([Face((1, 0), ((0, 0), (2, 0)))], [[], [(2, 0)], [], []])
-        [[((1, 0), (2, 0))], [], [((1, 0), (0, 0))], []]
+        [[], [], [((1, 0), (2, 0))], [((1, 0), (0, 0))]]
     """
     taken = [set(sites) for sites in busy]
     moments: list[list[tuple[Coord, Coord]]] = [[] for _ in busy]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import stim
 
 from ..builder import CircuitBuilder
-from ..color_code import ColorCode, Tile
+from ..color_code import ColorCode
 from ..end_to_end import build_noiseless_end_to_end
 from ..injections.degenerate_injection import STRETCHED_TILES
 from ..injections.unitary_injection import CORNER_PARKING
@@ -18,7 +18,7 @@ from ..matchable.grafted_code import GraftedCode
 from ..noise import is_feedback
 from ..protocol import build_noiseless
 from .panels import moments_of, panel_of, sites_of
-from .svg import Box, Panel, Picture
+from .svg import Box, Face, Panel, Picture
 
 
 def all_pictures() -> Mapping[str, str]:
@@ -66,7 +66,7 @@ def _layout(builder: CircuitBuilder, code: ColorCode) -> Picture:
 
 
 def _stage(
-    builder: CircuitBuilder, index: int, tiles: Sequence[Tile], *, corrections_in: int | None = None
+    builder: CircuitBuilder, index: int, tiles: Sequence[Face], *, corrections_in: int | None = None
 ) -> Picture:
     """Draws one stage.
 

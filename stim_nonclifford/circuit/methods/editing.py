@@ -21,6 +21,7 @@ from ...dialect import (
     is_too_deep,
     parse,
     tagged_instruction,
+    without_noise,
 )
 from ...simulation.compiler.program.extent import Extent, extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
@@ -178,7 +179,7 @@ class CircuitEditing:
             T 0
             M 0
         """
-        return self._wrap(self._stim.without_noise())
+        return self._wrap(without_noise(self._stim))
 
     def without_tags(self: Self) -> Self:
         r"""The circuit without tags that are notes, as ``stim.Circuit.without_tags``; its gates stay.
@@ -205,9 +206,9 @@ class CircuitEditing:
         rotation about a product of Paulis an E. A rotation near a Clifford gate is over-rotated, and becomes
         this gate and an error. Each rotation is twirled by itself, although rotations that follow each other
         add up to more. So sample the circuit as it is, and use the twirled one for the decoder.
-        AMPLITUDE_DAMPING, PHASE_DAMPING and THERMAL_RELAXATION become their Pauli twirls, too. In place of
-        leakage and loss there are, at each place, the Pauli errors of a leaked qubit, with the probability
-        that a qubit is leaked or lost there. REPEAT blocks are unrolled for that.
+        AMPLITUDE_DAMPING, PHASE_DAMPING, THERMAL_RELAXATION and readout noise become their Pauli twirls,
+        too. In place of leakage and loss there are, at each place, the Pauli errors of a leaked qubit, with
+        the probability that a qubit is leaked or lost there. REPEAT blocks are unrolled for that.
 
         Args:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in

@@ -71,10 +71,11 @@ _TABLE = (
         "Write its errors as a chain: E(p) X0 Y1 Z2, then ELSE_CORRELATED_ERROR(p) for each further one.",
     ),
     _MissingChannel(
-        r"READOUT_(NOISE|ERROR)",
+        r"READOUT_(NOISE|ERROR)(_\w+)?",
         "Readout noise as an instruction",
-        "Write it at the measurement: M(p) 0 flips the record with probability p, whatever the outcome."
-        " Where 1 is misread more often than 0, let the qubit decay before: AMPLITUDE_DAMPING(p) 0.",
+        "Write it at the measurement: M(p01, p10) 0 reads 0 as 1 with probability p01, and 1 as 0 with"
+        " probability p10. M(p) 0 flips the record with probability p, whatever the outcome.",
+        in_tags=True,
     ),
     _MissingChannel(
         r"KRAUS(_\w+)?",

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ....dialect import Relaxation, gate_from_tag, is_expectation, leakage_of, relaxation_of
+from ....dialect import (
+    Relaxation,
+    decay_parts,
+    gate_from_tag,
+    is_expectation,
+    leakage_of,
+    readout_noise_of,
+    relaxation_of,
+)
 
 __all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
 
@@ -55,7 +63,7 @@ class Extent:
         lines: Lines of the circuit when it is printed.
         qubits: The qubits that instructions act on.
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
-        needs_ancilla: Whether a qubit can decay, for which the compiler adds an ancilla.
+        ancillas: How many ancillas the compiler adds, for qubits that decay and records that are misread.
         leaks: Whether a qubit can leak or be lost anywhere in the circuit.
     """
 
@@ -74,7 +82,7 @@ class Extent:
     lines: int = 0
     qubits: set[int] = field(default_factory=set)
     is_clifford: bool = True
-    needs_ancilla: bool = False
+    ancillas: int = 0
     leaks: bool = False
 
     @property
@@ -160,7 +168,7 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.lines += 2 + block.lines
     extent.qubits |= block.qubits
     extent.is_clifford &= block.is_clifford
-    extent.needs_ancilla |= block.needs_ancilla
+    extent.ancillas = max(extent.ancillas, block.ancillas)
 
 
 def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> None:
@@ -197,6 +205,9 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.cost += len(targets) * _MEASUREMENT_COST
             extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
             extent.measures |= gate.produces_measurements
+            noise = readout_noise_of(instruction)
+            if noise is not None and noise.decay and targets:
+                _add_decays(extent, len(targets), ancillas=2)
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
             extent.cost += _DETECTOR_COST
             extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
@@ -212,9 +223,14 @@ def _add_relaxation(extent: Extent, channel: Relaxation, count: int) -> None:
     if channel.dephasing:
         extent.faults += count
     if channel.decay and count:
-        extent.needs_ancilla = True
-        extent.rotations += len(channel.decomposition) * count
-        extent.swept_cost += len(channel.decomposition) * count * _ROTATION_COST
+        _add_decays(extent, count, ancillas=1)
+
+
+def _add_decays(extent: Extent, count: int, ancillas: int) -> None:
+    parts = len(decay_parts(0.5)) * count
+    extent.ancillas = max(extent.ancillas, ancillas)
+    extent.rotations += parts
+    extent.swept_cost += parts * _ROTATION_COST
 
 
 def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 import stim
 
 from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
+from stim_nonclifford.dialect.channels.kraus import KRAUS
 from stim_nonclifford.dialect.channels.leakage import LEAKAGE
 from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
@@ -85,7 +86,7 @@ def table() -> str:
     lines += _channel_section(
         "Relaxation",
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
-        RELAXATION,
+        {**RELAXATION, **KRAUS},
         "test_relaxation",
     )
     lines += [

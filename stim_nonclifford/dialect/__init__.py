@@ -5,11 +5,12 @@
 conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
 (``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
 itself parses the translated text. ``exact_text`` writes it with all digits. ``channels`` has the noise
-that Stim does not have: relaxation, readout noise, leakage and loss, and what is refused.
+that Stim does not have: relaxation, Kraus operators, readout noise, leakage and loss, and what is refused.
 """
 
 from .bare_gates import tagged_instruction
 from .channels.channel_tags import TaggedChannel
+from .channels.kraus import Kraus, kraus_of, values_of_operators
 from .channels.leakage import leakage_of
 from .channels.readout import ReadoutNoise, readout_noise_of, without_noise
 from .channels.relaxation import Relaxation, decay_parts, relaxation_of
@@ -47,6 +48,7 @@ __all__ = [
     "TOO_DEEP",
     "CliffordPart",
     "GateDefinition",
+    "Kraus",
     "NonCliffordGate",
     "Part",
     "ReadoutNoise",
@@ -69,11 +71,13 @@ __all__ = [
     "inverse_of_tagged",
     "is_expectation",
     "is_too_deep",
+    "kraus_of",
     "leakage_of",
     "num_expectations",
     "parse",
     "readout_noise_of",
     "relaxation_of",
     "tagged_instruction",
+    "values_of_operators",
     "without_noise",
 ]

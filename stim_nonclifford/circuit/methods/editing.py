@@ -21,6 +21,7 @@ from ...dialect import (
     is_too_deep,
     parse,
     tagged_instruction,
+    values_of_operators,
     without_noise,
 )
 from ...simulation.compiler.program.extent import Extent, extent_of
@@ -70,7 +71,7 @@ class CircuitEditing:
         self,
         name: str | Instruction | CircuitEditing | stim.Circuit,
         targets: int | stim.GateTarget | stim.PauliString | Iterable[Any] = (),
-        arg: float | Iterable[float] | None = None,
+        arg: float | Iterable[Any] | None = None,
         *,
         tag: str = "",
     ) -> None:
@@ -79,7 +80,8 @@ class CircuitEditing:
         Args:
             name: The name of a gate (it may be a bare non-Clifford gate), an instruction, or a circuit.
             targets: The targets.
-            arg: The arguments; angles of rotations are in half-turns.
+            arg: The arguments; angles of rotations are in half-turns. For KRAUS they may be the operators, an
+                array of shape (number of operators, 2, 2).
             tag: The tag; T gates accept any tag as a note.
 
         Raises:
@@ -104,7 +106,10 @@ class CircuitEditing:
             check_types(name, "name", "the name of a gate, an instruction or a circuit", *_PARTS)
             addition.append(name)
         else:
-            tag, arg = text(tag, "tag"), _checked_arg(arg)
+            tag = text(tag, "tag")
+            if name.upper() == "KRAUS" and isinstance(arg, Iterable) and not _is_flat(arg):
+                arg = values_of_operators(arg)
+            arg = _checked_arg(arg)
             instruction = tagged_instruction(name, targets, arg, tag)
             if instruction is not None:
                 addition.append(instruction)
@@ -334,6 +339,10 @@ class CircuitEditing:
 
     def __setstate__(self, state: State) -> None:
         self._stim = circuit_of_state(state)
+
+
+def _is_flat(arg: Iterable[Any]) -> bool:
+    return all(isinstance(each, numbers.Real) for each in arg)
 
 
 def _checked_arg(arg: Any) -> list[float] | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import stim
 
-from ...dialect import readout_noise_of, relaxation_of
+from ...dialect import kraus_of, readout_noise_of, relaxation_of
 from .replacement import with_replaced
 
 __all__ = ["twirl_of_channel", "with_twirled_channels"]
 
 
 def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-    """The Pauli twirl of relaxation, or of a measurement with readout noise; None for other instructions.
+    """The Pauli twirl of relaxation, of Kraus operators, or of readout noise; None for other instructions.
 
     Examples:
         >>> tag = "AMPLITUDE_DAMPING(gamma=0.36)"
@@ -22,6 +22,10 @@ def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | Non
     noise = readout_noise_of(instruction)
     if noise is not None:
         result.append(instruction.name, instruction.targets_copy(), noise.mean)
+        return result
+    kraus = kraus_of(instruction)
+    if kraus is not None:
+        result.append("PAULI_CHANNEL_1", instruction.targets_copy(), kraus.twirl)
         return result
     channel = relaxation_of(instruction)
     if channel is None:
@@ -34,5 +38,5 @@ def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | Non
 
 
 def with_twirled_channels(circuit: stim.Circuit) -> stim.Circuit:
-    """A tagged circuit with these in place of relaxation and readout noise."""
+    """A tagged circuit with these in place of relaxation, Kraus operators and readout noise."""
     return with_replaced(circuit, twirl_of_channel)

@@ -78,9 +78,9 @@ _TABLE = (
         in_tags=True,
     ),
     _MissingChannel(
-        r"KRAUS(_\w+)?",
-        "A channel given by its Kraus operators",
-        "Channels are mixtures of Paulis, heralded or not; a unitary can be written as rotations.",
+        r"KRAUS_\w+|KRAUS[2-9]",
+        "A channel on several qubits given by its Kraus operators",
+        "On one qubit, write KRAUS(...) with its operators; on more, gates with an ancilla that is reset.",
     ),
 )
 

@@ -8,13 +8,14 @@ from types import MappingProxyType
 import stim
 
 from .channel_tags import ChannelDefinition, TaggedChannel, read_channel, remains_of_channel
+from .kraus import KRAUS
 from .leakage import LEAKAGE
 from .readout import readout_noise_of
 from .relaxation import RELAXATION
 
 __all__ = ["CHANNELS", "channel_of", "has_tag_of_channel"]
 
-CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType({**RELAXATION, **LEAKAGE})
+CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType({**RELAXATION, **KRAUS, **LEAKAGE})
 """The channels by their names."""
 
 

@@ -164,7 +164,7 @@ class CompiledCircuit:
             )
         if self.program.has_non_pauli_channels:
             raise ValueError(
-                "Qubits of the circuit decay (AMPLITUDE_DAMPING or THERMAL_RELAXATION), or outcomes are"
+                "Qubits of the circuit decay (AMPLITUDE_DAMPING, THERMAL_RELAXATION, KRAUS), or outcomes are"
                 " misread with probabilities that differ (M(p01, p10)). That is no Pauli error, so that it is"
                 " in no list of faults, and in no rate that is computed from faults. Count errors with a"
                 " sampler, which is exact (with a decoder, soft_pymatching; docs/guides/decoding.md). Or ask"

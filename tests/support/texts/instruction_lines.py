@@ -78,6 +78,11 @@ NON_CLIFFORD = {
 
 RELAXATION = {
     "AMPLITUDE_DAMPING": ["AMPLITUDE_DAMPING(0.3) 0 1", "AMPLITUDE_DAMPING(1) 2", "AMPLITUDE_DAMPING(0) 0"],
+    "KRAUS": [
+        "KRAUS(0.6, 0, 0, 0, 0, 0, 0, 0.6, 0, 0, 0.8, 0, 0, 0.8, 0, 0) 0 1",
+        "KRAUS(1, 0, 0, 0, 0, 0, 0.6, 0, 0, 0, 0.8, 0, 0, 0, 0, 0) 2",
+        "REPEAT 2 {\n    KRAUS(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0, 0) 0\n    H 0\n}",
+    ],
     "PHASE_DAMPING": ["PHASE_DAMPING(0.3) 0 1", "PHASE_DAMPING(1) 2"],
     "THERMAL_RELAXATION": [
         "THERMAL_RELAXATION(0.3, 0.2) 0 1",

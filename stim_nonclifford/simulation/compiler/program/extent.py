@@ -12,6 +12,7 @@ from ....dialect import (
     decay_parts,
     gate_from_tag,
     is_expectation,
+    kraus_of,
     leakage_of,
     readout_noise_of,
     relaxation_of,
@@ -25,6 +26,8 @@ _WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
 
 _HALF_FAULTS = {"DEPOLARIZE1": 6, "PAULI_CHANNEL_1": 6, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15}
 """Twice the number of Paulis for each target of a noise channel, if it is not 1."""
+
+_DECAY_PARTS = len(decay_parts(0.5))
 
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
@@ -187,6 +190,13 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
     elif (channel := relaxation_of(instruction)) is not None:
         _add_relaxation(extent, channel, len(targets))
         extent.qubits.update(target.value for target in targets)
+    elif (kraus := kraus_of(instruction)) is not None:
+        extent.is_clifford = False
+        if kraus.is_pauli_channel:
+            extent.faults += 3 * len(targets)
+        elif targets:
+            _add_rotations(extent, sum(map(len, kraus.stages)) * len(targets), ancillas=3)
+        extent.qubits.update(target.value for target in targets)
     elif leakage_of(instruction) is not None:
         extent.is_clifford = False
         extent.measures |= instruction.num_measurements > 0
@@ -207,7 +217,7 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.measures |= gate.produces_measurements
             noise = readout_noise_of(instruction)
             if noise is not None and noise.decay and targets:
-                _add_decays(extent, len(targets), ancillas=2)
+                _add_rotations(extent, _DECAY_PARTS * len(targets), ancillas=2)
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
             extent.cost += _DETECTOR_COST
             extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
@@ -223,11 +233,10 @@ def _add_relaxation(extent: Extent, channel: Relaxation, count: int) -> None:
     if channel.dephasing:
         extent.faults += count
     if channel.decay and count:
-        _add_decays(extent, count, ancillas=1)
+        _add_rotations(extent, _DECAY_PARTS * count, ancillas=1)
 
 
-def _add_decays(extent: Extent, count: int, ancillas: int) -> None:
-    parts = len(decay_parts(0.5)) * count
+def _add_rotations(extent: Extent, parts: int, ancillas: int) -> None:
     extent.ancillas = max(extent.ancillas, ancillas)
     extent.rotations += parts
     extent.swept_cost += parts * _ROTATION_COST

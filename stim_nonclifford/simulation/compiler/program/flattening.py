@@ -16,6 +16,7 @@ from ....dialect import (
     CONDITIONAL_CARRIER,
     PRODUCT,
     CliffordPart,
+    Kraus,
     NonCliffordGate,
     Part,
     ReadoutNoise,
@@ -27,6 +28,7 @@ from ....dialect import (
     gate_from_tag,
     groups_of_pairs,
     is_expectation,
+    kraus_of,
     leakage_of,
     num_expectations,
     readout_noise_of,
@@ -244,6 +246,10 @@ class _Flattener:
         if channel is not None:
             self.add_relaxation(instruction, channel)
             return
+        kraus = kraus_of(instruction)
+        if kraus is not None:
+            self.add_kraus(instruction, kraus)
+            return
         leakage = leakage_of(instruction)
         if leakage is not None:
             self.add_leakage(instruction, leakage)
@@ -451,6 +457,25 @@ class _Flattener:
         if channel.dephasing:
             dephasing = channel_of_patterns(((Z, channel.dephasing),))
             self.emit(Noise(dephasing, self.groups(instruction, 1), None))
+
+    def add_kraus(self, instruction: stim.CircuitInstruction, channel: Kraus) -> None:
+        if channel.is_pauli_channel:
+            noise = channel_of_patterns(tuple(zip((X, Y, Z), channel.twirl, strict=True)))
+            self.emit(Noise(noise, self.groups(instruction, 1), None))
+            return
+        self.has_non_clifford_gates = self.has_non_pauli_channels = True
+        *ancillas, copy = range(len(self.qubits) - 3, len(self.qubits))
+        for (qubit,) in self.groups(instruction, 1):
+            for ancilla in ancillas:
+                self.emit(Reset(ancilla, Z))
+            for k, parts in enumerate(channel.stages):
+                self.add_gates(parts, (qubit, *ancillas))
+                if k + 1 < len(channel.stages):  # the ancilla is measured, and keeps its value
+                    self.emit(Reset(copy, Z))
+                    self.emit(Clifford(named_gate("CX"), ((ancillas[k], copy),)))
+                    self.emit(Reset(copy, Z))
+            if self.has_leakage:
+                self.emit(Meeting((qubit,)))  # the channel does nothing to a leaked qubit
 
     def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
         name, (p,) = channel.name, channel.values or (1.0,)

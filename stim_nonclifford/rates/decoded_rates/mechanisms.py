@@ -173,7 +173,7 @@ class FaultModel:
             near = {other for detector in detectors for other in by_detector[detector]} - {k}
             found.append(np.array(sorted(near), dtype=np.intp))
             starts.append(starts[-1] + len(near))
-        return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])
+        return np.array(starts, dtype=np.intp), np.concatenate(found)
 
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""

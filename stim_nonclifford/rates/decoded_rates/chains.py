@@ -287,8 +287,9 @@ class Moves:
         states.rows[accepted] = rows[is_failing]
         states.numbers[accepted] = numbers_of_outcomes[accepted]
         states.replace_members(accepted, jump)
-        was_decided, is_accepted = np.zeros((2, chains), dtype=np.bool_)
-        was_decided[decided] = is_accepted[accepted] = True
+        was_decided, is_accepted = np.zeros(chains, dtype=np.bool_), np.zeros(chains, dtype=np.bool_)
+        was_decided[decided] = True
+        is_accepted[accepted] = True
         return was_decided, is_accepted
 
 

@@ -17,8 +17,8 @@ __all__ = ["FailureTest", "Predict", "RepeatedRows", "answers_of", "not_determin
 Gaps = npt.NDArray[np.int64]
 
 _CACHE_BITS = 18
-_SAMPLED_BITS = np.uint64((1 << 6) - 1)
-"""Of rows that a matching has decoded, one in 64 is compared with the decoder at most: that takes longer."""
+_SAMPLED_BITS = np.uint64((1 << 9) - 1)
+"""Of rows that a matching has decoded, one in 512 is compared with the decoder at most: that takes longer."""
 
 
 class Predict(Protocol):

@@ -1,6 +1,6 @@
 """A matching by distances that predicts what PyMatching predicts, without it: for few events it is faster.
 
-Both find a matching of the least weight, with the same weights. If all of these have the observable flipped,
+Both find a matching of the least weight in the same graph. If all of these have the observable flipped,
 or none, the prediction is known. Otherwise PyMatching is asked, and so it is if there are many events.
 """
 
@@ -58,25 +58,27 @@ def predicting_matching(model: stim.DetectorErrorModel, decoder: Any) -> Predict
         decoder: The name of the decoder, or a ``sinter.Decoder``.
 
     Returns:
-        The graph; None: there is none. The decoder is another one; the model has not one observable, which
-        errors at the boundary decide; or PyMatching would merge errors that differ in the observable.
+        The graph; None: there is none. The decoder is another one; or the model has not one observable, which
+        errors at the boundary decide.
     """
     if decoder != "pymatching" or model.num_observables != 1:
         return None
-    # They import Sinter, which takes as long as this package: not at the top.
-    from ..decoding.matching_gap import SMALLEST_PROBABILITY, near_edges
-    from ..decoding.matching_graph import edge_probabilities, split_graph
+    # They take as long to import as this package: not at the top.
+    import pymatching
 
-    found = edge_probabilities(model).edges
-    edges = {edge: p for edge, p in found.items() if edge.detectors}
-    if len({edge.detectors for edge in edges}) < len(edges):
-        return None
-    if not edges or min(edges.values()) < SMALLEST_PROBABILITY:
-        return None
-    graph = split_graph(edges, model.num_detectors)
+    from ..decoding.matching_gap import near_edges
+    from ..decoding.matching_graph import Edge, split_graph
+
+    weights: dict[Edge, float] = {}
+    likelihoods: dict[Edge, float] = {}
+    for first, second, known in pymatching.Matching.from_detector_error_model(model).edges():
+        nodes = (first,) if second is None else (min(first, second), max(first, second))
+        edge = Edge(nodes, len(known["fault_ids"]))
+        weights[edge], likelihoods[edge] = known["weight"], known["error_probability"]
+    graph = split_graph(likelihoods, model.num_detectors)
     if graph.copies != [(model.num_detectors,)]:
         return None
-    near = near_edges(graph.ends, edges, graph.num_nodes)
+    near = near_edges(graph.ends, weights, graph.num_nodes)
     if near is None:
         return None
     return PredictingMatching(graph.num_nodes, near.first, near.second, near.weights, graph.added)

@@ -21,14 +21,13 @@ from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_g
 
 __all__ = [
     "DISTANCE_BYTES",
-    "SMALLEST_PROBABILITY",
     "CompiledMatchingGap",
     "MatchingGapDecoder",
     "NearEdges",
     "near_edges",
 ]
 
-SMALLEST_PROBABILITY = 1e-12
+_SMALLEST_PROBABILITY = 1e-12
 """An edge and its absence are taken as at least so likely, as weights must be finite."""
 
 _MOST_SPLIT_DETECTORS = 6
@@ -150,7 +149,8 @@ class CompiledMatchingGap(CompiledGapDecoder):
 
         None: there are weights below 0.
         """
-        found = near_edges(self._ends, self._base, num_nodes)
+        weights = {edge: _weight(probability) for edge, probability in self._base.items()}
+        found = near_edges(self._ends, weights, num_nodes)
         if found is None:
             return None, 1.0
         near = MatchingWeights(num_nodes, found.first, found.second, found.weights, DISTANCE_BYTES)
@@ -260,19 +260,19 @@ class NearEdges:
 
 
 def near_edges(
-    ends: Mapping[Edge, tuple[int, ...]], probabilities: Mapping[Edge, float], num_nodes: int
+    ends: Mapping[Edge, tuple[int, ...]], weight_of: Mapping[Edge, float], num_nodes: int
 ) -> NearEdges | None:
     """Edges for matching by distances, which are rounded as by PyMatching.
 
     Args:
         ends: The nodes of each edge, one or two.
-        probabilities: The probability of each edge.
+        weight_of: The weight of each edge.
         num_nodes: The number of nodes.
 
     Returns:
         None: there are weights below 0, or weights that PyMatching cannot have.
     """
-    weights = np.array([_weight(probabilities[edge]) for edge in ends])
+    weights = np.array([weight_of[edge] for edge in ends])
     if len(weights) and weights.min() < 0:
         return None
     is_whole = bool((weights == np.rint(weights)).all())
@@ -308,5 +308,5 @@ def _check_copies(copies: list[tuple[int, ...]]) -> None:
 
 
 def _weight(probability: float) -> float:
-    probability = min(max(probability, SMALLEST_PROBABILITY), 1 - SMALLEST_PROBABILITY)
+    probability = min(max(probability, _SMALLEST_PROBABILITY), 1 - _SMALLEST_PROBABILITY)
     return math.log((1 - probability) / probability)

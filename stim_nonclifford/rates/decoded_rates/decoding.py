@@ -62,9 +62,14 @@ class RepeatedRows:
             predictions: uint8, shape (rows, bytes).
             gaps: int64, shape (rows,).
         """
-        for k in np.flatnonzero((keys[:, 1] & np.uint64(self._mask)) == 0).tolist():
-            answer = _answer_bytes(predictions[k], gaps[k])
-            self._answers.setdefault(int(keys[k, 1]), (dets[k].tobytes(), answer))
+        chosen = np.flatnonzero((keys[:, 1] & np.uint64(self._mask)) == 0)
+        values, first = np.unique(keys[chosen, 1], return_index=True)
+        while np.count_nonzero(values & np.uint64(self._mask) == 0) > self._most_rows:
+            self._mask = 2 * self._mask + 1
+        is_chosen = values & np.uint64(self._mask) == 0
+        for key, k in zip(values[is_chosen].tolist(), chosen[first[is_chosen]].tolist(), strict=True):
+            if key not in self._answers:
+                self._answers[key] = dets[k].tobytes(), _answer_bytes(predictions[k], gaps[k])
         while len(self._answers) > self._most_rows:
             self._mask = 2 * self._mask + 1
             self._answers = {key: each for key, each in self._answers.items() if not key & self._mask}

@@ -244,6 +244,10 @@ class Moves:
         jump = self._jumps[kind].proposed(states.members, level_of, rng)
         return self._decided(states, level_of, jump, rng, states.numbers)
 
+    def wrong(self, rows: Words, level_of: Indices) -> Words:
+        """The observables that the decoders of levels predict wrongly, as words, for each row."""
+        return answers_of(self.tests, rows, self._decoders[level_of])[0]
+
     def fails(self, rows: Words, level_of: Indices) -> Bools:
         """Whether the decoders of levels fail on rows, and are as sure as they must be."""
         wrong, gaps = answers_of(self.tests, rows, self._decoders[level_of])
@@ -266,7 +270,7 @@ class Moves:
         numbers_of_outcomes: Words,
     ) -> tuple[Bools, Bools]:
         chains, words = len(level_of), self.model.flips.shape[1]
-        is_changed = jump.leaving.any(axis=1)
+        is_changed: Bools = np.asarray(jump.leaving.any(axis=1))
         is_changed[jump.chain_of] = True
         is_changed |= numbers_of_outcomes != states.numbers
         changed = np.flatnonzero(is_changed & jump.possible)

@@ -106,8 +106,7 @@ class FailureTest:
         matching: What answers like ``predict``, but faster, where it answers.
 
     Attributes:
-        asked: Number of rows that were asked about.
-        decoded: Number of rows that were decoded for them.
+        decoded: Number of rows that were decoded.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class FailureTest:
         if matching is not None:
             matching.use_in(self._table, model.detector_words)
         self._repeated = RepeatedRows(most_repeated)
-        self.asked = self.decoded = 0
+        self.decoded = 0
 
     def __call__(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether the decoder predicts an observable wrongly, for each row."""
@@ -141,7 +140,6 @@ class FailureTest:
         """Whether the decoder fails, and how sure it is, with every row decoded and none remembered."""
         if not len(rows):
             return np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)
-        self.asked += len(rows)
         predictions, gaps = self._decoded(rows)
         return (predictions != self._model.observables(rows)).any(axis=1), gaps
 
@@ -191,16 +189,13 @@ def answers_of(
     tables = [test._table for test in tests]
     rows = np.ascontiguousarray(rows)
     predictions, gaps, unknown, fresh = look_up(tables, rows.ravel(), rows.shape[1], test_of)
-    for k, count in enumerate(np.bincount(test_of, minlength=len(tests)).tolist()):
-        tests[k].asked += count
     for k, count in enumerate(np.bincount(test_of[fresh], minlength=len(tests)).tolist()):
         tests[k].decoded += count
-    of_unknown = test_of[unknown]
-    for k in np.unique(of_unknown).tolist():
-        chosen = unknown[of_unknown == k]
-        predictions[chosen], gaps[chosen] = tests[k]._remember(rows[chosen])
     sampled = fresh[model.hashes(rows[fresh])[:, 1] & _SAMPLED_BITS == 0]
-    for k in np.unique(test_of[sampled]).tolist():
+    for k in sorted({*test_of[unknown].tolist()}):
+        chosen = unknown[test_of[unknown] == k]
+        predictions[chosen], gaps[chosen] = tests[k]._remember(rows[chosen])
+    for k in sorted({*test_of[sampled].tolist()}):
         chosen = sampled[test_of[sampled] == k]
         tests[k]._sample(rows[chosen], predictions[chosen])
     return predictions ^ model.observables(rows), gaps

@@ -337,13 +337,16 @@ class Ladder:
         self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
 
     def _record(self) -> None:
-        for level, recorder in self._recorders.items():
-            if recorder.wants(self.sweeps):
-                chains = slice(level * self.columns, (level + 1) * self.columns)
-                test = self._moves.tests[self.levels[level].decoder]
-                wrong = test.wrong(self._states.rows[chains])
-                numbers = self._states.numbers[chains]
-                recorder.add(self.sweeps, self._states.members[chains], numbers, wrong)
+        wanting = [level for level, recorder in self._recorders.items() if recorder.wants(self.sweeps)]
+        if not wanting:
+            return
+        chains = (np.array(wanting)[:, np.newaxis] * self.columns + np.arange(self.columns)).ravel()
+        wrong = self._moves.wrong(self._states.rows[chains], self._level_of[chains])
+        for level, of_level in zip(wanting, wrong.reshape(len(wanting), self.columns, -1), strict=True):
+            mine = slice(level * self.columns, (level + 1) * self.columns)
+            self._recorders[level].add(
+                self.sweeps, self._states.members[mine], self._states.numbers[mine], of_level
+            )
 
     def failing_sets(self, level: int, burn_in: int) -> FailingSets:
         """Fault sets of the chains of a level that was asked for.

@@ -75,11 +75,15 @@ class CircuitTotals:
 
     @property
     def standard_error(self) -> float:
-        """Of the rate, with what the largest events that may have been missed would add."""
-        return self.error_with(1.0) / self.kept if self.kept else 0.0
+        """Of the rate, with what the largest events that may have been missed would add.
+
+        Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
+        not to its square.
+        """
+        return (self.error_with(1.0) + self.rest_passing) / self.kept if self.kept else 0.0
 
     def error_with(self, missed: float) -> float:
-        """The standard error of ``wrong``, where the square of missed events counts so much.
+        """The standard error of the sampled part of ``wrong``; the square of missed events counts so much.
 
         A sum of few events has a small variance where it is too small itself. In units of that, it would be
         farther from the truth than the normal distribution says. The upper end of an interval with the

@@ -143,7 +143,7 @@ NOISES: dict[str, tuple[Callable[[int, float], str], float, float, float]] = {
     "biased": (biased_noise, 1.0, 1.0, 1.0),
     "si1000": (_depolarizing, 0.1, 5.0, 2.0),
 }
-"""The channel after gates; in units of p its strength on one qubit, and the errors of readouts and of resets."""
+"""The channel after gates; in units of p its strength on one qubit and the errors of readouts and resets."""
 
 
 class _Writer:

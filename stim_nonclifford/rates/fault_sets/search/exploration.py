@@ -34,6 +34,9 @@ _LONG_LAW_WIDTH = 14
 _NEGLIGIBLE = 1e-40
 """Sets of so little weight, relative to that of all sets, are not told apart."""
 
+_LEAST_SECONDS = 1.0
+"""An enumeration may take as long, whatever time is left."""
+
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 
@@ -200,8 +203,14 @@ class Exploration:
         assert isinstance(stratum, ExactWeight)
         return stratum
 
-    def enumerate(self, weight: int, max_steps: float) -> bool:
-        """Enumerates a weight, the first one that was not; False if that takes too much."""
+    def enumerate(self, weight: int, max_steps: float, part_of_time: float = 1.0) -> bool:
+        """Enumerates a weight, the first one that was not; False if that takes too much.
+
+        Args:
+            weight: The weight.
+            max_steps: Steps that it may take.
+            part_of_time: The part of the time left that it may take.
+        """
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
         max_laws = laws_for(min(self.limits.work, max(0.0, self.seconds_left) / self.seconds_per_cost))
@@ -212,7 +221,7 @@ class Exploration:
             int(max_steps),
             max_keys,
             self.limits.kept_only,
-            min(self.limits.enumeration_seconds, max(1.0, self.seconds_left)),
+            max(_LEAST_SECONDS, part_of_time * self.seconds_left),
             int(max_laws),
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])

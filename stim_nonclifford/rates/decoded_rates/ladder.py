@@ -367,6 +367,10 @@ class Ladder:
             self._states.exchange(one[swapped], other[swapped])
             self.exchanged[number] += self.columns, int(swapped.sum())
 
+    def gaps(self) -> npt.NDArray[np.int64]:
+        """How sure the decoder is of the fault set of each chain: those of the first level, then the others."""
+        return self._moves.tests[0].answers(self._states.rows)[1]
+
     def last_allows(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether rows can be states of the last level."""
         return self._moves.are_allowed(rows, np.full(len(rows), len(self.levels) - 1))

@@ -210,7 +210,7 @@ class FaultModel:
         """
         if self.outcomes is None or not len(rows):
             return rows
-        flipped = self.outcomes.flips(self._signatures(rows), numbers)
+        flipped = self.outcomes.flips(self.signatures(rows), numbers)
         return rows ^ self._rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
     def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
@@ -224,7 +224,7 @@ class FaultModel:
         """
         if self.outcomes is None:
             return np.arange(len(rows)), np.ones(len(rows)), rows
-        signatures, which = np.unique(self._signatures(rows), axis=0, return_inverse=True)
+        signatures, which = np.unique(self.signatures(rows), axis=0, return_inverse=True)
         owners, shares, found = [], [], []
         for k, signature in enumerate(signatures):
             probabilities, flipped = self.outcomes.law(signature)
@@ -236,7 +236,8 @@ class FaultModel:
             found.append((rows[mine][:, np.newaxis] ^ flips).reshape(-1, rows.shape[1]))
         return np.concatenate(owners), np.concatenate(shares), np.concatenate(found)
 
-    def _signatures(self, rows: Words) -> Words:
+    def signatures(self, rows: Words) -> Words:
+        """The words of the signatures of rows."""
         return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
 
     def _rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:

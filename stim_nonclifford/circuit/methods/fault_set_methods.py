@@ -308,10 +308,18 @@ def rates_of(
         ValueError: Logical errors are not well defined, or an argument is out of range.
     """
     if decoder is not None:
-        check_only_decoded(postselected_observables_mask, state_check)
+        check_only_decoded(decoder, postselected_observables_mask, state_check)
         decodable = cast("Sequence[DecodableCircuit]", circuits)
         return rates_with_decoder(
-            decodable, decoder, limits, seed, threads, progress, postselection_mask, confidence
+            decodable,
+            decoder,
+            limits,
+            seed,
+            threads,
+            progress,
+            postselection_mask,
+            confidence,
+            state_check,
         )
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')

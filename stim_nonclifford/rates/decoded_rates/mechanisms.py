@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -43,6 +43,8 @@ class Outcomes(Protocol):
     def can_be_summed(self) -> bool: ...  # noqa: D102
     @property
     def key(self) -> str: ...  # noqa: D102
+    @property
+    def dependent(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
     def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
     def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]: ...  # noqa: D102
 
@@ -174,6 +176,12 @@ class FaultModel:
             found.append(np.array(sorted(near), dtype=np.intp))
             starts.append(starts[-1] + len(near))
         return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])
+
+    def with_other_outcomes(self, outcomes: Outcomes | None) -> FaultModel:
+        """The same mechanisms with other outcomes, which flip no signature bits."""
+        found = replace(self, outcomes=outcomes)
+        found.__dict__["neighbours"] = self.neighbours  # they take seconds
+        return found
 
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""

@@ -1,10 +1,10 @@
-"""Lists the small sets of mechanisms that flip postselected detectors, but leave them silent together.
+"""The small sets of mechanisms that flip postselected detectors, but leave them silent together.
 
 The mechanisms of a circuit are those of A, which flip a postselected detector or a bit of the signature, and
 the others. A shot is kept if the members that it has in A leave all postselected detectors silent, with the
 quantum outcomes that there are. For each set of up to four mechanisms of A, that has a probability: the odds
-of its members, times the probability of such outcomes. The postselected detectors that no outcome flips must
-be silent in any case. Sets are found by that: a hash value of what the last member must flip is looked up.
+of its members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors
+silent that no outcome flips.
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
 from ..mechanisms import FaultModel, Floats, Symptom, Words
+from .listed_sets import MOST_MEMBERS, Part, SilentSets
 
 __all__ = ["KeptSets", "kept_sets"]
 
 Indices = npt.NDArray[np.intp]
 
 _HASH_SEED = 0x51A7
-_MOST_SETS = 20_000_000
-"""Of one size, before equal ones are put together: 24 bytes for each."""
-
 _MOST_LAWS = 1 << 17
-_CHUNK = 1 << 20
 _BATCH = 1 << 14
 _TOLERANCE = 1e-6
 
@@ -38,21 +35,20 @@ class KeptSets:
 
     Attributes:
         rows: bool, shape (choices, outputs): what each flips, detectors, then observables, with the outcomes.
-        masses: float64, shape (choices,): the sums of the odds of their members, times the probabilities of
-            the outcomes.
-        mass_of_size: For each number of members from 0, the sum of the masses.
+        by_size: float64, shape (choices, members): for each number of members from 0, the sum of the odds
+            of the sets, times the probabilities of the outcomes.
+        variances: Shape (choices,): of the sums, where sets were drawn.
     """
 
     rows: npt.NDArray[np.bool_]
-    masses: Floats
-    mass_of_size: tuple[float, ...]
+    by_size: Floats
+    variances: Floats
 
 
 def kept_sets(
     model: FaultModel,
     certain: npt.NDArray[np.bool_],
     weight: float | None,
-    most_members: int,
     check: Callable[[], None],
 ) -> KeptSets:
     """Lists the kept sets of the mechanisms of a model.
@@ -62,7 +58,6 @@ def kept_sets(
         certain: bool, shape (num_detectors,): the postselected detectors that no outcome flips.
         weight: If the observable is a logical Pauli of a state, the number by which its expectation value is
             multiplied, so that it is 1 without errors; None: it is an observable as others.
-        most_members: Up to so many members.
         check: Is called now and then; may raise to end the work.
 
     Raises:
@@ -73,28 +68,36 @@ def kept_sets(
     of_detector = rng.integers(1, 1 << 64, size=model.num_detectors, dtype=np.uint64)
     of_detector[~certain] = 0
     of_bit = rng.integers(1 << 64, size=64 * model.flips.shape[1], dtype=np.uint64)
-    odds = np.exp(model.log_odds[0])
     keys = np.array([_xor(of_detector[list(name[0])]) for name in model.symptoms], dtype=np.uint64)
     names = np.array([_xor(of_bit[_bits_of(model, name)]) for name in model.symptoms], dtype=np.uint64)
     without = np.unpackbits(model.detectors(model.base[np.newaxis])[0], bitorder="little")
     target = _xor(of_detector[np.flatnonzero(without[: model.num_detectors])])
+    silent = SilentSets(keys, target, np.exp(model.log_odds[0]), rng, check)
     laws = _Laws(model, certain, weight)
-    found: dict[bytes, float] = {}
-    masses_of_size = []
-    for size in range(most_members + 1):
-        total = 0.0
-        for examples, weights in _listed(keys, target, odds, names, size, check):
+    found: dict[bytes, npt.NDArray[np.float64]] = {}
+    for size in range(MOST_MEMBERS + 1):
+        for part in silent.of_size(size):
+            examples, weights = _merged_sets(part, names)
             for rows, masses in laws.kept(examples, weights, check):
-                total += float(masses.sum())
                 for row, mass in zip(np.packbits(rows, axis=1), masses.tolist(), strict=True):
-                    found[row.tobytes()] = found.get(row.tobytes(), 0.0) + mass
-        masses_of_size.append(total)
+                    known = found.setdefault(row.tobytes(), np.zeros(MOST_MEMBERS + 2))
+                    known[size] += mass
+                    known[-1] += mass**2 if part.is_drawn else 0.0
     num_outputs = model.num_detectors + model.num_observables
     packed = np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), -1)
-    bits = np.unpackbits(packed, axis=1)[:, :num_outputs].astype(np.bool_)
-    masses = np.array(list(found.values()))
-    order = np.argsort(-masses, kind="stable")
-    return KeptSets(bits[order], masses[order], tuple(masses_of_size))
+    masses = np.array([*found.values()]).reshape(-1, MOST_MEMBERS + 2)
+    order = np.argsort(-masses[:, :-1].sum(axis=1), kind="stable")
+    bits = np.unpackbits(packed, axis=1)[order, :num_outputs].astype(np.bool_)
+    return KeptSets(bits, masses[order, :-1], masses[order, -1])
+
+
+def _merged_sets(part: Part, names: Words) -> tuple[Indices, Floats]:
+    """Examples of sets that flip the same, and the sums of their weights; drawn ones are left as they are."""
+    if part.is_drawn or not len(part.members):
+        return part.members, part.weights
+    name = np.bitwise_xor.reduce(names[part.members], axis=1)
+    _, first, group = np.unique(name, return_index=True, return_inverse=True)
+    return part.members[first], np.bincount(group.ravel(), weights=part.weights, minlength=len(first))
 
 
 def _xor(values: Words) -> np.uint64:
@@ -108,72 +111,6 @@ def _bits_of(model: FaultModel, name: Symptom) -> list[int]:
     last = first + 64 * model.observable_words
     bits = [*detectors, *(first + k for k in observables)]
     return bits + [last + k for k in (signature[0] if signature else ())]
-
-
-def _listed(
-    keys: Words, target: np.uint64, odds: Floats, names: Words, size: int, check: Callable[[], None]
-) -> Iterator[tuple[Indices, Floats]]:
-    """Sets that leave the certain detectors silent, those that flip the same put together.
-
-    Yields:
-        Examples, intp, shape (kinds, members); and the sums of the odds, float64, shape (kinds,).
-    """
-    for members in _sets(keys, target, size, check):
-        if len(members):
-            name = np.bitwise_xor.reduce(names[members], axis=1)
-            _, first, group = np.unique(name, return_index=True, return_inverse=True)
-            weights = odds[members].prod(axis=1)
-            yield members[first], np.bincount(group.ravel(), weights=weights, minlength=len(first))
-
-
-def _sets(
-    keys: Words, target: np.uint64, size: int, check: Callable[[], None]
-) -> Iterator[npt.NDArray[np.intp]]:
-    """The sets of so many members whose keys sum up to the target."""
-    if size == 0:
-        if target == 0:
-            yield np.zeros((1, 0), dtype=np.intp)
-        return
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    count = 0
-    for some in _prefixes(len(keys), size - 1):
-        check()
-        wanted = np.bitwise_xor.reduce(keys[some], axis=1) ^ target if size > 1 else np.array([target])
-        low = np.searchsorted(ordered, wanted, side="left")
-        numbers = np.searchsorted(ordered, wanted, side="right") - low
-        owners = np.repeat(np.arange(len(some)), numbers)
-        ranks = np.arange(len(owners)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-        last = order[low[owners] + ranks]
-        found = np.hstack([some[owners], last[:, np.newaxis]])
-        if size > 1:
-            found = found[found[:, -2] < found[:, -1]]
-        count += len(found)
-        if count > _MOST_SETS:
-            raise ResourceLimitError(
-                f"More than {_MOST_SETS:,} sets of {size} mechanisms leave the postselected detectors silent."
-            )
-        yield found
-
-
-def _prefixes(number: int, size: int) -> Iterator[npt.NDArray[np.intp]]:
-    """All ascending tuples, in parts."""
-    if size <= 0:
-        yield np.zeros((1, 0), dtype=np.intp)
-        return
-    if size == 1:
-        yield np.arange(number)[:, np.newaxis]
-        return
-    for some in _prefixes(number, size - 1):
-        room = number - 1 - some[:, -1]
-        start = 0
-        while start < len(some):
-            end = start + max(1, int(np.searchsorted(np.cumsum(room[start:]), _CHUNK, side="right")))
-            owners = np.repeat(np.arange(start, end), room[start:end])
-            ends = np.cumsum(room[start:end])
-            ranks = np.arange(len(owners)) - np.repeat(ends - room[start:end], room[start:end])
-            yield np.hstack([some[owners], (some[owners, -1] + 1 + ranks)[:, np.newaxis]])
-            start = end
 
 
 class _Laws:

@@ -16,7 +16,10 @@ import numpy.typing as npt
 
 from ..mechanisms import Floats
 
-__all__ = ["Counts", "Curve", "curve_of"]
+__all__ = ["Counts", "Curve", "curve_of", "difference_of"]
+
+_DEPENDENT = 10
+"""So many records of chains, one after the other, count as one of what has not been seen."""
 
 
 @dataclass
@@ -76,20 +79,34 @@ def curve_of(counts: Counts) -> Curve:
         >>> found.kept.tolist(), found.wrong.tolist()
         ([1.0, 0.5, 0.0], [0.5, 0.25, 0.125])
     """
-    kept, wrong = _estimates(counts, np.zeros(1, dtype=np.intp))
-    columns = np.arange(len(counts.shots))
-    some_kept, some_wrong = _estimates(counts, columns, leave_out=True)
-    factor = (len(columns) - 1) / len(columns)
+    kept, wrong, seen = _estimates(counts, np.zeros(1, dtype=np.intp))
+    some_kept, some_wrong, _ = _estimates(counts, np.arange(len(counts.shots)), leave_out=True)
+    # Of what nobody saw, there might have been one: after the last gap that was seen, and before.
+    last = np.maximum.accumulate(np.where(wrong[0] > 0, np.arange(wrong.shape[1]), 0))
+    shots = counts.shots.sum()
+    unseen = np.where(seen[0, last] > 0, wrong[0, last] / np.maximum(seen[0, last], 1), 1 / shots)
+    unseen = np.minimum(unseen * np.where(counts.seen.any(), _DEPENDENT, 1), 1.0)
+    return Curve(kept[0], _variance(some_kept), wrong[0], np.maximum(_variance(some_wrong), unseen**2))
 
-    def variance(values: Floats) -> Floats:
-        return np.asarray(factor * ((values - values.mean(axis=0)) ** 2).sum(axis=0))
 
-    return Curve(kept[0], variance(some_kept), wrong[0], variance(some_wrong))
+def difference_of(one: Counts, other: Counts) -> tuple[Floats, Floats]:
+    """The difference of ``wrong`` of two counts of the same columns, and its variance."""
+    none, columns = np.zeros(1, dtype=np.intp), np.arange(len(one.shots))
+    found = _estimates(one, none)[1] - _estimates(other, none)[1]
+    some = _estimates(one, columns, leave_out=True)[1] - _estimates(other, columns, leave_out=True)[1]
+    return found[0], _variance(some)
+
+
+def _variance(values: Floats) -> Floats:
+    """The jackknife's variance, of values without one of the columns each."""
+    return np.asarray((len(values) - 1) / len(values) * ((values - values.mean(axis=0)) ** 2).sum(axis=0))
 
 
 def _estimates(
     counts: Counts, columns: npt.NDArray[np.intp], leave_out: bool = False
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
+    """P(gap at least g); the same and wrong; and the records that the latter comes from."""
+
     def total(values: Floats) -> Floats:
         whole = values.sum(axis=0, keepdims=True)
         return whole - values[columns] if leave_out else whole
@@ -103,4 +120,4 @@ def _estimates(
     survival = np.cumprod(1 - hazard, axis=1)
     survival = np.hstack([np.ones((len(survival), 1)), survival[:, :-1]])
     survival[at_risk <= 0] = 0
-    return tail(kept) / shots, wrong.sum(axis=1, keepdims=True) / shots * survival
+    return tail(kept) / shots, wrong.sum(axis=1, keepdims=True) / shots * survival, at_risk

@@ -27,7 +27,7 @@ from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
-from .kept_circuits import decodes_kept_shots, kept_question
+from .kept_circuits import KeptCircuit, decodes_kept_shots, kept_question
 
 __all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
@@ -50,11 +50,10 @@ class DecodableCircuit(Protocol):
         ignore_decomposition_failures: bool = ...,
         kind: Literal["s_proxy", "noise_only"] = ...,
     ) -> stim.DetectorErrorModel: ...
+    def with_logical_readout(self, state: LogicalStateCheck = ...) -> KeptCircuit: ...  # noqa: D102
 
 
-def check_only_decoded(
-    decoder: Any, postselected_observables_mask: Mask | None, state_check: object
-) -> None:
+def check_only_decoded(decoder: Any, postselected_observables_mask: Mask | None, state_check: object) -> None:
     """Refuses what is not available together with a decoder.
 
     Raises:

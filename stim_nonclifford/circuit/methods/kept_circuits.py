@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KeptCircuit", "decodes_kept_shots", "kept_question"]
 
-Self = TypeVar("Self", bound="KeptCircuit")
-
 _NAME = "desaturated"
 
 
@@ -39,8 +37,10 @@ class KeptCircuit(Protocol):
     def num_observables(self) -> int: ...  # noqa: D102
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
-    def detector_error_model(self, **arguments: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
-    def with_logical_readout(self: Self, state: LogicalStateCheck) -> Self: ...  # noqa: D102
+    def detector_error_model(  # noqa: D102
+        self, *, approximate_disjoint_errors: float = ..., kind: Literal["s_proxy", "noise_only"] = ...
+    ) -> stim.DetectorErrorModel: ...
+    def with_logical_readout(self, state: LogicalStateCheck = ...) -> KeptCircuit: ...  # noqa: D102
 
 
 def decodes_kept_shots(decoder: Any) -> bool:
@@ -83,7 +83,9 @@ def kept_question(
     whole = _decoder(decoder)
     needed = whole.postselected_detectors(model)
     postselected = _mask(postselection_mask, needed, circuit.num_detectors, name)
-    read_out, observable, weight = circuit, None, None
+    read_out: KeptCircuit = circuit
+    observable: int | None = None
+    weight: float | None = None
     if state_check is not None:
         check = state_check_of(circuit.to_stim(), state_check)
         read_out, observable, weight = _with_pauli_read_out(circuit, check)
@@ -98,8 +100,8 @@ def kept_question(
         )
     except ValueError as error:
         raise ValueError(
-            f"Some errors of the circuit exclude each other, and a sum over fault sets needs independent ones."
-            f" Count errors with the sampler soft_desaturated_gap. ({error})"
+            "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
+            f" ones. Count errors with the sampler soft_desaturated_gap. ({error})"
         ) from error
     predict = compiled_decoder(model, whole, confidence=True)
     if observable is not None:
@@ -134,21 +136,19 @@ def _mask(
     left_out = np.flatnonzero(needed & ~found)
     if len(left_out):
         raise ValueError(
-            f"postselection_mask leaves out D{left_out[0]}, which the decoder {name} postselects. Leave out the"
-            " mask, or add what DesaturatedGapDecoder().postselected_detectors(model) says."
+            f"postselection_mask leaves out D{left_out[0]}, which the decoder {name} postselects. Leave out"
+            " the mask, or add what DesaturatedGapDecoder().postselected_detectors(model) says."
         )
     return found
 
 
-def _with_pauli_read_out(
-    circuit: Self, check: LogicalStateCheck
-) -> tuple[Self, int, float]:
+def _with_pauli_read_out(circuit: KeptCircuit, check: LogicalStateCheck) -> tuple[KeptCircuit, int, float]:
     """The circuit with a measurement of the checked Pauli; its observable; and the weight."""
     terms = [k for k, weight in enumerate(check.weights) if weight]
     if len(terms) != 1 or not check.observables:
         raise ValueError(
-            "With a decoder, a state is checked by one logical Pauli here, with an observable that has its Pauli"
-            " targets: LogicalStateCheck((1,), (1,), (2**0.5,)) checks a T state by its Y, as Z errors and X"
+            "With a decoder, a state is checked by one logical Pauli here, with an observable that has its"
+            " Pauli targets: LogicalStateCheck((1,), (1,), (2**0.5,)) checks a T state by its Y, as Z errors and X"
             " errors flip it. To check by several, count errors: the sampler soft_desaturated_gap with"
             " state_check."
         )

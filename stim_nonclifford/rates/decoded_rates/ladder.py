@@ -389,7 +389,7 @@ class Ladder:
             self.exchanged[number] += self.columns, int(swapped.sum())
 
     def gaps(self) -> npt.NDArray[np.int64]:
-        """How sure the decoder is of the fault set of each chain: those of the first level, then the others."""
+        """How sure the decoder is of the fault set of each chain, level by level."""
         return self._moves.tests[0].answers(self._states.rows)[1]
 
     def last_allows(self, rows: Words) -> npt.NDArray[np.bool_]:

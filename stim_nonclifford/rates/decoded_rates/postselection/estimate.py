@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,9 +91,7 @@ def kept_rate(asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str]
 
 
 class _Estimate:
-    def __init__(
-        self, asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]
-    ) -> None:
+    def __init__(self, asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> None:
         self._started = time.monotonic()
         self._asked, self._goal, self._report = asked, goal, report
         self._rng = np.random.default_rng(seed)
@@ -196,11 +193,13 @@ class _Estimate:
         if not stratum.can_climb or of_shots / stratum.shots >= of_chains / cost:
             if stratum.shots > _MOST_SHOTS:
                 raise ResourceLimitError(
-                    f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of {stratum.shots:,} kept"
-                    f" shots ({stratum.name}). Chains cannot begin where that is so rare: estimate the rate at"
-                    " stronger noise."
+                    f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
+                    f" {stratum.shots:,} kept shots ({stratum.name}). Chains cannot begin where that is so"
+                    " rare: estimate the rate at stronger noise."
                 )
-            stratum.take(int(stratum.shots * (2 if stratum.wrong < COLUMNS else _GROWTH)), self._rng, self._check)
+            stratum.take(
+                int(stratum.shots * (2 if stratum.wrong < COLUMNS else _GROWTH)), self._rng, self._check
+            )
         else:
             stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._check)
         self._report(
@@ -224,7 +223,9 @@ class _Estimate:
         kept_errors = np.sqrt(sums.kept_variance)
         errors = np.sqrt(sums.factor**2 * sums.parts.sum(axis=0) + sums.other)
         points = [
-            DecodedGapPoint(gap, *(float(values[k]) for values in (sums.kept, kept_errors, sums.wrong, errors)))
+            DecodedGapPoint(
+                gap, *(float(values[k]) for values in (sums.kept, kept_errors, sums.wrong, errors))
+            )
             for k, gap in enumerate(sums.gaps)
         ]
         first = points[0]

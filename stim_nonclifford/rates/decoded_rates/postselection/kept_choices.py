@@ -35,7 +35,7 @@ class KeptChoices:
         self._ends = sums / sums[-1]
         self._law = masses / sums[-1], rows
         self.key = f"{len(rows)} choices"
-        self.dependent: npt.NDArray[np.bool_] = rows.any(axis=0)
+        self.dependent: npt.NDArray[np.bool_] = np.asarray(rows.any(axis=0))
 
     def flips(self, signatures: Words, numbers: Words) -> Words:
         """What the chosen rows flip: uint64, shape (numbers, words)."""

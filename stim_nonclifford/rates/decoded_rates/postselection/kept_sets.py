@@ -97,7 +97,8 @@ def _merged_sets(part: Part, names: Words) -> tuple[Indices, Floats]:
         return part.members, part.weights
     name = np.bitwise_xor.reduce(names[part.members], axis=1)
     _, first, group = np.unique(name, return_index=True, return_inverse=True)
-    return part.members[first], np.bincount(group.ravel(), weights=part.weights, minlength=len(first))
+    sums: Floats = np.bincount(group.ravel(), weights=part.weights, minlength=len(first)).astype(np.float64)
+    return part.members[first], sums
 
 
 def _xor(values: Words) -> np.uint64:
@@ -176,9 +177,7 @@ class _Laws:
                 found[kind.tobytes()] = self._read_out(*_merged(flipped[which], shares[which]))
         return found
 
-    def _read_out(
-        self, rows: npt.NDArray[np.bool_], shares: Floats
-    ) -> tuple[npt.NDArray[np.bool_], Floats]:
+    def _read_out(self, rows: npt.NDArray[np.bool_], shares: Floats) -> tuple[npt.NDArray[np.bool_], Floats]:
         """With a state: from how often its Pauli is -1 to how often the state is the wrong one."""
         if self._weight is None:
             return rows, shares
@@ -205,4 +204,5 @@ def _merged(rows: npt.NDArray[np.bool_], shares: Floats) -> tuple[npt.NDArray[np
     """Distinct rows, with the sums of what equal ones have."""
     kinds, group = np.unique(np.packbits(rows, axis=1), axis=0, return_inverse=True)
     bits = np.unpackbits(kinds, axis=1)[:, : rows.shape[1]].astype(np.bool_)
-    return bits, np.bincount(group.ravel(), weights=shares, minlength=len(kinds))
+    sums: Floats = np.bincount(group.ravel(), weights=shares, minlength=len(kinds)).astype(np.float64)
+    return bits, sums

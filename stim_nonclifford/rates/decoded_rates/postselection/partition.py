@@ -135,7 +135,9 @@ def _strata(
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
         mass = none * float(sets.by_size[which].sum())
         error = none * float(np.sqrt(sets.variances[which].sum()))
-        found.append(Stratum(name, mass, error, model.with_other_outcomes(choices if kind else None), asked.predict))
+        found.append(
+            Stratum(name, mass, error, model.with_other_outcomes(choices if kind else None), asked.predict)
+        )
     return found
 
 

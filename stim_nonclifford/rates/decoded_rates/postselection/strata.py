@@ -84,7 +84,9 @@ class Stratum:
         if self.ladder is None:
             starts = ChainStates.of(self._model, self._sets[:COLUMNS], np.array(self._numbers[:COLUMNS]))
             stops = [Stop(self._log_odds, 0)]
-            self.ladder = ladder_down_from(self._model, [self.test], stops, starts, rng, check, gaps=True, copies=0.5, jumps=False)
+            self.ladder = ladder_down_from(
+                self._model, [self.test], stops, starts, rng, check, gaps=True, copies=0.5, jumps=False
+            )
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
             gaps = np.clip(self.ladder.gaps(), 0, MOST_GAP - 1)

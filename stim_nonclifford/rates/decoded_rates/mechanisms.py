@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..decoding.gap_decoder import exactly_one
+from ...base.parity import exactly_one
 from ..decoding.matching_graph import model_errors
 
 __all__ = [

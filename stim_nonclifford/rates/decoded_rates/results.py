@@ -269,9 +269,9 @@ class DecodedErrorRate:
             >>> rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
             >>> for failure in rate.failures():
             ...     print(*(fault.pauli for fault in failure.faults), failure.detectors)
-            X0 X4 (0, 1)
-            X0 X2 (1,)
             X2 X4 (0,)
+            X0 X2 (1,)
+            X0 X4 (0, 1)
         """
         from .failing.failures import decoded_failures
 

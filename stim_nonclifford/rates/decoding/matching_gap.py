@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..._native import MatchingWeights
 from ...base.arguments import check_types
-from .gap_decoder import DECIBEL, CompiledGapDecoder, exactly_one
+from ...base.parity import exactly_one
+from .gap_decoder import DECIBEL, CompiledGapDecoder
 from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_graph
 
 __all__ = ["CompiledMatchingGap", "MatchingGapDecoder"]

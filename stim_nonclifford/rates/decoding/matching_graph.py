@@ -23,7 +23,7 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
-from .gap_decoder import exactly_one
+from ...base.parity import exactly_one
 
 __all__ = [
     "Edge",

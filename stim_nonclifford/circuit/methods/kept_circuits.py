@@ -148,8 +148,8 @@ def _with_pauli_read_out(circuit: KeptCircuit, check: LogicalStateCheck) -> tupl
     if len(terms) != 1 or not check.observables:
         raise ValueError(
             "With a decoder, a state is checked by one logical Pauli here, with an observable that has its"
-            " Pauli targets: LogicalStateCheck((1,), (1,), (2**0.5,)) checks a T state by its Y, as Z errors and X"
-            " errors flip it. To check by several, count errors: the sampler soft_desaturated_gap with"
+            " Pauli targets: LogicalStateCheck((1,), (1,), (2**0.5,)) checks a T state by its Y, which"
+            " X errors and Z errors flip. To check by several, count errors: the sampler soft_desaturated_gap with"
             " state_check."
         )
     (term,) = terms

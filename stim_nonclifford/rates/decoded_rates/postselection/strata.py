@@ -107,7 +107,7 @@ class Stratum:
         return curve_of(self._counts(*self._settled))
 
     def halves(self) -> tuple[Floats, Floats] | None:
-        """By how much P(wrong) over the gap differs in both halves of the chains, and the variance of that."""
+        """By how much P(wrong) over the gap differs in both halves of the chains, and its variance."""
         first, last = self._settled
         middle = (first + last) // 2
         if middle == first:

@@ -31,8 +31,8 @@ class Counts:
         kept: float64, shape (columns, gaps): plain shots by their gap.
         wrong: float64, shape (columns, gaps): those that were wrong.
         seen: float64, shape (columns, gaps): records of chains by their gap.
-        could_be: float64, shape (columns, gaps): records of chains whose least gap is at most g, and whose gap
-            is at least g.
+        could_be: float64, shape (columns, gaps): records of chains whose least gap is at most g, and whose
+            gap is at least g.
     """
 
     shots: Floats

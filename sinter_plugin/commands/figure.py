@@ -58,6 +58,10 @@ def figure(arguments: Sequence[str]) -> int:
     circuits = list(_circuits(args))
     seconds = positive_or_none(args.max_seconds, "--max_seconds")
     integer(args.processes, "--processes", 1)
+    if positive_or_none(args.compute_seconds, "--compute_seconds") and args.decoder != _DECODERS[0]:
+        raise ValueError(
+            f"--compute_seconds needs --decoder {_DECODERS[0]}, whose kept fault sets can be listed."
+        )
     tasks, samplers = [], {}
     for checked in circuits:
         parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
@@ -129,8 +133,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--compute_seconds",
         type=float,
-        help="compute each curve, too, from sums over kept fault sets, for at most so many seconds, and draw it"
-        " with its intervals (desaturated)",
+        help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
+        " seconds, and draw it with its intervals",
     )
     parser.add_argument(
         "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
@@ -144,13 +148,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> list[GapCurve]:
     """The curves of sums over kept fault sets, if they are asked for; they are printed, too."""
-    seconds = positive_or_none(args.compute_seconds, "--compute_seconds")
+    seconds = args.compute_seconds
     if seconds is None:
         return []
-    if args.decoder != _DECODERS[0]:
-        raise ValueError(
-            f"--compute_seconds needs --decoder {_DECODERS[0]}, whose kept fault sets can be listed."
-        )
     found = []
     for checked in circuits:
         rate = checked.circuit.logical_error_rate(
@@ -161,8 +161,8 @@ def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> l
             max_seconds=seconds,
             seed=args.seed,
         )
-        name = f"{_name(checked.metadata)}, computed"
-        print(f"{name}: {rate}")
+        name = _name(checked.metadata)
+        print(f"{name}, computed:\n{rate}")
         found.append(
             GapCurve(
                 name,

@@ -149,8 +149,8 @@ def _with_pauli_read_out(circuit: KeptCircuit, check: LogicalStateCheck) -> tupl
         raise ValueError(
             "With a decoder, a state is checked by one logical Pauli here, with an observable that has its"
             " Pauli targets: LogicalStateCheck((1,), (1,), (2**0.5,)) checks a T state by its Y, which"
-            " X errors and Z errors flip. To check by several, count errors: the sampler soft_desaturated_gap with"
-            " state_check."
+            " X errors and Z errors flip. To check by several, count errors: the sampler"
+            " soft_desaturated_gap with state_check."
         )
     (term,) = terms
     weight = check.weights[term]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,9 @@ __all__ = ["figure"]
 _DECODERS = ("desaturated", "chromobius")
 _STEP = 10
 """Thresholds of the table, in decibels."""
+
+_RELATIVE_ERROR = 0.05
+"""Of computed curves, at each gap."""
 
 
 def figure(arguments: Sequence[str]) -> int:
@@ -61,6 +64,10 @@ def figure(arguments: Sequence[str]) -> int:
     circuits = list(_circuits(args))
     seconds = positive_or_none(args.max_seconds, "--max_seconds")
     integer(args.processes, "--processes", 1)
+    if positive_or_none(args.compute_seconds, "--compute_seconds") and args.decoder != _DECODERS[0]:
+        raise ValueError(
+            f"--compute_seconds needs --decoder {_DECODERS[0]}, whose kept fault sets can be listed."
+        )
     tasks, samplers = [], {}
     for checked in circuits:
         parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
@@ -89,13 +96,14 @@ def figure(arguments: Sequence[str]) -> int:
             is_interrupted = True
             break
         rows |= {row.strong_id: row for row in found}
+    computed = [] if is_interrupted else _computed(circuits, args)
     counted = [rows[key] for key in (one.strong_id() for one in tasks) if key in rows and has_gaps(rows[key])]
     if counted:
         _print_tables(counted)
         write_gap_points(counted, out / "end_to_end_points.csv")
         published = {row.json_metadata["d"] for row in counted} & PUBLISHED.keys()
         draw(
-            [*curves_of(counted, _label), *map(_published_curve, sorted(published))],
+            [*curves_of(counted, _label), *computed, *map(_published_curve, sorted(published))],
             "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
             str(out / "end_to_end.png"),
         )
@@ -132,6 +140,12 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--max_shots", type=int, help="attempts of each curve, with those of the file")
     parser.add_argument("--processes", type=int, default=2, help="number of workers (default: 2)")
     parser.add_argument(
+        "--compute_seconds",
+        type=float,
+        help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
+        " seconds, and draw it with its intervals",
+    )
+    parser.add_argument(
         "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
     )
     parser.add_argument(
@@ -139,6 +153,38 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     return parser.parse_args(arguments)
+
+
+def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> list[GapCurve]:
+    """The curves of sums over kept fault sets, if they are asked for; they are printed, too."""
+    seconds = args.compute_seconds
+    if seconds is None:
+        return []
+    found = []
+    for checked in circuits:
+        rate = checked.circuit.logical_error_rate(
+            decoder=args.decoder,
+            confidence=True,
+            state_check=checked.check,
+            relative_error=_RELATIVE_ERROR,
+            max_seconds=seconds,
+            seed=args.seed,
+        )
+        name = _name(checked.metadata)
+        print(f"{name}, computed:\n{rate}")
+        found.append(
+            GapCurve(
+                name,
+                [point.attempts_per_kept_shot for point in rate.gap_curve],
+                [
+                    sinter.Fit(low=point.interval[0], best=point.logical_error_rate, high=point.interval[1])
+                    for point in rate.gap_curve
+                ],
+                is_curve=True,
+                is_computed=True,
+            )
+        )
+    return found
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
@@ -174,7 +220,10 @@ def _mask(checked: CheckedCircuit) -> Any:
 
 
 def _label(row: sinter.TaskStats) -> str:
-    m = row.json_metadata
+    return _name(row.json_metadata)
+
+
+def _name(m: Mapping[str, Any]) -> str:
     gates = "T gates" if m["g"] == "T" else "S-proxy"
     return (
         f"{m['file']}, {gates}"

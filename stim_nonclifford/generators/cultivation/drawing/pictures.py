@@ -47,7 +47,6 @@ def all_pictures() -> Mapping[str, str]:
         "cat_check_d5_flagged": _stage(flagged, 7, large.tiles),
         "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
         "graft_d7": _stage(matchable, 4, [*grafted.faces, *grafted.z_tiles]),
-        "change_of_code_d7": _stage(matchable, 7, grafted.patch.faces),
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
 

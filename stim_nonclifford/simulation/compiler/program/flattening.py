@@ -35,7 +35,7 @@ from ....dialect import (
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
 from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
-from .expansion.channel_steps import Gates, decay_steps, kraus_steps, misread_steps
+from .expansion.channel_steps import Gates, channel_steps, misread_steps, needs_ancillas, paulis_of
 from .expansion.conditional_parts import PlainRotation, conditional_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
@@ -222,10 +222,12 @@ class _Flattener:
             self.steps.append(each)
             self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
 
-    def emit_all(self, steps: Iterator[Step | Gates]) -> None:
+    def emit_all(self, steps: Iterator[Step | Gates | PlainRotation]) -> None:
         for step in steps:
             if isinstance(step, Gates):
                 self.add_gates(step.parts, step.qubits)
+            elif isinstance(step, PlainRotation):
+                self.add_rotation(step.factors, step.half_turns)
             elif self.has_leakage or not isinstance(step, Meeting):
                 self.emit(step)
 
@@ -247,13 +249,9 @@ class _Flattener:
         if is_expectation(instruction):
             self.add_expectations(instruction)
             return
-        channel = relaxation_of(instruction)
+        channel = relaxation_of(instruction) or kraus_of(instruction)
         if channel is not None:
-            self.add_relaxation(instruction, channel)
-            return
-        kraus = kraus_of(instruction)
-        if kraus is not None:
-            self.add_kraus(instruction, kraus)
+            self.add_channel(instruction, channel)
             return
         leakage = leakage_of(instruction)
         if leakage is not None:
@@ -317,11 +315,7 @@ class _Flattener:
                     " would depend on the record. Write gates on single qubits, or remove LEAKAGE and LOSS."
                 )
             for part in parts:
-                for step in conditional_steps(part, records, qubits):
-                    if isinstance(step, PlainRotation):
-                        self.add_rotation(step.factors, step.half_turns)
-                    else:
-                        self.emit(step)
+                self.emit_all(conditional_steps(part, records, qubits))
 
     def groups_of(
         self, instruction: stim.CircuitInstruction, size: int | None
@@ -396,8 +390,7 @@ class _Flattener:
             resets = name.startswith("MR")
             if noise is not None and noise.decay:
                 self.has_non_clifford_gates = self.has_non_pauli_channels = True
-                kept, other = range(len(self.qubits) - 2, len(self.qubits))
-                self.emit_all(misread_steps(factors, noise, self.num_records, inverted, (kept, other)))
+                self.emit_all(misread_steps(factors, noise, self.num_records, inverted, len(self.qubits)))
                 if resets:
                     self.emit(Reset(*factors[0]))
             else:
@@ -429,24 +422,14 @@ class _Flattener:
         self.chain_reaches *= 1 - probability
         return error
 
-    def add_relaxation(self, instruction: stim.CircuitInstruction, channel: Relaxation) -> None:
-        if channel.decay:
+    def add_channel(self, instruction: stim.CircuitInstruction, channel: Relaxation | Kraus) -> None:
+        groups, paulis = self.groups(instruction, 1), paulis_of(channel)
+        if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
-            for (qubit,) in self.groups(instruction, 1):
-                self.emit_all(decay_steps(channel, qubit, len(self.qubits) - 1))
-        if channel.dephasing:
-            dephasing = channel_of_patterns(((Z, channel.dephasing),))
-            self.emit(Noise(dephasing, self.groups(instruction, 1), None))
-
-    def add_kraus(self, instruction: stim.CircuitInstruction, channel: Kraus) -> None:
-        if channel.is_pauli_channel:
-            noise = channel_of_patterns(tuple(zip((X, Y, Z), channel.twirl, strict=True)))
-            self.emit(Noise(noise, self.groups(instruction, 1), None))
-            return
-        self.has_non_clifford_gates = self.has_non_pauli_channels = True
-        first, second, copy = range(len(self.qubits) - 3, len(self.qubits))
-        for (qubit,) in self.groups(instruction, 1):
-            self.emit_all(kraus_steps(channel, qubit, (first, second, copy)))
+            for (qubit,) in groups:
+                self.emit_all(channel_steps(channel, qubit, len(self.qubits)))
+        if paulis:
+            self.emit(Noise(channel_of_patterns(paulis), groups, None))
 
     def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
         name, (p,) = channel.name, channel.values or (1.0,)
@@ -492,8 +475,8 @@ class _Flattener:
         if factors and (self.has_non_pauli_channels or self.has_leakage):
             raise ValueError(
                 f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
-                " errors, and a decay, a misread outcome or leakage is none. Measure the Paulis, or ask for"
-                " EXP_VAL of them."
+                " errors, and a qubit that decays or leaks is none, nor is a misread outcome. Measure the"
+                " Paulis, or ask for EXP_VAL of them."
             )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:

@@ -14,7 +14,7 @@ from ...algebra.paulis import Factors, X, Y, Z
 from ..channels import channel_of_patterns
 from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
 
-__all__ = ["Gates", "decay_steps", "kraus_steps", "misread_steps"]
+__all__ = ["Gates", "channel_steps", "misread_steps", "needs_ancillas", "paulis_of"]
 
 _COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 
@@ -27,22 +27,38 @@ class Gates:
     qubits: tuple[int, ...]
 
 
-def decay_steps(channel: Relaxation, qubit: int, ancilla: int) -> Iterator[Step | Gates]:
-    """A decay of a qubit, with an ancilla that is discarded.
+def needs_ancillas(channel: Relaxation | Kraus) -> bool:
+    """Whether a channel is more than Pauli errors."""
+    return not channel.is_pauli_channel if isinstance(channel, Kraus) else channel.decay > 0
+
+
+def paulis_of(channel: Relaxation | Kraus) -> tuple[tuple[int, float], ...]:
+    """The Pauli errors of a channel, after what needs ancillas: Paulis (codes) with their probabilities."""
+    if isinstance(channel, Relaxation):
+        return ((Z, channel.dephasing),) if channel.dephasing else ()
+    return () if needs_ancillas(channel) else tuple(zip((X, Y, Z), channel.twirl, strict=True))
+
+
+def channel_steps(channel: Relaxation | Kraus, qubit: int, num_qubits: int) -> Iterator[Step | Gates]:
+    """What a channel does to a qubit, without its Pauli errors.
 
     Args:
-        channel: The channel, of which the dephasing is left out.
+        channel: A channel that needs ancillas.
         qubit: The qubit.
-        ancilla: The ancilla.
+        num_qubits: The number of qubits, of which the last ones are ancillas.
     """
-    yield Reset(ancilla, Z)
-    yield Gates(channel.decomposition, (qubit, ancilla))
-    yield Reset(ancilla, Z)
-    yield Meeting((qubit,))  # a leaked qubit does not decay
+    if isinstance(channel, Kraus):
+        yield from _kraus_steps(channel, qubit, num_qubits)
+    else:
+        ancilla = num_qubits - 1
+        yield Reset(ancilla, Z)
+        yield Gates(channel.decomposition, (qubit, ancilla))
+        yield Reset(ancilla, Z)
+    yield Meeting((qubit,))  # the channel does nothing to a leaked qubit
 
 
 def misread_steps(
-    factors: Factors, noise: ReadoutNoise, record: int, inverted: bool, ancillas: tuple[int, int]
+    factors: Factors, noise: ReadoutNoise, record: int, inverted: bool, num_qubits: int
 ) -> Iterator[Step | Gates]:
     """A measurement whose record decays: the decay is that of an ancilla, to which the outcome is copied.
 
@@ -51,9 +67,9 @@ def misread_steps(
         noise: How its outcome is misread.
         record: The number of the record.
         inverted: Whether the record is inverted after that.
-        ancillas: Two ancillas.
+        num_qubits: The number of qubits, of which the last two are ancillas.
     """
-    kept, other = ancillas
+    kept, other = num_qubits - 2, num_qubits - 1
     yield Reset(other, Z)
     yield from _copies(factors, other)
     yield Reset(other, Z)  # measures the product
@@ -69,15 +85,9 @@ def misread_steps(
     yield Measure(((kept, Z),), record, inverted != bool(noise.decays_to), 0.0, False)
 
 
-def kraus_steps(channel: Kraus, qubit: int, ancillas: tuple[int, int, int]) -> Iterator[Step | Gates]:
-    """A channel that is given by Kraus operators.
-
-    Args:
-        channel: The channel.
-        qubit: The qubit.
-        ancillas: Two ancillas whose values say which operator applies, and one to copy them to.
-    """
-    *values, copy = ancillas
+def _kraus_steps(channel: Kraus, qubit: int, num_qubits: int) -> Iterator[Step | Gates]:
+    # The values of two ancillas say which operator applies. The third one measures them.
+    *values, copy = range(num_qubits - 3, num_qubits)
     for ancilla in values:
         yield Reset(ancilla, Z)
     for k, parts in enumerate(channel.stages):
@@ -86,7 +96,6 @@ def kraus_steps(channel: Kraus, qubit: int, ancillas: tuple[int, int, int]) -> I
             yield Reset(copy, Z)
             yield from _copies(((values[k], Z),), copy)
             yield Reset(copy, Z)
-    yield Meeting((qubit,))  # the channel does nothing to a leaked qubit
 
 
 def _copies(factors: Factors, ancilla: int) -> Iterator[Step]:

@@ -258,9 +258,46 @@ def rooms() -> Picture:
     return picture
 
 
+def leakage() -> Picture:
+    """The three states of a qubit, what changes them, and what stands for a leaked one."""
+    picture = Picture(860, 300)
+    states = (("computational", "|0> and |1>", BLUE, 30), ("leaked", "", YELLOW, 355), ("lost", "", RED, 680))
+    for name, below, fill, x in states:
+        picture.box(x, 85, 150, 56, fill, name, *([below] if below else []))
+    for left, right, y, name in (
+        (182, 353, 100, "LEAKAGE(p)"),
+        (507, 678, 100, "LOSS(p)"),
+        (353, 182, 127, "RELAX(p), RL, R"),
+    ):
+        picture.line((left, y), (right, y), arrow=True)
+        picture.text((left + right) / 2, y - 7 if y == 100 else y + 18, name, 13, GREY)
+    picture.line((105, 83), (105, 45), (755, 45), (755, 83), arrow=True)
+    picture.text(430, 38, "LOSS(p)", 13, GREY)
+    picture.line((755, 143), (755, 185), (105, 185), (105, 143), arrow=True)
+    picture.text(430, 203, "R, MR: the qubit is replaced", 13, GREY)
+    picture.text(30, 240, "While a qubit is leaked or lost:", 14, at="start")
+    for k, (gate, meaning) in enumerate(
+        (
+            ("T, H", "nothing"),
+            ("CX, CZ", "its partner gets a random Pauli"),
+            ("M", "the record is a coin"),
+            ("HERALD_...", "the record is 1"),
+        )
+    ):
+        x = 30 + 205 * k
+        picture.box(x, 252, 90, 34, PAPER, gate)
+        for j, line in enumerate(meaning.split("gets")):
+            words = line.strip() if j == 0 else f"gets {line.strip()}"
+            picture.text(x + 98, 273 - 8 * ("gets" in meaning) + 16 * j, words, 11, GREY, at="start")
+    return picture
+
+
 def pictures() -> Iterator[tuple[Path, str]]:
     """Files and texts of all pictures, page by page in the order in which the page shows them."""
-    drawn: tuple[Callable[[], Picture], ...] = (pipeline, signs, widths, effects, row, funnel, tree, rooms)
+    drawn: tuple[Callable[[], Picture], ...] = (
+        *(pipeline, signs, widths, effects, row, funnel, tree, rooms),
+        leakage,
+    )
     for draw in drawn:
         yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()
     for module in (cultivation_pictures, distillation_pictures, teleportation_pictures):

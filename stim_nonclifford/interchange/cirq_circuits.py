@@ -286,8 +286,8 @@ def _writable(circuit: stim.Circuit) -> stim.Circuit:
             continue
         if channel_of(part) is not None or readout_noise_of(part) is not None:
             raise ValueError(
-                f"`{part}`: stimcirq has no relaxation, no leakage and no readout noise that depends on the"
-                " outcome. Write the circuit with its Pauli twirl, circuit.pauli_twirl(), or"
+                f"`{part}`: stimcirq has no relaxation and no leakage, and no readout noise that depends on"
+                " the outcome. Write the circuit with its Pauli twirl, circuit.pauli_twirl(), or"
                 " circuit.without_noise()."
             )
         if gate is None:

@@ -19,11 +19,9 @@ from ....dialect import (
     Kraus,
     NonCliffordGate,
     Part,
-    ReadoutNoise,
     Relaxation,
     RotationPart,
     TaggedChannel,
-    decay_parts,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
@@ -37,7 +35,8 @@ from ....dialect import (
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
 from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
-from .conditional_parts import PlainRotation, conditional_steps
+from .expansion.channel_steps import Gates, channel_steps, misread_steps, needs_ancillas, paulis_of
+from .expansion.conditional_parts import PlainRotation, conditional_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
 from .iterations import shifted
@@ -127,7 +126,6 @@ _MEASURED = {
     "MYY": Y,
     "MZZ": Z,
 }
-_COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 _RESET = {"R": Z, "RX": X, "RY": Y}
 _FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
 assert set(_FEEDBACK) == CONTROLLED_PAULIS
@@ -224,6 +222,15 @@ class _Flattener:
             self.steps.append(each)
             self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
 
+    def emit_all(self, steps: Iterator[Step | Gates | PlainRotation]) -> None:
+        for step in steps:
+            if isinstance(step, Gates):
+                self.add_gates(step.parts, step.qubits)
+            elif isinstance(step, PlainRotation):
+                self.add_rotation(step.factors, step.half_turns)
+            elif self.has_leakage or not isinstance(step, Meeting):
+                self.emit(step)
+
     def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:
         """The targets of an instruction in groups."""
         qubits = [self.qubits[target.value] for target in instruction.targets_copy()]
@@ -242,13 +249,9 @@ class _Flattener:
         if is_expectation(instruction):
             self.add_expectations(instruction)
             return
-        channel = relaxation_of(instruction)
+        channel = relaxation_of(instruction) or kraus_of(instruction)
         if channel is not None:
-            self.add_relaxation(instruction, channel)
-            return
-        kraus = kraus_of(instruction)
-        if kraus is not None:
-            self.add_kraus(instruction, kraus)
+            self.add_channel(instruction, channel)
             return
         leakage = leakage_of(instruction)
         if leakage is not None:
@@ -312,11 +315,7 @@ class _Flattener:
                     " would depend on the record. Write gates on single qubits, or remove LEAKAGE and LOSS."
                 )
             for part in parts:
-                for step in conditional_steps(part, records, qubits):
-                    if isinstance(step, PlainRotation):
-                        self.add_rotation(step.factors, step.half_turns)
-                    else:
-                        self.emit(step)
+                self.emit_all(conditional_steps(part, records, qubits))
 
     def groups_of(
         self, instruction: stim.CircuitInstruction, size: int | None
@@ -390,34 +389,13 @@ class _Flattener:
                 inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
             resets = name.startswith("MR")
             if noise is not None and noise.decay:
-                self.add_misread(factors, noise, inverted)
+                self.has_non_clifford_gates = self.has_non_pauli_channels = True
+                self.emit_all(misread_steps(factors, noise, self.num_records, inverted, len(self.qubits)))
                 if resets:
                     self.emit(Reset(*factors[0]))
             else:
                 self.emit(Measure(factors, self.num_records, inverted, flip, resets))
             self.num_records += 1
-
-    def add_misread(self, factors: Factors, noise: ReadoutNoise, inverted: bool) -> None:
-        """A measurement whose record decays: the decay is that of an ancilla, to which the outcome is copied.
-
-        A copy to another ancilla, which is reset, measures the product, so that nothing becomes wider.
-        """
-        self.has_non_clifford_gates = self.has_non_pauli_channels = True
-        record, other = len(self.qubits) - 2, len(self.qubits) - 1
-        for ancilla in (other, record):
-            self.emit(Reset(ancilla, Z))
-            for qubit, code in factors:
-                self.emit(Clifford(named_gate(_COPIED[code]), ((qubit, ancilla),)))
-            if ancilla == other:
-                self.emit(Reset(other, Z))
-        if self.has_leakage and factors:
-            self.emit(Meeting(tuple(qubit for qubit, _ in factors)))
-        if noise.decays_to:
-            self.emit(Clifford(named_gate("X"), ((record,),)))
-        if noise.flip:
-            self.emit(Noise(channel_of_patterns(((X, noise.flip),)), ((record,),), None))
-        self.add_gates(decay_parts(noise.decay), (record, other))
-        self.emit(Measure(((record, Z),), self.num_records, inverted != bool(noise.decays_to), 0.0, False))
 
     def add_reset(self, instruction: stim.CircuitInstruction) -> None:
         for target in instruction.targets_copy():
@@ -444,38 +422,14 @@ class _Flattener:
         self.chain_reaches *= 1 - probability
         return error
 
-    def add_relaxation(self, instruction: stim.CircuitInstruction, channel: Relaxation) -> None:
-        if channel.decay:
+    def add_channel(self, instruction: stim.CircuitInstruction, channel: Relaxation | Kraus) -> None:
+        groups, paulis = self.groups(instruction, 1), paulis_of(channel)
+        if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
-            ancilla = len(self.qubits) - 1
-            for (qubit,) in self.groups(instruction, 1):
-                self.emit(Reset(ancilla, Z))
-                self.add_gates(channel.decomposition, (qubit, ancilla))
-                self.emit(Reset(ancilla, Z))
-                if self.has_leakage:
-                    self.emit(Meeting((qubit,)))  # a leaked qubit does not decay
-        if channel.dephasing:
-            dephasing = channel_of_patterns(((Z, channel.dephasing),))
-            self.emit(Noise(dephasing, self.groups(instruction, 1), None))
-
-    def add_kraus(self, instruction: stim.CircuitInstruction, channel: Kraus) -> None:
-        if channel.is_pauli_channel:
-            noise = channel_of_patterns(tuple(zip((X, Y, Z), channel.twirl, strict=True)))
-            self.emit(Noise(noise, self.groups(instruction, 1), None))
-            return
-        self.has_non_clifford_gates = self.has_non_pauli_channels = True
-        *ancillas, copy = range(len(self.qubits) - 3, len(self.qubits))
-        for (qubit,) in self.groups(instruction, 1):
-            for ancilla in ancillas:
-                self.emit(Reset(ancilla, Z))
-            for k, parts in enumerate(channel.stages):
-                self.add_gates(parts, (qubit, *ancillas))
-                if k + 1 < len(channel.stages):  # the ancilla is measured, and keeps its value
-                    self.emit(Reset(copy, Z))
-                    self.emit(Clifford(named_gate("CX"), ((ancillas[k], copy),)))
-                    self.emit(Reset(copy, Z))
-            if self.has_leakage:
-                self.emit(Meeting((qubit,)))  # the channel does nothing to a leaked qubit
+            for (qubit,) in groups:
+                self.emit_all(channel_steps(channel, qubit, len(self.qubits)))
+        if paulis:
+            self.emit(Noise(channel_of_patterns(paulis), groups, None))
 
     def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
         name, (p,) = channel.name, channel.values or (1.0,)
@@ -521,8 +475,8 @@ class _Flattener:
         if factors and (self.has_non_pauli_channels or self.has_leakage):
             raise ValueError(
                 f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
-                " errors, and a decay, a misread outcome or leakage is none. Measure the Paulis, or ask for"
-                " EXP_VAL of them."
+                " errors, and a qubit that decays or leaks is none, nor is a misread outcome. Measure the"
+                " Paulis, or ask for EXP_VAL of them."
             )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ....dialect import CliffordPart, Part
-from ..algebra.paulis import Factors, X, Z, pauli_code
-from .steps import Feedback
+from .....dialect import CliffordPart, Part
+from ...algebra.paulis import Factors, X, Z, pauli_code
+from ..steps import Feedback
 
 __all__ = ["PlainRotation", "conditional_steps"]
 

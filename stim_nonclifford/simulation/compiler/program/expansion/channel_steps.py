@@ -1,0 +1,104 @@
+"""Channels that are no mixtures of Paulis, as gates with ancillas that are measured at once.
+
+Nothing becomes wider by an ancilla whose value a reset of another one, to which it is copied, has measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .....dialect import Kraus, Part, ReadoutNoise, Relaxation, decay_parts
+from ...algebra.clifford_gates import named_gate
+from ...algebra.paulis import Factors, X, Y, Z
+from ..channels import channel_of_patterns
+from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
+
+__all__ = ["Gates", "channel_steps", "misread_steps", "needs_ancillas", "paulis_of"]
+
+_COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Parts of a decomposition, and the qubits on which they act."""
+
+    parts: tuple[Part, ...]
+    qubits: tuple[int, ...]
+
+
+def needs_ancillas(channel: Relaxation | Kraus) -> bool:
+    """Whether a channel is more than Pauli errors."""
+    return not channel.is_pauli_channel if isinstance(channel, Kraus) else channel.decay > 0
+
+
+def paulis_of(channel: Relaxation | Kraus) -> tuple[tuple[int, float], ...]:
+    """The Pauli errors of a channel, after what needs ancillas: Paulis (codes) with their probabilities."""
+    if isinstance(channel, Relaxation):
+        return ((Z, channel.dephasing),) if channel.dephasing else ()
+    return () if needs_ancillas(channel) else tuple(zip((X, Y, Z), channel.twirl, strict=True))
+
+
+def channel_steps(channel: Relaxation | Kraus, qubit: int, num_qubits: int) -> Iterator[Step | Gates]:
+    """What a channel does to a qubit, without its Pauli errors.
+
+    Args:
+        channel: A channel that needs ancillas.
+        qubit: The qubit.
+        num_qubits: The number of qubits, of which the last ones are ancillas.
+    """
+    if isinstance(channel, Kraus):
+        yield from _kraus_steps(channel, qubit, num_qubits)
+    else:
+        ancilla = num_qubits - 1
+        yield Reset(ancilla, Z)
+        yield Gates(channel.decomposition, (qubit, ancilla))
+        yield Reset(ancilla, Z)
+    yield Meeting((qubit,))  # the channel does nothing to a leaked qubit
+
+
+def misread_steps(
+    factors: Factors, noise: ReadoutNoise, record: int, inverted: bool, num_qubits: int
+) -> Iterator[Step | Gates]:
+    """A measurement whose record decays: the decay is that of an ancilla, to which the outcome is copied.
+
+    Args:
+        factors: The Pauli product that is measured.
+        noise: How its outcome is misread.
+        record: The number of the record.
+        inverted: Whether the record is inverted after that.
+        num_qubits: The number of qubits, of which the last two are ancillas.
+    """
+    kept, other = num_qubits - 2, num_qubits - 1
+    yield Reset(other, Z)
+    yield from _copies(factors, other)
+    yield Reset(other, Z)  # measures the product
+    yield Reset(kept, Z)
+    yield from _copies(factors, kept)
+    if factors:
+        yield Meeting(tuple(qubit for qubit, _ in factors))
+    if noise.decays_to:
+        yield Clifford(named_gate("X"), ((kept,),))
+    if noise.flip:
+        yield Noise(channel_of_patterns(((X, noise.flip),)), ((kept,),), None)
+    yield Gates(decay_parts(noise.decay), (kept, other))
+    yield Measure(((kept, Z),), record, inverted != bool(noise.decays_to), 0.0, False)
+
+
+def _kraus_steps(channel: Kraus, qubit: int, num_qubits: int) -> Iterator[Step | Gates]:
+    # The values of two ancillas say which operator applies. The third one measures them.
+    *values, copy = range(num_qubits - 3, num_qubits)
+    for ancilla in values:
+        yield Reset(ancilla, Z)
+    for k, parts in enumerate(channel.stages):
+        yield Gates(parts, (qubit, *values))
+        if k + 1 < len(channel.stages):  # the ancilla is measured, and keeps its value
+            yield Reset(copy, Z)
+            yield from _copies(((values[k], Z),), copy)
+            yield Reset(copy, Z)
+
+
+def _copies(factors: Factors, ancilla: int) -> Iterator[Step]:
+    """Flips an ancilla if a Pauli product is -1."""
+    for qubit, code in factors:
+        yield Clifford(named_gate(_COPIED[code]), ((qubit, ancilla),))

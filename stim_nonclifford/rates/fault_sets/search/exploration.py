@@ -213,7 +213,8 @@ class Exploration:
         """
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
-        max_laws = laws_for(min(self.limits.work, max(0.0, self.seconds_left) / self.seconds_per_cost))
+        seconds = max(_LEAST_SECONDS, part_of_time * self.seconds_left)
+        max_laws = laws_for(min(self.limits.work, seconds / self.seconds_per_cost))
         found = self.study.enumerate(
             weight,
             self.odds.ravel(),
@@ -221,7 +222,7 @@ class Exploration:
             int(max_steps),
             max_keys,
             self.limits.kept_only,
-            max(_LEAST_SECONDS, part_of_time * self.seconds_left),
+            seconds,
             int(max_laws),
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])

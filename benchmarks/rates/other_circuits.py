@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the names of the circuits")
     parser.add_argument("--strengths", type=float, nargs="+", default=[3e-4, 1e-3, 3e-3])
     parser.add_argument("--relative_error", type=float, default=0.01)
-    parser.add_argument("--max_seconds", type=float, default=2.0)
+    parser.add_argument("--max_seconds", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()

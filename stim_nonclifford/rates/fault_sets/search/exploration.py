@@ -34,8 +34,8 @@ _LONG_LAW_WIDTH = 14
 _NEGLIGIBLE = 1e-40
 """Sets of so little weight, relative to that of all sets, are not told apart."""
 
-_LEAST_SECONDS = 1.0
-"""An enumeration may take as long, whatever time is left."""
+_LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
+"""An enumeration, and the laws that it needs, may take as long, whatever time is left."""
 
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
@@ -206,14 +206,13 @@ class Exploration:
     def enumerate(self, weight: int, max_steps: float, part_of_time: float = 1.0) -> bool:
         """Enumerates a weight, the first one that was not; False if that takes too much.
 
-        Args:
-            weight: The weight.
-            max_steps: Steps that it may take.
-            part_of_time: The part of the time left that it may take.
+        ``max_steps`` limits its steps, ``part_of_time`` the part of the time left that it may take.
         """
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
-        max_laws = laws_for(min(self.limits.work, max(0.0, self.seconds_left) / self.seconds_per_cost))
+        seconds = part_of_time * self.seconds_left
+        for_laws = max(_LEAST_SECONDS_OF_LAWS, seconds) / self.seconds_per_cost
+        max_laws = laws_for(min(self.limits.work, for_laws))
         found = self.study.enumerate(
             weight,
             self.odds.ravel(),
@@ -221,7 +220,7 @@ class Exploration:
             int(max_steps),
             max_keys,
             self.limits.kept_only,
-            max(_LEAST_SECONDS, part_of_time * self.seconds_left),
+            max(_LEAST_SECONDS, seconds),
             int(max_laws),
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])

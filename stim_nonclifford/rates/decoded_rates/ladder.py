@@ -35,6 +35,7 @@ _MOST_RECORDS = 1 << 13
 _PATIENCE = 40
 """Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
 
+_STEPS_BEFORE_COPIES = 144
 _LEAST_SURVIVING = 0.35
 _LEAST_SPREAD = 0.5
 """Of numbers of postselected detectors that fire, for the next penalty."""
@@ -76,6 +77,8 @@ def ladder_down_from(
     rng: np.random.Generator,
     check: Callable[[], None],
     gaps: bool = False,
+    copies: float = 0.0,
+    jumps: bool = True,
 ) -> Ladder:
     """Sets up the levels from the strongest noise to the weakest, and takes each column's fault set along.
 
@@ -87,6 +90,9 @@ def ladder_down_from(
         rng: What the moves are drawn with.
         check: Is called between moves; may raise to end the work.
         gaps: Whether levels with larger and larger gaps follow the last stop.
+        copies: The part of the columns that may begin at the state of another one, at a level with a larger
+            gap, if they do not get there soon. They forget that as they exchange states with other levels.
+        jumps: Whether chains jump from one kind of failure to another.
 
     Returns:
         The ladder.
@@ -105,8 +111,8 @@ def ladder_down_from(
             climb.weaken(before, stop)
         stops_at.append(len(climb.levels) - 1)
     if gaps:
-        climb.widen_gaps()
-    return Ladder(model, tests, climb.levels, stops_at, climb.found)
+        climb.widen_gaps(copies)
+    return Ladder(model, tests, climb.levels, stops_at, climb.found, jumps)
 
 
 class _Descent:
@@ -127,6 +133,7 @@ class _Descent:
     ) -> None:
         self._model, self._tests, self._states, self._rng, self._check = model, tests, states, rng, check
         self._share = 1 / (1 + float(states.sizes.mean()))
+        self._copies = 0.0
         self.levels: list[Level] = []
         self.found: list[ChainStates] = []
 
@@ -137,7 +144,14 @@ class _Descent:
             before = self.levels[-1]
             if not level.has_condition_of(before) or math.isinf(level.penalty) > math.isinf(before.penalty):
                 self._states = _allowed_in_both(
-                    self._model, self._tests, before, level, self._states, self._rng, self._check
+                    self._model,
+                    self._tests,
+                    before,
+                    level,
+                    self._states,
+                    self._rng,
+                    self._check,
+                    self._copies,
                 )
         moves = Moves(self._model, self._tests, [level])
         self._share = level.share = _settle(moves, self._states, self._rng, self._check)
@@ -165,8 +179,9 @@ class _Descent:
             self.add(Level(stop.log_odds, stop.decoder, penalty=penalty))
         self.add(Level(stop.log_odds, stop.decoder, penalty=stop.penalty))
 
-    def widen_gaps(self) -> None:
+    def widen_gaps(self, copies: float) -> None:
         """Adds levels at which the decoder is surer and surer of its wrong prediction."""
+        self._copies = copies
         last = self.levels[-1]
         test = self._tests[last.decoder]
         for _ in range(_MOST_GAP_LEVELS):
@@ -217,6 +232,7 @@ def _allowed_in_both(
     states: ChainStates,
     rng: np.random.Generator,
     check: Callable[[], None],
+    copies: float,
 ) -> ChainStates:
     """For each column a fault set of a level that can be a state of the following level, too."""
     moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
@@ -228,6 +244,10 @@ def _allowed_in_both(
     waiting = np.flatnonzero(~allowed(states.rows))
     for step in range(_PATIENCE * _STEPS_PER_LEVEL):
         if not len(waiting):
+            return result
+        if step >= _STEPS_BEFORE_COPIES and len(waiting) <= copies * len(states.sizes):
+            there = np.setdiff1d(np.arange(len(states.sizes)), waiting)
+            result.put(waiting, result.taken(rng.choice(there, len(waiting))))
             return result
         check()
         some = states.taken(waiting)
@@ -282,12 +302,13 @@ class Ladder:
         levels: Sequence[Level],
         stops_at: Sequence[int],
         states: Sequence[ChainStates],
+        jumps: bool = True,
     ) -> None:
         self.model, self.levels, self.stops_at = model, levels, stops_at
         self.columns = len(states[0].sizes)
         self._level_of = np.repeat(np.arange(len(levels)), self.columns)
         self._states = ChainStates.joined(states)
-        cores = _cores_at(model, tests, levels, states)
+        cores = _cores_at(model, tests, levels, states) if jumps else []
         self._moves = Moves(model, tests, levels, cores)
         # With a column of 0 for the places that are free.
         steps = [
@@ -399,6 +420,10 @@ class Ladder:
         has_changed = before != after
         values[has_changed] += log_penalty(fired[has_changed], after[has_changed])
         values[has_changed] -= log_penalty(fired[has_changed], before[has_changed])
+
+    def gaps(self) -> npt.NDArray[np.int64]:
+        """How sure the decoder is of the fault set of each chain, level by level."""
+        return self._moves.tests[0].answers(self._states.rows)[1]
 
     def last_allows(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether rows can be states of the last level."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -43,6 +43,8 @@ class Outcomes(Protocol):
     def can_be_summed(self) -> bool: ...  # noqa: D102
     @property
     def key(self) -> str: ...  # noqa: D102
+    @property
+    def dependent(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
     def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
     def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]: ...  # noqa: D102
 
@@ -179,6 +181,12 @@ class FaultModel:
             starts.append(starts[-1] + len(near))
         return np.array(starts, dtype=np.intp), np.concatenate(found)
 
+    def with_other_outcomes(self, outcomes: Outcomes | None) -> FaultModel:
+        """The same mechanisms with other outcomes, which flip no signature bits."""
+        found = replace(self, outcomes=outcomes)
+        found.__dict__["neighbours"] = self.neighbours  # they take seconds
+        return found
+
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""
         packed = np.ascontiguousarray(rows[:, : self.detector_words]).view(np.uint8)
@@ -214,7 +222,7 @@ class FaultModel:
         """
         if self.outcomes is None or not len(rows):
             return rows
-        flipped = self.outcomes.flips(self._signatures(rows), numbers)
+        flipped = self.outcomes.flips(self.signatures(rows), numbers)
         return rows ^ self._rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
     def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
@@ -228,7 +236,7 @@ class FaultModel:
         """
         if self.outcomes is None:
             return np.arange(len(rows)), np.ones(len(rows)), rows
-        signatures, which = np.unique(self._signatures(rows), axis=0, return_inverse=True)
+        signatures, which = np.unique(self.signatures(rows), axis=0, return_inverse=True)
         owners, shares, found = [], [], []
         for k, signature in enumerate(signatures):
             probabilities, flipped = self.outcomes.law(signature)
@@ -240,7 +248,8 @@ class FaultModel:
             found.append((rows[mine][:, np.newaxis] ^ flips).reshape(-1, rows.shape[1]))
         return np.concatenate(owners), np.concatenate(shares), np.concatenate(found)
 
-    def _signatures(self, rows: Words) -> Words:
+    def signatures(self, rows: Words) -> Words:
+        """The words of the signatures of rows."""
         return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
 
     def _rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:

@@ -52,6 +52,15 @@ class PlanOutcomes:
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
         self.key = _key_of(plan)
 
+    @property
+    def dependent(self) -> npt.NDArray[np.bool_]:
+        """The outputs that an outcome flips: bool, shape (outputs,)."""
+        plan = self._plan
+        found = np.zeros(plan.num_outputs, dtype=np.bool_)
+        bits = plan.outcome_effects.bits - plan.num_signs - plan.num_outcome_checks
+        found[bits[bits >= 0]] = True
+        return found
+
     def flips(self, signatures: Words, numbers: Words) -> Words:
         """The outputs that outcomes flip: detectors, then observables.
 

@@ -106,7 +106,8 @@ class FailureTest:
         matching: What answers like ``predict``, but faster, where it answers.
 
     Attributes:
-        decoded: Number of rows that were decoded.
+        asked: Number of rows that were asked about.
+        decoded: Number of rows that were decoded for them.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class FailureTest:
         if matching is not None:
             matching.use_in(self._table, model.detector_words)
         self._repeated = RepeatedRows(most_repeated)
-        self.decoded = 0
+        self.asked = self.decoded = 0
 
     def __call__(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether the decoder predicts an observable wrongly, for each row."""
@@ -140,6 +141,7 @@ class FailureTest:
         """Whether the decoder fails, and how sure it is, with every row decoded and none remembered."""
         if not len(rows):
             return np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)
+        self.asked += len(rows)
         predictions, gaps = self._decoded(rows)
         return (predictions != self._model.observables(rows)).any(axis=1), gaps
 
@@ -189,6 +191,8 @@ def answers_of(
     tables = [test._table for test in tests]
     rows = np.ascontiguousarray(rows)
     predictions, gaps, unknown, fresh = look_up(tables, rows.ravel(), rows.shape[1], test_of)
+    for k, count in enumerate(np.bincount(test_of, minlength=len(tests)).tolist()):
+        tests[k].asked += count
     for k, count in enumerate(np.bincount(test_of[fresh], minlength=len(tests)).tolist()):
         tests[k].decoded += count
     sampled = fresh[model.hashes(rows[fresh])[:, 1] & _SAMPLED_BITS == 0]

@@ -267,11 +267,11 @@ class DecodedErrorRate:
             ...     "repetition_code:memory", distance=3, rounds=1, before_round_data_depolarization=1e-3
             ... )
             >>> rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
-            >>> for failure in rate.failures():
+            >>> for failure in sorted(rate.failures(), key=lambda failure: failure.detectors):
             ...     print(*(fault.pauli for fault in failure.faults), failure.detectors)
             X2 X4 (0,)
-            X0 X2 (1,)
             X0 X4 (0, 1)
+            X0 X2 (1,)
         """
         from .failing.failures import decoded_failures
 

@@ -8,6 +8,8 @@ Seeds are fixed. With other seeds, a right implementation would fail each test w
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -22,8 +24,11 @@ from .test_peers import peer, smallest_p_value
 FALSE_ALARM = 1e-7
 
 
-def leaking_surface_code(distance: int, rounds: int) -> snc.Circuit:
-    """A memory whose qubits leak after each CX; heralds of all data qubits at the end are detectors."""
+def leaking_surface_code(distance: int, rounds: int, *, spreads: bool) -> snc.Circuit:
+    """A memory whose qubits leak after each CX; heralds of all data qubits at the end are detectors.
+
+    Where leakage spreads, it does not move: then shots of deltakit-stim 0.2.7 would depend on others.
+    """
     code = stim.Circuit.generated(
         "surface_code:rotated_memory_z",
         distance=distance,
@@ -40,17 +45,23 @@ def leaking_surface_code(distance: int, rounds: int) -> snc.Circuit:
                 result.append("DETECTOR", [stim.target_rec(-1 - k)])
         result.append(part)
         if part.name == "CX":
+            if spreads:
+                tag = "LEAKAGE_SPREAD(s01=0.1, s10=0.2, m01=0, m10=0)"
+                result.append("II_ERROR", part.targets_copy(), tag=tag)
             result.append("I_ERROR", part.targets_copy(), tag="LEAKAGE(p=0.002)")
     return snc.Circuit(result)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("distance", "shots"), [(3, 1_000_000)])
-def test_deltakit_stim(distance: int, shots: int) -> None:
+@pytest.mark.parametrize("spreads", [False, True])
+@pytest.mark.parametrize(("distance", "shots"), [(3, 500_000)])
+def test_deltakit_stim(distance: int, shots: int, *, spreads: bool) -> None:
     """Rates of all detectors and heralds, and of all pairs of them."""
     deltakit_stim = peer("deltakit_stim")
-    circuit = leaking_surface_code(distance, distance)
-    sampler = deltakit_stim.Circuit(str(circuit)).compile_detector_sampler(seed=2)
+    circuit = leaking_surface_code(distance, distance, spreads=spreads)
+    text = re.sub(r"CX (.*)\n *LEAKAGE_SPREAD\((.*)\) \1\n", r"CX(\2) \1\n", str(circuit))
+    assert ("CX(0.1" in text) == spreads
+    sampler = deltakit_stim.Circuit(text).compile_detector_sampler(seed=2)
     theirs = sampler.sample(shots, append_observables=True)
     own = circuit.compile_detector_sampler(seed=1).sample(shots, append_observables=True)
     assert isinstance(own, np.ndarray)

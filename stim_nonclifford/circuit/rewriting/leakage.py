@@ -62,10 +62,10 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
         >>> heralded = "I_ERROR[LEAKAGE(p=0.01)] 0\nCX 0 1\nHERALDED_ERASE[HERALD_LEAKAGE_EVENT(p=0)](0) 0"
         >>> print(with_averaged_leakage(stim.Circuit(heralded), flags=True))
         CX 0 1
-        E(0.0025) X1 X2
-        E(0.0025) Y1 X2
-        E(0.0025) Z1 X2
-        MR(0.00257588) 2
+        E(0.00250628) X1 X2
+        E(0.00250628) Y1 X2
+        E(0.00250628) Z1 X2
+        MR(0.00255704) 2
     """
     if not has_leakage(circuit):
         return circuit
